@@ -1,0 +1,40 @@
+package v1
+
+// Condition types of a Memcached, as kstatus defines them
+// (https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus).
+const (
+	// ConditionReady is always there. It is True while every node of the wanted size is up to date and answers.
+	ConditionReady = "Ready"
+
+	// ConditionReconciling is there, as True, while the cache is on its way to what the spec says.
+	ConditionReconciling = "Reconciling"
+
+	// ConditionStalled is there, as True, while nothing will change before somebody acts.
+	ConditionStalled = "Stalled"
+)
+
+// Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
+const (
+	// ReasonAllNodesReady: every node is up to date and answers.
+	ReasonAllNodesReady = "AllNodesReady"
+
+	// ReasonScaledToZero: the size is 0, so there is nothing to wait for.
+	ReasonScaledToZero = "ScaledToZero"
+
+	// ReasonRollingOut: nodes are being added, replaced or removed.
+	ReasonRollingOut = "RollingOut"
+
+	// ReasonNodesNotReady: the rollout is over, or does not get on, and nodes are missing or do not answer.
+	ReasonNodesNotReady = "NodesNotReady"
+
+	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
+	ReasonInvalidSpec = "InvalidSpec"
+
+	// ReasonOwnershipConflict: an object that the cache needs is there already and belongs to somebody else.
+	// It is left as it is.
+	ReasonOwnershipConflict = "OwnershipConflict"
+
+	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The
+	// operator tries again.
+	ReasonApplyFailed = "ApplyFailed"
+)

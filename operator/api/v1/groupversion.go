@@ -1,0 +1,30 @@
+// Package v1 is the API of the memcached operator: cache.example.com/v1.
+//
+// It only grows after the first release: fields may be added, but bounds, defaults and CEL rules stay as
+// they are (OLM v1 refuses an upgrade that changes one of them).
+//
+// +kubebuilder:object:generate=true
+// +groupName=cache.example.com
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var (
+	// GroupVersion names this API.
+	GroupVersion = schema.GroupVersion{Group: "cache.example.com", Version: "v1"}
+
+	schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
+
+	// AddToScheme makes the types of this API known to a scheme.
+	AddToScheme = schemeBuilder.AddToScheme
+)
+
+func addKnownTypes(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &Memcached{}, &MemcachedList{})
+	metav1.AddToGroupVersion(scheme, GroupVersion)
+	return nil
+}

@@ -1,0 +1,120 @@
+// Package app wires the operator together and runs it.
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/controller"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// reconcileTimeout ends a pass that hangs, so that it can't hold a worker for ever.
+const reconcileTimeout = time.Minute
+
+// Run runs the operator until the context ends. What is under way is then finished.
+func Run(ctx context.Context, config *rest.Config, options *Options) error {
+	mgr, err := NewManager(config, options)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("run the operator: %w", err)
+	}
+	return nil
+}
+
+// NewManager returns a manager with the controller in it, ready to be started.
+func NewManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
+	// The API server shares itself out fairly (API Priority and Fairness); a limit here would only be a
+	// second, worse one.
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+
+	userID, err := memcachedUser(config)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions(options))
+	if err != nil {
+		return nil, fmt.Errorf("set up the operator: %w", err)
+	}
+	defaults := plan.Defaults{
+		Image: options.MemcachedImage, Architectures: options.Architectures, UserID: userID,
+	}
+	err = controller.Setup(mgr, defaults, ctrlcontroller.Options{
+		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+		ReconciliationTimeout:   reconcileTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the controller: %w", err)
+	}
+	if err := addProbes(mgr); err != nil {
+		return nil, err
+	}
+	return mgr, nil
+}
+
+// Scheme holds the types that the operator reads and writes.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err) // Only a type registered twice under different names: a mistake in the program.
+		}
+	}
+	return scheme
+}
+
+func managerOptions(options *Options) ctrl.Options {
+	return ctrl.Options{
+		Scheme: Scheme(),
+		Cache:  cacheOptions(options.WatchNamespaces),
+		Client: client.Options{Cache: &client.CacheOptions{
+			// A pass must see what the pass before it wrote: a cache that is behind would make it write again.
+			EnableReadYourWritesConsistency: new(true),
+		}},
+		Metrics:                       metricsOptions(options),
+		HealthProbeBindAddress:        options.ProbeAddress,
+		LeaderElection:                options.LeaderElection,
+		LeaderElectionID:              names.LeaderElectionID,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+	}
+}
+
+func metricsOptions(options *Options) metricsserver.Options {
+	metrics := metricsserver.Options{BindAddress: options.MetricsAddress}
+	if options.MetricsInsecure {
+		return metrics
+	}
+	metrics.SecureServing = true
+	metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	// HTTP/2 without limits on streams let one client exhaust a server (CVE-2023-44487).
+	metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	return metrics
+}
+
+func addProbes(mgr ctrl.Manager) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("set up /healthz: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("set up /readyz: %w", err)
+	}
+	return nil
+}

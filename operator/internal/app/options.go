@@ -1,0 +1,114 @@
+package app
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.uber.org/zap/zapcore"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// Environment variables that the operator reads. OLM and the manifests set them.
+const (
+	// EnvMemcachedImage is the image of a Memcached that names none.
+	EnvMemcachedImage = "RELATED_IMAGE_MEMCACHED"
+
+	// EnvArchitectures are the architectures, separated by commas, that a Memcached's Pods may run on.
+	EnvArchitectures = "OPERAND_ARCHITECTURES"
+
+	// EnvWatchNamespace is the default of --watch-namespaces.
+	EnvWatchNamespace = "WATCH_NAMESPACE"
+)
+
+// DefaultMemcachedImage is used where EnvMemcachedImage is not set.
+const DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
+
+// Options are what the operator is started with.
+type Options struct {
+	// WatchNamespaces are the namespaces whose Memcacheds are served; none means all.
+	WatchNamespaces []string
+
+	// MaxConcurrentReconciles is how many Memcacheds are worked on at a time.
+	MaxConcurrentReconciles int
+
+	// LeaderElection lets one operator of several work.
+	LeaderElection bool
+
+	// LeaderElectionNamespace is where the Lease lies; empty means the operator's own namespace.
+	LeaderElectionNamespace string
+
+	// MetricsAddress is where metrics are served; "0" turns them off.
+	MetricsAddress string
+
+	// MetricsInsecure serves metrics over plain HTTP, to anybody.
+	MetricsInsecure bool
+
+	// ProbeAddress is where /healthz and /readyz are served; "0" turns them off.
+	ProbeAddress string
+
+	// MemcachedImage is the image of a Memcached that names none.
+	MemcachedImage string
+
+	// Architectures are the architectures that a Memcached's Pods may run on; none means any.
+	Architectures []string
+
+	// ShowVersion prints the version and ends.
+	ShowVersion bool
+
+	// Log are the options of the log.
+	Log zap.Options
+}
+
+// NewOptions returns the defaults, with what the environment says.
+func NewOptions() *Options {
+	image := os.Getenv(EnvMemcachedImage)
+	if image == "" {
+		image = DefaultMemcachedImage
+	}
+	return &Options{
+		WatchNamespaces:         splitList(os.Getenv(EnvWatchNamespace)),
+		MaxConcurrentReconciles: 10,
+		MetricsAddress:          ":8443",
+		ProbeAddress:            ":8081",
+		MemcachedImage:          image,
+		Architectures:           splitList(os.Getenv(EnvArchitectures)),
+		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},
+	}
+}
+
+// AddFlags adds a flag for each option that the command line may set.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces,
+		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
+	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles,
+		"How many Memcacheds are worked on at a time.")
+	flags.BoolVar(&o.LeaderElection, "leader-elect", o.LeaderElection,
+		"Let one operator of several work. Needed with more than one replica.")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,
+		"Namespace of the Lease. Defaults to the operator's own; needed outside of a cluster.")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
+		"Address of the metrics, served over TLS to those who may read them; 0 turns them off.")
+	flags.BoolVar(&o.MetricsInsecure, "metrics-insecure", o.MetricsInsecure,
+		"Serve the metrics over plain HTTP, to anybody.")
+	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
+		"Address of /healthz and /readyz; 0 turns them off.")
+	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and end.")
+
+	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)
+	o.Log.BindFlags(logFlags)
+	flags.AddGoFlagSet(logFlags)
+}
+
+// splitList splits at commas, and drops blanks, empty entries and repetitions.
+func splitList(list string) []string {
+	var entries []string
+	for entry := range strings.SplitSeq(list, ",") {
+		if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}

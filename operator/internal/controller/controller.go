@@ -1,0 +1,96 @@
+// Package controller reconciles Memcacheds: observe, plan, render, apply, status.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
+// Owner references that block the deletion of their owner need this where the API server enforces it (OpenShift).
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// refusedRetry is how often a child that somebody else's object stands in the way of is tried again. The cache
+// does not hold foreign objects, so no event tells when such an object goes.
+const refusedRetry = 30 * time.Second
+
+// Reconciler makes the cluster what Memcacheds say.
+type Reconciler struct {
+	client   client.Client
+	syncer   *apply.Syncer
+	defaults plan.Defaults
+	events   events.EventRecorder
+}
+
+// Reconcile makes one cache what its spec says, and its status what it is like.
+func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl.Result, error) {
+	if !mc.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil // The children go by their owner references.
+	}
+	return r.report(ctx, r.sync(ctx, mc))
+}
+
+// sync goes as far as it can, and returns all that it learned.
+func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
+	pass := status.Input{Memcached: mc}
+	if pass.Snapshot, pass.Err = observe.Collect(ctx, r.client, mc); pass.Err != nil {
+		return pass
+	}
+	if pass.Plan, pass.Err = plan.Compute(mc, r.defaults); pass.Err != nil {
+		return pass
+	}
+	pass.Report, pass.Err = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
+	return pass
+}
+
+// report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
+func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result, error) {
+	if apierrors.IsConflict(pass.Err) {
+		// A child was replaced since it was read. The event that tells of it is on its way.
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	}
+	now := status.Evaluate(pass)
+	if err := r.writeStatus(ctx, pass.Memcached, now); err != nil {
+		return ctrl.Result{}, errors.Join(pass.Err, err)
+	}
+	r.recordEvents(pass, now)
+	if invalid := (*plan.InvalidSpec)(nil); errors.As(pass.Err, &invalid) {
+		return ctrl.Result{}, nil // Trying again would not help; the status says what would.
+	}
+	if _, refused := pass.Report.Refused(); refused && pass.Err == nil {
+		return ctrl.Result{RequeueAfter: refusedRetry}, nil
+	}
+	return ctrl.Result{}, pass.Err
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus) error {
+	if !status.Differs(mc.Status, now) {
+		return nil
+	}
+	patched := mc.DeepCopy()
+	patched.Status = now
+	err := r.client.Status().Patch(ctx, patched, client.MergeFrom(mc))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write the status: %w", err)
+	}
+	return nil
+}

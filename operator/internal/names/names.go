@@ -1,0 +1,67 @@
+// Package names holds every name that the operator writes into a cluster or looks for there: labels,
+// annotations, ports, containers and the field owner. What stands here is part of the contract with running
+// clusters: a changed selector label, for example, can't be applied to a Deployment that exists.
+package names
+
+const (
+	// FieldOwner owns, in server-side apply, the fields that the operator sets.
+	FieldOwner = "memcached-operator"
+
+	// LeaderElectionID is the name of the Lease by which one operator of several leads.
+	LeaderElectionID = "memcached-operator.cache.example.com"
+)
+
+// Labels of every child object. The first two are the selector of the Operator SDK tutorial's operator, so
+// that its Deployments can be taken over as they are. The app.kubernetes.io labels are for people and tools,
+// and never part of a selector.
+const (
+	LabelApp      = "app"
+	LabelInstance = "memcached_cr"
+
+	LabelAppName      = "app.kubernetes.io/name"
+	LabelAppInstance  = "app.kubernetes.io/instance"
+	LabelAppManagedBy = "app.kubernetes.io/managed-by"
+	LabelAppComponent = "app.kubernetes.io/component"
+
+	// App is the value of LabelApp and LabelAppName.
+	App = "memcached"
+)
+
+const (
+	// AnnotationAppliedHash tells what the operator applied last, so that a field which is no longer wanted is
+	// noticed although the object still has it.
+	AnnotationAppliedHash = "cache.example.com/applied-hash"
+
+	// AnnotationDefaultContainer is where kubectl looks for the container that logs and exec mean.
+	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"
+)
+
+const (
+	// Container is the memcached container of a Pod.
+	Container = "memcached"
+
+	// Port is the name, PortNumber the number of the port that clients use (IANA's port of memcached).
+	Port       = "memcached"
+	PortNumber = int32(11211)
+
+	// UserID is the user that the official memcached image runs as.
+	UserID = int64(11211)
+)
+
+// Selector returns the labels that select the Pods of a Memcached. They can't change: a Deployment's selector
+// is immutable.
+func Selector(instance string) map[string]string {
+	return map[string]string{LabelApp: App, LabelInstance: instance}
+}
+
+// Labels returns the labels of every child object of a Memcached.
+func Labels(instance string) map[string]string {
+	return map[string]string{
+		LabelApp:          App,
+		LabelInstance:     instance,
+		LabelAppName:      App,
+		LabelAppInstance:  instance,
+		LabelAppComponent: "cache",
+		LabelAppManagedBy: FieldOwner,
+	}
+}

@@ -1,0 +1,31 @@
+package observe
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kind is a kind of child object.
+type Kind struct {
+	schema.GroupVersionKind
+
+	// New returns an empty object of the kind.
+	New func() client.Object
+}
+
+// Kinds returns the kinds of child objects that a Memcached can have: what is read, watched and cached.
+func Kinds() []Kind {
+	return []Kind{
+		{serviceKind, func() client.Object { return &corev1.Service{} }},
+		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
+	}
+}
+
+var (
+	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+
+	// DeploymentKind is the kind of the object that runs the nodes.
+	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
+)

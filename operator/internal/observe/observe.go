@@ -1,0 +1,82 @@
+// Package observe reads what is there: the children of a Memcached and the names of its nodes. It only reads.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Snapshot is what there was of a Memcached at one moment.
+type Snapshot struct {
+	// Children are the objects with the Memcached's name and our labels, by kind; what is not there is not in
+	// it. They come from the cache: read them, don't change them.
+	Children map[schema.GroupKind]client.Object
+
+	// Nodes are the names of the memcached Pods that are not being deleted, sorted.
+	Nodes []string
+}
+
+// Deployment returns the Deployment, or nil where there is none.
+func (s Snapshot) Deployment() *appsv1.Deployment {
+	deployment, _ := s.Children[DeploymentKind.GroupKind()].(*appsv1.Deployment)
+	return deployment
+}
+
+// Collect reads the children of a Memcached and the names of its nodes.
+func Collect(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
+	children, err := collectChildren(ctx, reader, client.ObjectKeyFromObject(mc))
+	if err != nil {
+		return Snapshot{}, err
+	}
+	nodes, err := collectNodes(ctx, reader, mc)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return Snapshot{Children: children, Nodes: nodes}, nil
+}
+
+func collectChildren(
+	ctx context.Context, reader client.Reader, key client.ObjectKey,
+) (map[schema.GroupKind]client.Object, error) {
+	children := map[schema.GroupKind]client.Object{}
+	for _, kind := range Kinds() {
+		child := kind.New()
+		switch err := reader.Get(ctx, key, child); {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
+		default:
+			children[kind.GroupKind()] = child
+		}
+	}
+	return children, nil
+}
+
+// collectNodes lists Pods as metadata only: the cache then holds names and labels instead of whole Pods.
+func collectNodes(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]string, error) {
+	pods := &metav1.PartialObjectMetadataList{}
+	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
+	if err != nil {
+		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
+	}
+	var nodes []string
+	for _, pod := range pods.Items {
+		if pod.DeletionTimestamp.IsZero() {
+			nodes = append(nodes, pod.Name)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes, nil
+}

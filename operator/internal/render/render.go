@@ -1,0 +1,48 @@
+// Package render turns a plan into the objects to be applied. It is pure: one kind, one function, one file.
+package render
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// Object is a child as it is to be. Applying overwrites its configuration with the API server's answer, so it
+// serves once.
+type Object struct {
+	schema.GroupKind
+
+	// Configuration holds exactly the fields that the operator owns.
+	Configuration runtime.ApplyConfiguration
+
+	// Metadata is the metadata within Configuration.
+	Metadata *metav1ac.ObjectMetaApplyConfiguration
+}
+
+// Objects returns the children of a planned cache in the order in which they are applied: the Service first,
+// so that the name resolves as soon as a node is ready.
+func Objects(p plan.Plan) []Object {
+	return []Object{
+		service(p),
+		deployment(p),
+	}
+}
+
+// owner makes the Memcached the controller of a child, so that the child goes when the Memcached goes.
+func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
+	return metav1ac.OwnerReference().
+		WithAPIVersion(cachev1.GroupVersion.String()).
+		WithKind("Memcached").
+		WithName(p.Name).
+		WithUID(p.UID).
+		WithController(true).
+		WithBlockOwnerDeletion(true)
+}
+
+func labels(p plan.Plan) map[string]string {
+	return names.Labels(p.Name)
+}

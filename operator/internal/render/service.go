@@ -1,0 +1,32 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// service is headless: its name resolves to the nodes, over which clients hash. Behind a balancing ClusterIP
+// each connection would land on another node and miss what the last one stored.
+func service(p plan.Plan) Object {
+	service := corev1ac.Service(p.Name, p.Namespace).
+		WithLabels(labels(p)).
+		WithOwnerReferences(owner(p)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithClusterIP(corev1.ClusterIPNone).
+			WithSelector(names.Selector(p.Name)).
+			WithPorts(corev1ac.ServicePort().
+				WithName(names.Port).
+				WithPort(p.Memcached.Port).
+				WithTargetPort(intstr.FromString(names.Port)).
+				WithProtocol(corev1.ProtocolTCP)))
+	return Object{
+		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
+		Configuration: service,
+		Metadata:      service.ObjectMetaApplyConfiguration,
+	}
+}

@@ -1,0 +1,95 @@
+// Package status says what a cache is like. It is pure: from what was planned, seen and done it computes the
+// whole status, and whether to look again at a known time.
+package status
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// Input is all that the status depends on. What a failure kept from being known is zero.
+type Input struct {
+	Memcached *cachev1.Memcached
+	Plan      plan.Plan
+	Snapshot  observe.Snapshot
+	Report    apply.Report
+
+	// Err is what ended the pass early, or what applying returned.
+	Err error
+}
+
+// Evaluate returns the status of a cache. It keeps what the old status says of Pods where nothing was observed.
+func Evaluate(in Input) cachev1.MemcachedStatus {
+	status := *in.Memcached.Status.DeepCopy()
+	status.ObservedGeneration = in.Memcached.Generation
+	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
+	if in.Plan.Name != "" {
+		status.Endpoint = in.Plan.Endpoint()
+	}
+	if in.Snapshot.Children != nil {
+		countNodes(&status, in.Snapshot)
+	}
+	setConditions(&status, judge(in))
+	return status
+}
+
+func countNodes(status *cachev1.MemcachedStatus, snapshot observe.Snapshot) {
+	status.Nodes = snapshot.Nodes
+	deployed := deploymentStatus(snapshot)
+	status.Replicas = deployed.Replicas
+	status.ReadyReplicas = deployed.ReadyReplicas
+}
+
+func deploymentStatus(snapshot observe.Snapshot) appsv1.DeploymentStatus {
+	if deployment := snapshot.Deployment(); deployment != nil {
+		return deployment.Status
+	}
+	return appsv1.DeploymentStatus{}
+}
+
+// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any.
+func setConditions(status *cachev1.MemcachedStatus, v verdict) {
+	ready := metav1.ConditionFalse
+	if v.state == done {
+		ready = metav1.ConditionTrue
+	}
+	set := func(conditionType string, value metav1.ConditionStatus) {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: conditionType, Status: value, Reason: v.reason, Message: v.message,
+			ObservedGeneration: status.ObservedGeneration,
+		})
+	}
+	set(cachev1.ConditionReady, ready)
+	for conditionType, state := range map[string]state{
+		cachev1.ConditionReconciling: underWay,
+		cachev1.ConditionStalled:     stuck,
+	} {
+		if v.state == state {
+			set(conditionType, metav1.ConditionTrue)
+			continue
+		}
+		meta.RemoveStatusCondition(&status.Conditions, conditionType)
+	}
+}
+
+// Differs tells whether writing the status would change anything.
+func Differs(old, new cachev1.MemcachedStatus) bool {
+	return old.ObservedGeneration != new.ObservedGeneration ||
+		old.Replicas != new.Replicas ||
+		old.ReadyReplicas != new.ReadyReplicas ||
+		old.Selector != new.Selector ||
+		old.Endpoint != new.Endpoint ||
+		!slices.Equal(old.Nodes, new.Nodes) ||
+		!slices.Equal(old.Conditions, new.Conditions)
+}
