@@ -116,9 +116,11 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	case deployed.UpdatedReplicas == in.Plan.Size && deployed.Replicas == in.Plan.Size:
 		return verdict{}, false
 	case progressDeadlineExceeded(deployed):
-		return nodesNotReady(in, deployed)
+		message := fmt.Sprintf("%s, %d of them up to date",
+			ofNodes(deployed.ReadyReplicas, in.Plan.Size, "ready"), deployed.UpdatedReplicas)
+		return verdict{underWay, cachev1.ReasonNodesNotReady, message}, true
 	case deployed.UpdatedReplicas >= in.Plan.Size:
-		message := fmt.Sprintf("%d nodes more than the size of %d are being removed",
+		message := fmt.Sprintf("%d more than the size of %d still to be removed",
 			deployed.Replicas-in.Plan.Size, in.Plan.Size)
 		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
 	}
@@ -133,15 +135,11 @@ func nodesAreReady(in Input) (verdict, bool) {
 	case progressing(deployed):
 		return rollingOut(in, "ready", deployed.ReadyReplicas)
 	}
-	return nodesNotReady(in, deployed)
+	return verdict{underWay, cachev1.ReasonNodesNotReady, ofNodes(deployed.ReadyReplicas, in.Plan.Size, "ready")}, true
 }
 
 func rollingOut(in Input, what string, count int32) (verdict, bool) {
 	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, in.Plan.Size, what)}, true
-}
-
-func nodesNotReady(in Input, deployed appsv1.DeploymentStatus) (verdict, bool) {
-	return verdict{underWay, cachev1.ReasonNodesNotReady, ofNodes(deployed.ReadyReplicas, in.Plan.Size, "ready")}, true
 }
 
 // progressing tells whether the Deployment's rollout is still under way, in the Deployment's own words: its

@@ -1,0 +1,211 @@
+package status
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+var deploymentKind = observe.DeploymentKind.GroupKind()
+
+// rolledOut is a cache of three nodes that all answer.
+func rolledOut() Input {
+	deployment := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 4,
+			Replicas:           3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
+			Conditions: []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable",
+			}},
+		},
+	}
+	return Input{
+		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", Generation: 7}},
+		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
+		Snapshot: observe.Snapshot{
+			Children: map[schema.GroupKind]client.Object{deploymentKind: deployment},
+			Nodes:    []string{"cache-a", "cache-b", "cache-c"},
+		},
+		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Unchanged}},
+	}
+}
+
+func TestConditions(t *testing.T) {
+	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
+	rolling := func(in *Input) { deployed(in).Conditions[0].Reason = "ReplicaSetUpdated" }
+	tests := map[string]struct {
+		change  func(*Input)
+		want    string
+		message string
+		beside  string
+	}{
+		"every node is up to date and answers": {
+			change: func(*Input) {},
+			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"the size is zero and no node is left": {
+			change: func(in *Input) { in.Plan.Size = 0; *deployed(in) = appsv1.DeploymentStatus{ObservedGeneration: 4} },
+			want:   cachev1.ReasonScaledToZero, message: "The size is 0: there are no nodes to wait for",
+		},
+		"the Deployment was just created": {
+			change: func(in *Input) {
+				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Created, Generation: 1}}
+			},
+			want: cachev1.ReasonRollingOut, message: "0 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"the Deployment was just changed, and its status is of before": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 5}}
+			},
+			want: cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"only metadata of the Deployment was changed": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 4}}
+			},
+			want: cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"the Deployment's controller has not seen the change": {
+			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
+			want:   cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"one node of three is of the new template": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes up to date", beside: cachev1.ConditionReconciling,
+		},
+		"all nodes are of the new template, and an old one is still there": {
+			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
+			want:   cachev1.ReasonRollingOut, message: "1 more than the size of 3 still to be removed",
+			beside: cachev1.ConditionReconciling,
+		},
+		"new nodes do not answer yet": {
+			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"a node of a finished rollout went away": {
+			change: func(in *Input) { deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2 },
+			want:   cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"the rollout does not get on": {
+			change: func(in *Input) {
+				deployed(in).UpdatedReplicas = 1
+				deployed(in).Conditions[0].Status = corev1.ConditionFalse
+			},
+			want: cachev1.ReasonNodesNotReady, message: "3 of 3 nodes ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
+		},
+		"the spec is impossible": {
+			change: func(in *Input) {
+				in.Plan, in.Report = plan.Plan{}, nil
+				in.Err = &plan.InvalidSpec{Field: "spec.image", Value: "X", Remedy: "not an image"}
+			},
+			want: cachev1.ReasonInvalidSpec, message: `spec.image "X": not an image`, beside: cachev1.ConditionStalled,
+		},
+		"somebody's Deployment is in the way": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Refused, Owner: "Rollout blue"}}
+			},
+			want: cachev1.ReasonOwnershipConflict,
+			message: `Deployment "cache" exists already and belongs to Rollout blue, so it was left as it is: ` +
+				"delete or rename it, or give this Memcached another name",
+			beside: cachev1.ConditionStalled,
+		},
+		"the API server refused a child": {
+			change: func(in *Input) { in.Err = errors.New("apply Deployment cache: quota exceeded") },
+			want:   cachev1.ReasonApplyFailed, message: "apply Deployment cache: quota exceeded",
+			beside: cachev1.ConditionReconciling,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			tc.change(&in)
+			want := []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.want, Message: tc.message, ObservedGeneration: 7}}
+			if tc.beside == "" {
+				want[0].Status = "True"
+			} else {
+				want = append(want, metav1.Condition{
+					Type: tc.beside, Status: "True", Reason: tc.want, Message: tc.message, ObservedGeneration: 7,
+				})
+			}
+			ignoreTime := cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")
+			if diff := cmp.Diff(want, Evaluate(in).Conditions, ignoreTime); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheStatusKeepsWhatItKnewWhereNothingWasObserved(t *testing.T) {
+	in := rolledOut()
+	in.Memcached.Status = Evaluate(in)
+	in.Plan, in.Snapshot, in.Report, in.Err = plan.Plan{}, observe.Snapshot{}, nil, errors.New("read: no answer")
+
+	got := Evaluate(in)
+
+	if diff := cmp.Diff(in.Memcached.Status, got, cmpopts.IgnoreFields(got, "Conditions")); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestEvaluateLeavesTheStatusOfTheCacheAsItIs(t *testing.T) {
+	in := rolledOut()
+	in.Memcached.Status = Evaluate(in)
+	before := in.Memcached.DeepCopy()
+	in.Plan.Size = 9
+	Evaluate(in)
+	if diff := cmp.Diff(before, in.Memcached); diff != "" {
+		t.Errorf("the Memcached was changed:\n%s", diff)
+	}
+}
+
+func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
+	in := rolledOut()
+	in.Err = &plan.InvalidSpec{Field: "spec.image", Value: "X", Remedy: "not an image"}
+	in.Memcached.Status = Evaluate(in)
+	in.Err = nil
+	if got := Evaluate(in).Conditions; len(got) != 1 || got[0].Status != "True" {
+		t.Errorf("conditions %+v, want Ready alone", got)
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	tests := map[string]struct {
+		change func(*cachev1.MemcachedStatus)
+		want   bool
+	}{
+		"nothing changed":      {func(*cachev1.MemcachedStatus) {}, false},
+		"a node more":          {func(s *cachev1.MemcachedStatus) { s.Nodes = append(s.Nodes, "x") }, true},
+		"a ready node less":    {func(s *cachev1.MemcachedStatus) { s.ReadyReplicas-- }, true},
+		"a replica less":       {func(s *cachev1.MemcachedStatus) { s.Replicas-- }, true},
+		"another message":      {func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "x" }, true},
+		"another generation":   {func(s *cachev1.MemcachedStatus) { s.ObservedGeneration++ }, true},
+		"another endpoint":     {func(s *cachev1.MemcachedStatus) { s.Endpoint = "x" }, true},
+		"another selector":     {func(s *cachev1.MemcachedStatus) { s.Selector = "x" }, true},
+		"nil instead of empty": {func(s *cachev1.MemcachedStatus) { s.Nodes = append([]string(nil), s.Nodes...) }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			old := Evaluate(rolledOut())
+			now := *old.DeepCopy()
+			tc.change(&now)
+			if got := Differs(old, now); got != tc.want {
+				t.Errorf("Differs = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package integration
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// world is a namespace with an operator of its own.
+type world struct {
+	*gomega.WithT
+	t         *testing.T
+	ctx       context.Context
+	namespace string
+	operator  *exec.Cmd
+	log       string
+}
+
+// newWorld makes a namespace and starts an operator for it. Both end with the test.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w := &world{t: t, ctx: t.Context(), WithT: gomega.NewWithT(t), log: filepath.Join(t.TempDir(), "operator.log")}
+	w.SetDefaultEventuallyTimeout(patience)
+	w.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
+	w.namespace = namespace.Name
+	w.start()
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.operator = exec.Command(operatorBinary,
+		"--watch-namespaces="+w.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	w.operator.Env = []string{"KUBECONFIG=" + operatorKubeconfig, "HOME=" + w.t.TempDir()}
+	w.operator.Stdout, w.operator.Stderr = log, log
+	w.Expect(w.operator.Start()).To(gomega.Succeed())
+}
+
+// stop ends the operator as the kubelet does, and waits for it.
+func (w *world) stop() {
+	w.t.Helper()
+	_ = w.operator.Process.Signal(syscall.SIGTERM)
+	w.Expect(w.operator.Wait()).To(gomega.Succeed(), "the operator ends in order when it is told to")
+	w.operator = nil
+}
+
+func (w *world) end() {
+	if w.operator != nil {
+		w.stop()
+	}
+	log, _ := os.ReadFile(w.log)
+	if strings.Contains(string(log), "panic") {
+		w.t.Error("the operator panicked")
+	}
+	if w.t.Failed() {
+		w.t.Logf("the operator's log:\n%s", log)
+	}
+}
+
+// memcached creates a Memcached.
+func (w *world) memcached(name string, size int32) *cachev1.Memcached {
+	w.t.Helper()
+	mc := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+		Spec:       cachev1.MemcachedSpec{Size: &size},
+	}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	return mc
+}
+
+// get reads an object of the namespace into the given one.
+func get[T client.Object](w *world, name string, object T) T {
+	w.t.Helper()
+	w.Expect(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object)).To(gomega.Succeed())
+	return object
+}
+
+// eventually waits until the object fulfils the condition, and returns it.
+func eventually[T client.Object](w *world, name string, object T, condition func(T) bool) T {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object)
+		return err == nil && condition(object)
+	}).Should(gomega.BeTrue(), "last seen: %+v", object)
+	return object
+}
+
+// reason waits for a reason of the Ready condition that tells of the current spec.
+func (w *world) reason(name, reason string) *cachev1.Memcached {
+	w.t.Helper()
+	mc := eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+		return ready != nil && ready.Reason == reason && mc.Status.ObservedGeneration == mc.Generation
+	})
+	assertContract(w.t, mc)
+	return mc
+}
+
+// ready brings a cache up: it waits for the Pods and says, in the kubelet's place, that they are ready.
+func (w *world) ready(name string) *cachev1.Memcached {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		pods := w.pods(name)
+		for i := range pods {
+			makeReady(w, &pods[i])
+		}
+		mc := get(w, name, &cachev1.Memcached{})
+		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) &&
+			mc.Status.ObservedGeneration == mc.Generation
+	}).Should(gomega.BeTrue())
+	mc := get(w, name, &cachev1.Memcached{})
+	assertContract(w.t, mc)
+	return mc
+}
+
+func (w *world) pods(name string) []corev1.Pod {
+	w.t.Helper()
+	list := &corev1.PodList{}
+	err := cluster.List(w.ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{"app": "memcached", "memcached_cr": name})
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	return list.Items
+}
+
+func makeReady(w *world, pod *corev1.Pod) {
+	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady }) {
+		return
+	}
+	now := metav1.Now()
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = append(pod.Status.Conditions,
+		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	_ = cluster.Status().Update(w.ctx, pod) // A Pod that went meanwhile need not be ready.
+}
+
+func (w *world) deployment(name string) *appsv1.Deployment {
+	w.t.Helper()
+	return get(w, name, &appsv1.Deployment{})
+}
+
+func podNames(pods []corev1.Pod) []string {
+	var podNames []string
+	for _, pod := range pods {
+		if pod.DeletionTimestamp.IsZero() {
+			podNames = append(podNames, pod.Name)
+		}
+	}
+	slices.Sort(podNames)
+	return podNames
+}

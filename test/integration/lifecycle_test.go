@@ -1,0 +1,114 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 3)
+	w.reason("cache", cachev1.ReasonRollingOut)
+
+	mc := w.ready("cache")
+
+	want := cachev1.MemcachedStatus{
+		ObservedGeneration: 1,
+		Nodes:              podNames(w.pods("cache")),
+		Replicas:           3,
+		ReadyReplicas:      3,
+		Selector:           "app=memcached,memcached_cr=cache",
+		Endpoint:           "cache." + w.namespace + ".svc:11211",
+		Conditions: []metav1.Condition{{
+			Type: cachev1.ConditionReady, Status: "True", ObservedGeneration: 1,
+			Reason: cachev1.ReasonAllNodesReady, Message: "3 of 3 nodes ready",
+			LastTransitionTime: meta.FindStatusCondition(mc.Status.Conditions, "Ready").LastTransitionTime,
+		}},
+	}
+	if diff := cmp.Diff(want, mc.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	service := get(w, "cache", &corev1.Service{})
+	w.Expect(service.Spec.ClusterIP).To(gomega.Equal(corev1.ClusterIPNone))
+	w.Expect(service.Spec.PublishNotReadyAddresses).To(gomega.BeFalse())
+}
+
+func TestScalingThroughTheScaleSubresourceAddsAndRemovesNodes(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	for _, size := range []int32{4, 2, 0, 1} {
+		mc := get(w, "cache", &cachev1.Memcached{})
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: size}}
+		w.Expect(cluster.SubResource("scale").Update(w.ctx, mc, client.WithSubResourceBody(scale))).To(gomega.Succeed())
+		mc = w.ready("cache")
+		w.Expect(mc.Status.Nodes).To(gomega.HaveLen(int(size)))
+		w.Expect(mc.Status.Replicas).To(gomega.Equal(size))
+	}
+	w.Expect(w.deployment("cache").Generation).To(gomega.BeNumerically("==", 5), "one write a change of size")
+}
+
+func TestDeletingAMemcachedRemovesItsChildren(t *testing.T) {
+	w := newWorld(t)
+	mc := w.memcached("cache", 2)
+	w.ready("cache")
+	w.Expect(cluster.Delete(w.ctx, mc)).To(gomega.Succeed())
+	for _, child := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}} {
+		w.Eventually(func() bool {
+			return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), child))
+		}).Should(gomega.BeTrue())
+	}
+	w.Eventually(func() []corev1.Pod { return w.pods("cache") }).Should(gomega.BeEmpty())
+}
+
+func TestTwoMemcachedsInOneNamespaceKeepApart(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("left", 2)
+	w.memcached("right", 3)
+	left, right := w.ready("left"), w.ready("right")
+	w.Expect(left.Status.Nodes).To(gomega.HaveLen(2))
+	w.Expect(right.Status.Nodes).To(gomega.HaveLen(3))
+	w.Expect(left.Status.Nodes).NotTo(gomega.ContainElements(right.Status.Nodes))
+}
+
+func TestAChangedSpecReachesTheDeployment(t *testing.T) {
+	w := newWorld(t)
+	mc := w.memcached("cache", 2)
+	w.ready("cache")
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"memory":"256Mi","image":"registry.example.com:5000/memcached:1.6.45"}}`))
+	w.Expect(cluster.Patch(w.ctx, mc, patch)).To(gomega.Succeed())
+	deployment := eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation == 2 })
+	container := deployment.Spec.Template.Spec.Containers[0]
+	w.Expect(container.Args).To(gomega.ContainElement("--memory-limit=256"))
+	w.Expect(container.Image).To(gomega.Equal("registry.example.com:5000/memcached:1.6.45"))
+	w.ready("cache")
+}
+
+func TestAnImageThatIsNoReferenceIsSaidSoAndLeavesTheNodesAlone(t *testing.T) {
+	w := newWorld(t)
+	mc := w.memcached("cache", 2)
+	w.ready("cache")
+	before := w.deployment("cache")
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"Memcached:UPPER//x"}}`))
+	w.Expect(cluster.Patch(w.ctx, mc, patch)).To(gomega.Succeed())
+	mc = w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.Expect(meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeTrue())
+	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.ContainSubstring(`spec.image "Memcached:UPPER//x"`))
+	w.Expect(mc.Status.Nodes).To(gomega.HaveLen(2), "the status still tells of the nodes that run")
+	w.Expect(w.deployment("cache").ResourceVersion).To(gomega.Equal(before.ResourceVersion))
+
+	patch = client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":null}}`))
+	w.Expect(cluster.Patch(w.ctx, mc, patch)).To(gomega.Succeed())
+	w.reason("cache", cachev1.ReasonAllNodesReady)
+}

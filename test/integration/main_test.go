@@ -1,0 +1,172 @@
+// Package integration runs the operator's own binary, with the service account and the generated role that it
+// has in a cluster, against a real API server and the real workload controllers. Only the kubelet is missing:
+// a test says when Pods become ready.
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+const (
+	repository = "../.."
+
+	operatorNamespace = "memcached-operator-system"
+	operatorUser      = "system:serviceaccount:" + operatorNamespace + ":memcached-operator-controller-manager"
+
+	// patience is how long something may take that normally takes milliseconds.
+	patience = 30 * time.Second
+)
+
+// What TestMain starts, for all tests.
+var (
+	cluster            client.WithWatch
+	config             *rest.Config
+	audit              *auditLog
+	operatorBinary     string
+	operatorKubeconfig string
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	log.SetLogger(logr.Discard())
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		fmt.Fprintln(os.Stderr, "KUBEBUILDER_ASSETS is not set: run these tests by `make test`, which builds the API server")
+		return 1
+	}
+	dir, err := os.MkdirTemp("", "integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	stop, err := start(dir, assets)
+	defer stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the integration environment:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// start brings up the API server, the workload controllers and the operator's manifests, and builds the operator.
+// What it returns stops all that did start, also after an error.
+func start(dir, assets string) (stop func(), err error) {
+	audit = newAuditLog(dir)
+	env := &envtest.Environment{BinaryAssetsDirectory: assets}
+	env.ControlPlane.GetAPIServer().Configure().
+		Append("audit-log-path", audit.path).
+		Append("audit-policy-file", audit.policy)
+	stop = func() { _ = env.Stop() }
+	if config, err = env.Start(); err != nil {
+		return stop, err
+	}
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
+		return stop, err
+	}
+	if cluster, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return stop, err
+	}
+	controllers, err := startControllers(dir, assets, env)
+	if err != nil {
+		return stop, err
+	}
+	stop = func() { controllers(); _ = env.Stop() }
+	if err := applyManifests(context.Background()); err != nil { //nolint:forbidigo // TestMain has no test to take a context from.
+		return stop, err
+	}
+	operatorBinary = filepath.Join(dir, "manager")
+	if out, err := exec.Command("go", "build", "-o", operatorBinary, repository+"/operator/cmd/manager").CombinedOutput(); err != nil {
+		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
+	}
+	operatorKubeconfig, err = kubeconfig(dir, env, operatorUser)
+	return stop, err
+}
+
+// startControllers runs the kube-controller-manager with the controllers that caches need.
+func startControllers(dir, assets string, env *envtest.Environment) (stop func(), err error) {
+	path, err := kubeconfig(dir, env, "controllers", "system:masters")
+	if err != nil {
+		return nil, err
+	}
+	logFile, err := os.Create(filepath.Join(dir, "kube-controller-manager.log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(filepath.Join(assets, "kube-controller-manager"),
+		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0",
+		"--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,"+
+			"horizontal-pod-autoscaler-controller,disruption-controller",
+		"--horizontal-pod-autoscaler-sync-period=1s")
+	cmd.Stdout, cmd.Stderr = logFile, logFile
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() { _ = cmd.Process.Kill(); _ = cmd.Wait(); _ = logFile.Close() }, nil
+}
+
+// kubeconfig writes a kubeconfig for a user, and returns its path.
+func kubeconfig(dir string, env *envtest.Environment, user string, groups ...string) (string, error) {
+	account, err := env.AddUser(envtest.User{Name: user, Groups: groups}, nil)
+	if err != nil {
+		return "", err
+	}
+	content, err := account.KubeConfig()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, fmt.Sprintf("%x.kubeconfig", user))
+	return path, os.WriteFile(path, content, 0o600)
+}
+
+// applyManifests applies the operator as users install it, but for its Deployment: the tests run its binary.
+func applyManifests(ctx context.Context) error {
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy // Namespaces first.
+	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), repository+"/operator/config/default")
+	if err != nil {
+		return err
+	}
+	for _, resource := range built.Resources() {
+		content, err := resource.Map()
+		if err != nil {
+			return err
+		}
+		object := &unstructured.Unstructured{Object: content}
+		if object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment") {
+			continue
+		}
+		err = cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"))
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	_, err = envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{repository + "/operator/config/crd/bases"}})
+	return err
+}

@@ -1,0 +1,247 @@
+package integration
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// deploymentLike returns a Deployment of somebody else's with our labels in its selector or not.
+func deploymentLike(namespace string, selector map[string]string) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(1)),
+			Selector: &metav1.LabelSelector{MatchLabels: selector},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: selector},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "registry.example.com/theirs:1"}}},
+			},
+		},
+	}
+}
+
+func serviceLike(namespace string, clusterIP string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
+		Spec: corev1.ServiceSpec{
+			ClusterIP: clusterIP,
+			Selector:  map[string]string{"app": "memcached", "memcached_cr": "cache"},
+			Ports:     []corev1.ServicePort{{Name: "memcached", Port: 11211}},
+		},
+	}
+}
+
+var ourSelector = map[string]string{"app": "memcached", "memcached_cr": "cache"}
+
+func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
+	tests := map[string]struct {
+		foreign func(namespace string) client.Object
+		message string
+	}{
+		"a Deployment of nobody's, with another selector": {
+			foreign: func(ns string) client.Object { return deploymentLike(ns, map[string]string{"app": "theirs"}) },
+			message: `Deployment "cache" exists already and has no owner`,
+		},
+		"a Deployment of nobody's, with our selector": {
+			foreign: func(ns string) client.Object { return deploymentLike(ns, ourSelector) },
+			message: `Deployment "cache" exists already and has no owner`,
+		},
+		"a Deployment of nobody's, with our labels on itself": {
+			foreign: func(ns string) client.Object {
+				deployment := deploymentLike(ns, ourSelector)
+				deployment.Labels = ourSelector
+				return deployment
+			},
+			message: `Deployment "cache" exists already and has no owner`,
+		},
+		"a Deployment that another controller owns": {
+			foreign: func(ns string) client.Object {
+				deployment := deploymentLike(ns, ourSelector)
+				owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "their-owner"}}
+				if err := cluster.Create(t.Context(), owner); err != nil {
+					t.Fatal(err)
+				}
+				deployment.OwnerReferences = []metav1.OwnerReference{{
+					APIVersion: "v1", Kind: "ConfigMap", Name: "their-owner", UID: owner.UID, Controller: new(true),
+				}}
+				return deployment
+			},
+			message: `Deployment "cache" exists already and belongs to ConfigMap their-owner`,
+		},
+		"a Service with a cluster IP": {
+			foreign: func(ns string) client.Object { return serviceLike(ns, "") },
+			message: `Service "cache" exists already and has no owner`,
+		},
+		"a Service that is just what we would make": {
+			foreign: func(ns string) client.Object { return serviceLike(ns, corev1.ClusterIPNone) },
+			message: `Service "cache" exists already and has no owner`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			foreign := tc.foreign(w.namespace)
+			w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("theirs"))).To(gomega.Succeed())
+			before := settled(w, foreign)
+
+			w.memcached("cache", 2)
+			mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
+
+			w.Expect(meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeTrue())
+			message := meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
+			w.Expect(message).To(gomega.ContainSubstring(tc.message))
+			if diff := cmp.Diff(before, spelled(w, foreign)); diff != "" {
+				t.Errorf("the foreign object was changed (-before +after):\n%s", diff)
+			}
+
+			w.Expect(cluster.Delete(w.ctx, foreign)).To(gomega.Succeed())
+			w.Eventually(func() bool {
+				mc := get(w, "cache", &cachev1.Memcached{})
+				return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Reason != cachev1.ReasonOwnershipConflict
+			}, 2*patience).Should(gomega.BeTrue(), "the conflict ends by itself once the object is gone")
+		})
+	}
+}
+
+// settled waits until the workload controllers have nothing more to write to an object, and spells it.
+func settled(w *world, object client.Object) string {
+	w.t.Helper()
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		eventually(w, deployment.Name, deployment, func(d *appsv1.Deployment) bool {
+			return d.Status.ObservedGeneration == d.Generation && d.Status.Replicas == *d.Spec.Replicas &&
+				d.Status.UnavailableReplicas == *d.Spec.Replicas && len(d.Status.Conditions) == 2
+		})
+	}
+	return spelled(w, object)
+}
+
+// spelled returns every byte of an object as the API server has it.
+func spelled(w *world, object client.Object) string {
+	w.t.Helper()
+	w.Expect(cluster.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(gomega.Succeed())
+	content, err := json.MarshalIndent(object, "", "  ")
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	return string(content)
+}
+
+func TestWhatOthersAddToAChildStays(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	injected := client.RawPatch("application/apply-patch+yaml", []byte(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cache, annotations: {injector.example.com/injected: "yes"}}
+spec:
+  template:
+    metadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-01-01T00:00:00Z"}}
+    spec:
+      containers: [{name: sidecar, image: "registry.example.com/sidecar:1"}]
+      volumes: [{name: scratch, emptyDir: {}}]`))
+	deployment := w.deployment("cache")
+	w.Expect(cluster.Patch(w.ctx, deployment, injected, client.FieldOwner("injector"))).To(gomega.Succeed())
+
+	bigger := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":3}}`))
+	w.Expect(cluster.Patch(w.ctx, get(w, "cache", &cachev1.Memcached{}), bigger)).To(gomega.Succeed())
+	w.ready("cache")
+
+	deployment = w.deployment("cache")
+	w.Expect(deployment.Annotations).To(gomega.HaveKeyWithValue("injector.example.com/injected", "yes"))
+	w.Expect(deployment.Spec.Template.Annotations).To(gomega.HaveKey("kubectl.kubernetes.io/restartedAt"))
+	w.Expect(deployment.Spec.Template.Spec.Containers).To(gomega.HaveLen(2))
+	w.Expect(deployment.Spec.Template.Spec.Volumes).To(gomega.HaveLen(1))
+	w.Expect(*deployment.Spec.Replicas).To(gomega.Equal(int32(3)))
+}
+
+func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
+	type step struct {
+		damage func(w *world)
+		healed func(w *world) bool
+	}
+	patchDeployment := func(patch string) func(w *world) {
+		return func(w *world) {
+			raw := client.RawPatch("application/strategic-merge-patch+json", []byte(patch))
+			w.Expect(cluster.Patch(w.ctx, w.deployment("cache"), raw, client.FieldOwner("somebody"))).To(gomega.Succeed())
+		}
+	}
+	container := func(w *world) corev1.Container { return w.deployment("cache").Spec.Template.Spec.Containers[0] }
+	tests := map[string]step{
+		"another image": {
+			damage: patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"registry.example.com/other:1"}]}}}}`),
+			healed: func(w *world) bool { return container(w).Image == "docker.io/library/memcached:1.6.45" },
+		},
+		"another number of replicas": {
+			damage: patchDeployment(`{"spec":{"replicas":7}}`),
+			healed: func(w *world) bool { return *w.deployment("cache").Spec.Replicas == 2 },
+		},
+		"an argument more": {
+			damage: patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"memcached","args":["-vv"]}]}}}}`),
+			healed: func(w *world) bool { return len(container(w).Args) == 4 },
+		},
+		"a label of ours taken away": {
+			damage: patchDeployment(`{"metadata":{"labels":{"memcached_cr":null}}}`),
+			healed: func(w *world) bool { return w.deployment("cache").Labels["memcached_cr"] == "cache" },
+		},
+		"a recommended label changed": {
+			damage: patchDeployment(`{"metadata":{"labels":{"app.kubernetes.io/name":"other"}}}`),
+			healed: func(w *world) bool { return w.deployment("cache").Labels["app.kubernetes.io/name"] == "memcached" },
+		},
+		"the Deployment deleted": {
+			damage: func(w *world) { w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed()) },
+			healed: func(w *world) bool {
+				err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"}, &appsv1.Deployment{})
+				return err == nil
+			},
+		},
+		"the Service deleted": {
+			damage: func(w *world) {
+				w.Expect(cluster.Delete(w.ctx, get(w, "cache", &corev1.Service{}))).To(gomega.Succeed())
+			},
+			healed: func(w *world) bool {
+				err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"}, &corev1.Service{})
+				return err == nil
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			before := len(audit.requests(t, w.namespace))
+			tc.damage(w)
+			w.Eventually(func() bool { return tc.healed(w) }).Should(gomega.BeTrue())
+			w.ready("cache")
+			spent := audit.requests(t, w.namespace)[before:]
+			if writes := count(spent, "patch deployments") + count(spent, "patch services"); writes > 2 {
+				t.Errorf("putting it right took %d writes: %v", writes, spent)
+			}
+		})
+	}
+}
+
+// quiet waits until the operator has asked for nothing over a second, and returns what it has asked for so far.
+func (w *world) quiet() []string {
+	w.t.Helper()
+	var last []string
+	since := time.Now()
+	w.Eventually(func() bool {
+		requests := audit.requests(w.t, w.namespace)
+		if len(requests) != len(last) {
+			last, since = requests, time.Now()
+		}
+		return time.Since(since) > time.Second
+	}).Should(gomega.BeTrue())
+	return last
+}
