@@ -1,0 +1,134 @@
+# `make help` lists everything. Two commands matter most: `make demo` and `make test`.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --warn-undefined-variables --no-print-directory
+
+VERSION ?= 0.1.0
+REGISTRY ?= registry.example.com
+IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
+ARCH ?= $(shell go env GOARCH)
+CONTAINER_TOOL ?= docker
+ARGS ?=
+
+TOOL := go tool -modfile=scripts/tools/go.mod
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
+		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH)\n'
+
+##@ See it work
+
+.PHONY: demo
+demo: ## Bring up a real cluster with Argo CD here, install the operator from Git, show it working (root, Linux).
+	@go run ./scripts/demo up $(ARGS)
+
+.PHONY: demo-status
+demo-status: ## Tell what of the demo runs where, with the paths of its logs.
+	@go run ./scripts/cluster status
+
+.PHONY: demo-down
+demo-down: ## Stop the demo and leave the machine as it was.
+	@go run ./scripts/cluster down
+
+##@ Test
+
+.PHONY: test
+test: verify lint test-go ## Run every test that needs no node: generated files, lint, unit, integration on a real API server.
+
+.PHONY: test-go
+test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
+	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
+		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m $$(go list ./... | grep -v /test/e2e) $(ARGS)
+
+.PHONY: e2e
+e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
+	@$(TOOL) gotestsum --format standard-verbose -- -timeout 40m -count 1 ./test/e2e/... $(ARGS)
+
+.PHONY: bench
+bench: ## Measure the pure steps and the comparison at rest.
+	@go test -run '^$$' -bench . -benchmem ./operator/...
+
+.PHONY: lint
+lint: ## Hold the house rules (.golangci.yaml).
+	@$(TOOL) golangci-lint run ./...
+
+.PHONY: verify
+verify: ## Check that generated files are up to date and files are short.
+	@go run ./scripts/verify
+
+##@ Change
+
+.PHONY: generate
+generate: ## Write the deepcopy functions of the API.
+	@$(TOOL) controller-gen object paths=./operator/api/...
+
+.PHONY: manifests
+manifests: ## Write the CRD and the operator's role from the code.
+	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
+		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
+
+.PHONY: golden
+golden: ## Write the golden files of render anew. Read the diff before you commit it.
+	@go test ./operator/internal/render -update
+
+.PHONY: fmt
+fmt: ## Format the code.
+	@gofmt -w operator scripts test
+
+##@ Build and push
+
+.PHONY: build
+build: ## Build the operator for this machine into bin/.
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
+
+.PHONY: image
+image: ## Build the operator's image without Docker and push it to IMG, for ARCH.
+	@go run ./scripts/images operator --version $(VERSION) --platform linux/$(ARCH) --push $(IMG)
+
+.PHONY: docker-build
+docker-build: ## Build the operator's image with Docker.
+	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --tag $(IMG) .
+
+.PHONY: docker-push
+docker-push: ## Push the image that docker-build made.
+	@$(CONTAINER_TOOL) push $(IMG)
+
+##@ Install into the cluster of your kubeconfig (no kubectl needed)
+
+.PHONY: install
+install: ## Install the CRD alone.
+	@go run ./scripts/deploy apply operator/config/crd $(ARGS)
+
+.PHONY: uninstall
+uninstall: ## Remove the CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
+	@go run ./scripts/deploy delete operator/config/crd $(ARGS)
+
+.PHONY: run
+run: install ## Run the operator on this machine.
+	@go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
+
+.PHONY: deploy
+deploy: ## Install the operator: the overlay of ARCH, with IMG.
+	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image registry.example.com/memcached-operator=$(IMG) $(ARGS)
+
+.PHONY: undeploy
+undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
+	@go run ./scripts/deploy delete overlays/$(ARCH) $(ARGS)
+
+##@ GitOps
+
+.PHONY: gitops-init
+gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [MEMCACHED_IMAGE=].
+	@go run ./scripts/gitops init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
+		--version $(VERSION) --architecture $(ARCH) --memcached-image '$(MEMCACHED_IMAGE)'
+
+REPO ?=
+REVISION ?= main
+MEMCACHED_IMAGE ?=

@@ -1,0 +1,151 @@
+// Package cgroups gives a local cluster a control group of its own in every hierarchy the machine
+// has (v1, v2, or both), so that all of its processes can be found and nothing stays behind.
+package cgroups
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// ours is the child for the cluster's own processes: in v2 a group with children holds none itself.
+const ours = "parts"
+
+// Create makes the group in every hierarchy and opens it for children.
+func Create(name string) error {
+	roots, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		for _, dir := range []string{filepath.Join(root, name), filepath.Join(root, name, ours)} {
+			if err := create(dir); err != nil {
+				return fmt.Errorf("create control group: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Join moves the calling process, and so its children to come, into the group.
+func Join(name string) error {
+	roots, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		procs := filepath.Join(root, name, ours, "cgroup.procs")
+		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
+			return fmt.Errorf("join control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// Remove kills whatever still runs in the group, and removes it from every hierarchy.
+func Remove(ctx context.Context, name string) error {
+	roots, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		dir := filepath.Join(root, name)
+		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
+			func(context.Context) (bool, error) { return remove(dir), nil })
+		if err != nil {
+			return fmt.Errorf("control group %s doesn't go away: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// hierarchies returns the mount points of all control group file systems.
+func hierarchies() ([]string, error) {
+	mounts, err := os.Open("/proc/self/mounts")
+	if err != nil {
+		return nil, err
+	}
+	defer mounts.Close()
+	var roots []string
+	for scanner := bufio.NewScanner(mounts); scanner.Scan(); {
+		if root, ok := hierarchy(scanner.Text()); ok {
+			roots = append(roots, root)
+		}
+	}
+	if len(roots) == 0 {
+		return nil, errors.New("no control groups are mounted")
+	}
+	return roots, nil
+}
+
+// hierarchy reads one line of the mount table: device, mount point, file system, options.
+func hierarchy(line string) (root string, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 || fields[2] != "cgroup" && fields[2] != "cgroup2" {
+		return "", false
+	}
+	return fields[1], true
+}
+
+func create(dir string) error {
+	parent := filepath.Dir(dir)
+	// v2 hands a controller on only when told so. What it can't hand on is missed by the kubelet,
+	// which says so better than this could.
+	if controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers")); err == nil {
+		for controller := range strings.FieldsSeq(string(controllers)) {
+			_ = os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+controller), 0)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A v1 cpuset starts empty and takes no process until it is filled.
+	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
+		value, err := os.ReadFile(filepath.Join(parent, file))
+		if err != nil || strings.TrimSpace(string(value)) == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), value, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove tries once to take down a tree of groups, leaves first, and reports whether it is gone.
+func remove(dir string) bool {
+	var groups []string
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			groups = append(groups, path)
+		}
+		return nil // what vanished meanwhile is what we want
+	})
+	for _, group := range slices.Backward(groups) {
+		if os.Remove(group) != nil {
+			kill(group)
+		}
+	}
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func kill(group string) {
+	procs, _ := os.ReadFile(filepath.Join(group, "cgroup.procs"))
+	for line := range strings.FieldsSeq(string(procs)) {
+		if pid, err := strconv.Atoi(line); err == nil && pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package cgroups
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestHierarchy(t *testing.T) {
+	tests := map[string]struct {
+		line, want string
+		ok         bool
+	}{
+		"a v1 controller is one":          {"cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0", "/sys/fs/cgroup/cpu", true},
+		"the unified one is one":          {"cgroup2 /sys/fs/cgroup cgroup2 rw,nsdelegate 0 0", "/sys/fs/cgroup", true},
+		"the tmpfs that holds v1 is none": {"tmpfs /sys/fs/cgroup tmpfs rw,mode=755 0 0", "", false},
+		"a broken line is none":           {"cgroup", "", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, ok := hierarchy(tc.line); got != tc.want || ok != tc.ok {
+				t.Errorf("hierarchy() = %q, %t, want %q, %t", got, ok, tc.want, tc.ok)
+			}
+		})
+	}
+}
+
+func TestCreateFillsACpusetFromItsParent(t *testing.T) {
+	parent := t.TempDir()
+	if err := os.WriteFile(filepath.Join(parent, "cpuset.cpus"), []byte("0-1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	child := filepath.Join(parent, "child")
+	for range 2 { // what is there already is no failure
+		if err := create(child); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(child, "cpuset.cpus")); err != nil || string(got) != "0-1\n" {
+		t.Errorf("cpuset.cpus = %q, %v", got, err)
+	}
+}
+
+func TestRemoveTakesATreeLeavesFirst(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "cluster")
+	if err := os.MkdirAll(filepath.Join(root, "kubepods", "pod1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if !remove(root) {
+		t.Error("the tree is still there")
+	}
+	if !remove(root) {
+		t.Error("removing what is gone is no success")
+	}
+}

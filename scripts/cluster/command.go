@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// flags are what the commands have in common.
+type flags struct {
+	name   string
+	output string
+}
+
+func newCommand() *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "cluster",
+		Short: "Run a whole Kubernetes cluster on this machine, without Docker",
+		Long: "Runs a control plane, a node, DNS, an image registry, a Git repository and Argo CD on one Linux\n" +
+			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and nothing\n" +
+			"is left of it after down. See docs/local-cluster.md.",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at once")
+	root.AddCommand(buildCommand(), assetsCommand(), upCommand(f), downCommand(f), statusCommand(f), envCommand(f))
+	return root
+}
+
+func (f *flags) addOutput(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
+}
+
+func buildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "build",
+		Short:   "Build all programs of the cluster into the cache",
+		Example: "  go run ./scripts/cluster build",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			binaries, err := builds.Ensure(cmd.Context(), builds.Cluster(true)...)
+			if err != nil {
+				return err
+			}
+			for _, binary := range builds.Cluster(true) {
+				fmt.Fprintln(cmd.OutOrStdout(), binaries.Path(binary))
+			}
+			return nil
+		},
+	}
+}
+
+func assetsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "assets",
+		Short:   "Build etcd and kube-apiserver, and print the folder that holds them",
+		Long:    "Builds the two programs that tests with controller-runtime's envtest start. Needs no root.",
+		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := builds.Assets(cmd.Context())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), dir)
+			return nil
+		},
+	}
+}
+
+func upCommand(f *flags) *cobra.Command {
+	var opts local.Options
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Bring the cluster up, or find that it runs already",
+		Example: "  sudo go run ./scripts/cluster up\n" +
+			"  go run ./scripts/cluster up --name e2e --argocd=false -o json",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.Name = f.name
+			cluster, err := local.Up(cmd.Context(), opts)
+			if err != nil {
+				return err
+			}
+			if !cluster.Created {
+				progress.Note(cmd.Context(), "Cluster %q runs already.", cluster.Name)
+			}
+			return f.print(cmd.OutOrStdout(), cluster)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
+	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "refuse instead of installing missing packages with apt-get")
+	f.addOutput(cmd)
+	return cmd
+}
+
+func downCommand(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "Stop the cluster and remove all that is left of it",
+		Example: "  sudo go run ./scripts/cluster down --name e2e",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found := false
+			err := progress.Stage(cmd.Context(), fmt.Sprintf("Stop cluster %q", f.name), func(update func(string)) (err error) {
+				found, err = local.Down(cmd.Context(), f.name)
+				return err
+			})
+			if err == nil && !found {
+				progress.Note(cmd.Context(), "There was nothing to stop.")
+			}
+			return err
+		},
+	}
+}
+
+func statusCommand(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Tell whether the cluster runs, and which processes its parts are",
+		Example: "  go run ./scripts/cluster status -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cluster, err := local.Find(f.name)
+			if errors.Is(err, local.ErrNotRunning) {
+				return f.printAbsence(cmd.OutOrStdout(), err)
+			}
+			if err != nil {
+				return err
+			}
+			parts, err := cluster.Parts()
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), cluster, parts...)
+		},
+	}
+	f.addOutput(cmd)
+	return cmd
+}
+
+func envCommand(f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print the cluster's addresses as environment variables",
+		Example: "  export $(go run ./scripts/cluster env)\n" +
+			"  kubectl get nodes",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cluster, err := local.Find(f.name)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join([]string{
+				"KUBECONFIG=" + cluster.Kubeconfig,
+				"REGISTRY=" + cluster.Registry,
+				"GIT=" + cluster.Git,
+				"KUBECTL=" + cluster.Kubectl,
+				"LOGS=" + filepath.Clean(cluster.Logs),
+			}, "\n"))
+			return err
+		},
+	}
+}

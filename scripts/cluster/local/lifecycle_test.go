@@ -1,0 +1,97 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+)
+
+// TestLifecycle needs root and about half a minute, so it has to be asked for.
+func TestLifecycle(t *testing.T) {
+	if os.Getenv("TEST_LOCAL_CLUSTER") == "" {
+		t.Skip("set TEST_LOCAL_CLUSTER=1 to bring a real cluster up and down")
+	}
+	const name = "lifecycle"
+	t.Cleanup(func() { _, _ = Down(context.WithoutCancel(t.Context()), name) })
+	cluster := up(t, name)
+
+	t.Run("up again finds the same cluster", func(t *testing.T) {
+		if again := up(t, name); again.Created || again.Pid != cluster.Pid {
+			t.Errorf("Up() = %+v, want the one with process %d", again, cluster.Pid)
+		}
+	})
+	t.Run("a part that is killed comes back", func(t *testing.T) {
+		if err := cluster.Kill("kube-apiserver"); err != nil {
+			t.Fatal(err)
+		}
+		awaitAPIServer(t, cluster)
+	})
+	t.Run("nothing survives the supervisor", func(t *testing.T) {
+		children, err := childrenByParent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(children[cluster.Pid][0], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, func(context.Context) (bool, error) {
+			_, err := Find(name)
+			return errors.Is(err, ErrNotRunning), nil
+		})
+	})
+	t.Run("up makes a new one of what is left", func(t *testing.T) {
+		if again := up(t, name); !again.Created {
+			t.Errorf("Up() = %+v, want a new one", again)
+		}
+	})
+	t.Run("down leaves nothing, and down again finds nothing", func(t *testing.T) {
+		for _, want := range []bool{true, false} {
+			if found, err := Down(t.Context(), name); err != nil || found != want {
+				t.Errorf("Down() = %t, %v, want %t", found, err, want)
+			}
+		}
+		groups, err := filepath.Glob("/sys/fs/cgroup/*/memcached-operator-" + name)
+		if err != nil || len(groups) > 0 {
+			t.Errorf("control groups are left: %v, %v", groups, err)
+		}
+	})
+}
+
+func up(t *testing.T, name string) *Cluster {
+	t.Helper()
+	cluster, err := Up(t.Context(), Options{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+func awaitAPIServer(t *testing.T, cluster *Cluster) {
+	t.Helper()
+	config, err := cluster.RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) (bool, error) {
+		_, err := client.ServerVersion()
+		return err == nil, nil
+	})
+}
+
+func eventually(t *testing.T, condition wait.ConditionWithContextFunc) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, false, condition); err != nil {
+		t.Fatal(err)
+	}
+}

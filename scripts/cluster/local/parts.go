@@ -1,0 +1,88 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Part is one process that the supervisor keeps running.
+type Part struct {
+	Name string `json:"name"`
+	Pid  int    `json:"pid"` // as this machine sees it, or 0 while it is started again
+}
+
+// Parts tells which processes the cluster's parts are just now. Pods are none of them.
+func (c *Cluster) Parts() ([]Part, error) {
+	children, err := childrenByParent()
+	if err != nil {
+		return nil, err
+	}
+	running := map[string]int{}
+	for _, supervisor := range children[c.Pid] {
+		for _, pid := range children[supervisor] {
+			running[nameOf(pid)] = pid
+		}
+	}
+	parts := make([]Part, len(c.PartNames))
+	for i, name := range c.PartNames {
+		parts[i] = Part{Name: name, Pid: running[name]}
+	}
+	return parts, nil
+}
+
+// Kill ends a part the hard way. The supervisor starts it again a moment later.
+func (c *Cluster) Kill(part string) error {
+	parts, err := c.Parts()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == part && p.Pid != 0 })
+	if i < 0 {
+		return fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
+	}
+	return syscall.Kill(parts[i].Pid, syscall.SIGKILL)
+}
+
+func childrenByParent() (map[int][]int, error) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	children := map[int][]int{}
+	for _, path := range stats {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		if pid, parent, ok := parseStat(string(content)); ok {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	return children, nil
+}
+
+// parseStat reads "pid (name) state parent ...", where the name may hold anything.
+func parseStat(stat string) (pid, parent int, ok bool) {
+	before, _, _ := strings.Cut(stat, " (")
+	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+	if len(fields) < 2 {
+		return 0, 0, false
+	}
+	pid, err1 := strconv.Atoi(before)
+	parent, err2 := strconv.Atoi(fields[1])
+	return pid, parent, err1 == nil && err2 == nil
+}
+
+// nameOf is the name that the supervisor gave to a part.
+func nameOf(pid int) string {
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	name, _, _ := strings.Cut(string(cmdline), "\x00")
+	// Redis writes its address behind its name.
+	name, _, _ = strings.Cut(name, " ")
+	return filepath.Base(name)
+}

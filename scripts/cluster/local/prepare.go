@@ -1,0 +1,157 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// prepare writes what the parts find when they start: certificates, kubeconfigs, the Git
+// repository and Argo CD's manifests.
+func prepare(ctx context.Context, dir rundir.Dir, cluster *Cluster, ports *ports) error {
+	if err := os.MkdirAll(dir.Logs(), 0o755); err != nil {
+		return err
+	}
+	if err := writePKI(dir, cluster.Name, ports.api.number); err != nil {
+		return fmt.Errorf("write certificates: %w", err)
+	}
+	initRepo := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
+	if out, err := initRepo.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", initRepo, err, out)
+	}
+	if !cluster.ArgoCD {
+		return nil
+	}
+	return copyArgoManifests(ctx, dir)
+}
+
+// clients are the users inside of the cluster, each with a kubeconfig.
+var clients = map[string]pki.Identity{
+	"admin":                   {User: "admin", Groups: []string{"system:masters"}},
+	"kube-controller-manager": {User: "system:kube-controller-manager"},
+	"kube-scheduler":          {User: "system:kube-scheduler"},
+	"kube-proxy":              {User: "system:kube-proxy"},
+	"kubelet":                 {User: "system:node:node1", Groups: []string{"system:nodes"}},
+	"coredns":                 {User: "coredns", Groups: []string{"system:masters"}},
+	"argocd":                  {User: "argocd-application-controller", Groups: []string{"system:masters"}},
+}
+
+func writePKI(dir rundir.Dir, cluster string, apiPort int) error {
+	authority, err := pki.NewAuthority("memcached-operator " + cluster)
+	if err != nil {
+		return err
+	}
+	signing, err := pki.NewSigningKey()
+	if err != nil {
+		return err
+	}
+	pairs := map[string]pki.Pair{"ca": authority.Pair, "sa": signing}
+	identities := map[string]pki.Identity{
+		"admin":       clients["admin"], // also what the API server shows the kubelet
+		"front-proxy": {User: "front-proxy"},
+		"apiserver": {User: "kube-apiserver", Hosts: []string{
+			"localhost", "127.0.0.1", supervisor.NodeIP, supervisor.APIServerIP,
+			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+		}},
+	}
+	for name, identity := range identities {
+		if pairs[name], err = authority.Issue(identity); err != nil {
+			return err
+		}
+	}
+	for name, pair := range pairs {
+		if err := writePair(dir, name, pair); err != nil {
+			return err
+		}
+	}
+	return writeKubeconfigs(dir, cluster, authority, apiPort)
+}
+
+func writePair(dir rundir.Dir, name string, pair pki.Pair) error {
+	if err := rundir.Write(dir.PKI(name+".crt"), pair.Cert, 0o644); err != nil {
+		return err
+	}
+	return rundir.Write(dir.PKI(name+".key"), pair.Key, 0o600)
+}
+
+// writeKubeconfigs writes one for each part, which is inside, and one for people, who are outside.
+func writeKubeconfigs(dir rundir.Dir, cluster string, authority *pki.Authority, apiPort int) error {
+	inside := fmt.Sprintf("https://%s:%d", supervisor.NodeIP, supervisor.APIPort)
+	for name, identity := range clients {
+		if err := writeKubeconfig(dir.Kubeconfig(name), cluster, inside, authority, identity); err != nil {
+			return err
+		}
+	}
+	outside := fmt.Sprintf("https://127.0.0.1:%d", apiPort)
+	return writeKubeconfig(dir.Path("kubeconfig"), cluster, outside, authority, clients["admin"])
+}
+
+func writeKubeconfig(path, cluster, server string, authority *pki.Authority, id pki.Identity) error {
+	pair, err := authority.Issue(id)
+	if err != nil {
+		return err
+	}
+	name := "memcached-operator-" + cluster
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority.Cert}
+	config.AuthInfos[id.User] = &clientcmdapi.AuthInfo{ClientCertificateData: pair.Cert, ClientKeyData: pair.Key}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: id.User}
+	config.CurrentContext = name
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return err
+	}
+	return rundir.Write(path, content, 0o600)
+}
+
+// copyArgoManifests takes the definitions and default settings from Argo CD's own module, so that
+// they always fit the program.
+func copyArgoManifests(ctx context.Context, dir rundir.Dir) error {
+	module, err := builds.ModuleDir(ctx, builds.ArgoCD)
+	if err != nil {
+		return err
+	}
+	for _, pattern := range []string{"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"} {
+		paths, err := filepath.Glob(filepath.Join(module, pattern))
+		if err != nil {
+			return err
+		}
+		if len(paths) == 0 {
+			return fmt.Errorf("Argo CD's module has no %s", pattern)
+		}
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if err := rundir.Write(dir.Argo("manifests", filepath.Base(path)), content, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pushPause puts the image of every Pod's sandbox where containerd looks for it.
+func pushPause(ctx context.Context, ref string) error {
+	return progress.Stage(ctx, "Pause image", func(func(string)) error {
+		image, err := oci.Pause(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = oci.Push(ctx, image, ref)
+		return err
+	})
+}

@@ -1,0 +1,134 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const argoNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: ` + ArgoCDNamespace + `}}`
+
+// argoSettings lie over the defaults that come with Argo CD. Tracking by label, the default, would
+// claim copies that other controllers make of an object together with its labels.
+const argoSettings = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, labels: {app.kubernetes.io/part-of: argocd}}
+data:
+  application.resourceTrackingMethod: annotation
+  timeout.reconciliation: ` + resync + `
+  timeout.reconciliation.jitter: 0s
+---
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: default}
+spec:
+  sourceRepos: ['*']
+  destinations: [{namespace: '*', server: '*'}]
+  clusterResourceWhitelist: [{group: '*', kind: '*'}]
+`
+
+// resync is how often Argo CD looks for commits, which a local repository has no webhook to tell of.
+const resync = "3s"
+
+func (s *supervisor) startArgoCD(ctx context.Context) error {
+	for _, dir := range []string{"ssh", "tls", "gpg", "plugins"} {
+		if err := os.MkdirAll(s.Dir.Argo(dir), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := s.installArgoCD(ctx); err != nil {
+		return fmt.Errorf("install Argo CD: %w", err)
+	}
+	if err := s.startParts(ctx, s.redis(), s.repoServer()); err != nil {
+		return err
+	}
+	return s.startParts(ctx, s.applicationController())
+}
+
+// installArgoCD applies the manifests that `up` took from Argo CD's own module, then our settings.
+func (s *supervisor) installArgoCD(ctx context.Context) error {
+	if err := s.kube.apply(ctx, "", []byte(argoNamespace)); err != nil {
+		return err
+	}
+	manifests, err := filepath.Glob(s.Dir.Argo("manifests", "*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, path := range manifests {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := s.kube.apply(ctx, ArgoCDNamespace, content); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(path), err)
+		}
+	}
+	// The API server serves a new kind a moment after it took its definition.
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		last = s.kube.apply(ctx, ArgoCDNamespace, []byte(argoSettings))
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("settings: %w", last)
+	}
+	return nil
+}
+
+func (s *supervisor) redis() *part {
+	return &part{
+		name:  "redis",
+		path:  s.Binaries["redis-server"],
+		args:  []string{"--bind", "127.0.0.1", "--port", "6379", "--save", "", "--appendonly", "no"},
+		ready: accepts("tcp", "127.0.0.1:6379"),
+	}
+}
+
+func (s *supervisor) repoServer() *part {
+	return &part{
+		name: "argocd-repo-server",
+		path: s.Binaries["argocd"],
+		args: []string{
+			"--address=127.0.0.1",
+			"--metrics-address=127.0.0.1",
+			"--redis=127.0.0.1:6379",
+			"--disable-tls",
+		},
+		env:   s.argoEnv(),
+		ready: healthy("http://127.0.0.1:8084/healthz"),
+	}
+}
+
+func (s *supervisor) applicationController() *part {
+	return &part{
+		name: "argocd-application-controller",
+		path: s.Binaries["argocd"],
+		args: []string{
+			"--kubeconfig=" + s.Dir.Kubeconfig("argocd"),
+			"--namespace=" + ArgoCDNamespace,
+			"--redis=127.0.0.1:6379",
+			"--repo-server=127.0.0.1:8081",
+			"--repo-server-plaintext",
+		},
+		env:   s.argoEnv(),
+		ready: healthy("http://127.0.0.1:8082/healthz"),
+	}
+}
+
+// argoEnv makes `in-cluster` destinations work from outside of a Pod, and gives folders in place of
+// those that Argo CD's own image has.
+func (s *supervisor) argoEnv() []string {
+	return []string{
+		"ARGOCD_FAKE_IN_CLUSTER=true",
+		"KUBECONFIG=" + s.Dir.Kubeconfig("argocd"),
+		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync,
+		"ARGOCD_GPG_ENABLED=false",
+		"ARGOCD_GNUPGHOME=" + s.Dir.Argo("gpg"),
+		"ARGOCD_SSH_DATA_PATH=" + s.Dir.Argo("ssh"),
+		"ARGOCD_TLS_DATA_PATH=" + s.Dir.Argo("tls"),
+		"ARGOCD_PLUGINSOCKFILEPATH=" + s.Dir.Argo("plugins"),
+	}
+}

@@ -1,0 +1,121 @@
+// Package chain brings the operator into a cluster the way its users do: images go into a registry, manifests
+// into Git, the root Application is applied once, and Argo CD does the rest. The demo and the end-to-end tests
+// stand on it.
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+// Chain is a cluster with the Git repository that Argo CD follows.
+type Chain struct {
+	Cluster *local.Cluster
+	Client  client.WithWatch
+	Git     *Repository
+
+	// Root is the root of the working tree.
+	Root string
+}
+
+// New opens the chain of a running cluster.
+func New(ctx context.Context, cluster *local.Cluster) (*Chain, error) {
+	log.SetLogger(logr.Discard()) // The client would else complain that it has nowhere to log.
+	config, err := cluster.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, err
+	}
+	root, err := builds.Root()
+	if err != nil {
+		return nil, err
+	}
+	git, err := openRepository(ctx, cluster.Git, filepath.Join(filepath.Dir(cluster.Kubeconfig), "worktree"))
+	if err != nil {
+		return nil, fmt.Errorf("open the Git repository %s: %w", cluster.Git, err)
+	}
+	return &Chain{Cluster: cluster, Client: c, Git: git, Root: root}, nil
+}
+
+// Images are what a cluster runs, by digest.
+type Images struct {
+	Operator, Memcached, Client string
+}
+
+// PushImages builds all images of the working tree and pushes them. Update is told which it is at.
+func (c *Chain) PushImages(ctx context.Context, version string, update func(string)) (images Images, err error) {
+	update("operator")
+	if images.Operator, err = c.PushOperator(ctx, version); err != nil {
+		return images, err
+	}
+	update("memcached")
+	if images.Memcached, err = c.pushMemcached(ctx); err != nil {
+		return images, err
+	}
+	update("client")
+	images.Client, err = c.pushProgram(ctx, "client", "dev", oci.Program{Package: "./test/client"})
+	return images, err
+}
+
+// PushOperator builds the operator's image of the working tree and pushes it. The reference it returns is by
+// digest, and the same as long as the code and the version are.
+func (c *Chain) PushOperator(ctx context.Context, version string) (string, error) {
+	return c.pushProgram(ctx, "memcached-operator", version, oci.Program{
+		Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version,
+	})
+}
+
+func (c *Chain) pushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
+	program.Dir = c.Root
+	image, err := program.Build(ctx)
+	if err != nil {
+		return "", err
+	}
+	return oci.Push(ctx, image, c.Cluster.Image(name, tag))
+}
+
+// pushMemcached makes an image of the distribution's memcached and pushes it.
+func (c *Chain) pushMemcached(ctx context.Context) (string, error) {
+	image, version, err := oci.Memcached(ctx)
+	if err != nil {
+		return "", err
+	}
+	return oci.Push(ctx, image, c.Cluster.Image("memcached", version))
+}
+
+// Publish pushes the manifests of the working tree to Git, with the settings of this cluster.
+func (c *Chain) Publish(ctx context.Context, message string, images Images) (string, error) {
+	return c.Git.Publish(ctx, c.Root, message, func(dir string) error {
+		file, err := settings.Load(filepath.Join(dir, settings.Path))
+		if err != nil {
+			return err
+		}
+		_, err = file.Save(settings.Settings{
+			RepoURL: c.Git.URL, Revision: Branch, Architecture: oci.Host().Architecture,
+			OperatorImage: images.Operator, MemcachedImage: images.Memcached,
+		})
+		return err
+	})
+}

@@ -1,0 +1,76 @@
+package oci
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// nonroot is the user of all our programs, the one that distroless images have made common.
+const nonroot = 65532
+
+// Program is an image that holds one static Go program and nothing else.
+type Program struct {
+	Package  string // as `go build` takes it, from the folder Dir
+	Dir      string // the current one by default
+	LDFlags  string
+	Name     string // of the program in the image; the package's last element by default
+	Platform v1.Platform
+	Labels   map[string]string
+}
+
+// Host is the platform of this machine's nodes.
+func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
+
+// Pause is the image that holds a Pod's namespaces.
+func Pause(ctx context.Context) (v1.Image, error) {
+	return Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}.Build(ctx)
+}
+
+// Build compiles the program and puts it into an image.
+func (p Program) Build(ctx context.Context) (v1.Image, error) {
+	if p.Platform.Architecture == "" {
+		p.Platform = Host()
+	}
+	if p.Name == "" {
+		p.Name = path.Base(p.Package)
+	}
+	binary, err := p.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := v1.Config{
+		User:       fmt.Sprintf("%d:%d", nonroot, nonroot),
+		Entrypoint: []string{"/" + p.Name},
+		WorkingDir: "/",
+		Env:        []string{"PATH=/"},
+		Labels:     p.Labels,
+	}
+	return assemble(p.Platform, config, []file{{path: p.Name, content: binary, mode: 0o555}})
+}
+
+func (p Program) compile(ctx context.Context) ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	output := filepath.Join(tmp, p.Name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w "+p.LDFlags, "-o", output, p.Package)
+	build.Dir = p.Dir
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.Platform.OS, "GOARCH="+p.Platform.Architecture)
+	if p.Platform.Variant != "" && p.Platform.Architecture == "arm" {
+		build.Env = append(build.Env, "GOARM="+p.Platform.Variant[1:])
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", build, err, out)
+	}
+	return os.ReadFile(output)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// staleFiles runs the generators in a copy of the tree, and tells what they changed there.
+func staleFiles(ctx context.Context, root string, files, generators []string) ([]string, error) {
+	dir, err := os.MkdirTemp("", "verify-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := copyFiles(root, dir, files); err != nil {
+		return nil, err
+	}
+	// The copy gets an index of its own, so that git can tell what changes from here on.
+	if _, err := git(ctx, dir, "init", "--quiet"); err != nil {
+		return nil, err
+	}
+	if _, err := git(ctx, dir, "add", "--all", "--force"); err != nil {
+		return nil, err
+	}
+	for _, generator := range generators {
+		if err := generate(ctx, dir, generator); err != nil {
+			return nil, err
+		}
+	}
+	return changes(ctx, dir, generators)
+}
+
+func generate(ctx context.Context, dir, generator string) error {
+	words := strings.Fields(generator)
+	if len(words) == 0 {
+		return fmt.Errorf("--generate %q: no command is named", generator)
+	}
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Dir = dir
+	command.Env = environment()
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", generator, err, out)
+	}
+	return nil
+}
+
+// changes describes each file that is not as it was added.
+func changes(ctx context.Context, dir string, generators []string) ([]string, error) {
+	// A new file counts as a change once git intends to add it; ignored ones stay out, and
+	// removed ones must not be taken as agreed upon.
+	if _, err := git(ctx, dir, "add", "--no-all", "--intent-to-add", "."); err != nil {
+		return nil, err
+	}
+	names, err := git(ctx, dir, "diff", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var problems []string
+	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
+		if name == "" {
+			continue
+		}
+		diff, err := git(ctx, dir, "diff", "--no-color", "--unified=1", "--", name)
+		if err != nil {
+			return nil, err
+		}
+		problems = append(problems, fmt.Sprintf("%s: not up to date, run: %s\n%s",
+			name, strings.Join(generators, " && "), beginning(diff, 20)))
+	}
+	return problems, nil
+}
+
+// beginning is enough of a text to see what it is about.
+func beginning(text string, lines int) string {
+	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(all) <= lines {
+		return strings.Join(all, "\n")
+	}
+	return fmt.Sprintf("%s\n(%d more lines)", strings.Join(all[:lines], "\n"), len(all)-lines)
+}

@@ -1,0 +1,157 @@
+// Command client is a memcached client as applications are: it asks DNS for the nodes behind a headless Service,
+// and hashes its keys over them. The demo and the end-to-end tests run it in a Pod.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
+	"github.com/spf13/cobra"
+)
+
+// Result is what the client prints, as JSON.
+type Result struct {
+	// Nodes are the addresses that the name resolved to, sorted.
+	Nodes []string `json:"nodes"`
+
+	// Stored is how many keys were set.
+	Stored int `json:"stored,omitempty"`
+
+	// Found is how many keys were read where hashing expects them, with the right value.
+	Found int `json:"found,omitempty"`
+
+	// Copies counts, of the found keys, how many lie on more than one node.
+	Copies int `json:"copies,omitempty"`
+}
+
+func main() {
+	if err := command().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	var endpoint string
+	var keys int
+	root := &cobra.Command{
+		Use:   "client",
+		Short: "Set and get keys, hashed over the nodes of a cache",
+		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
+			"  client get --endpoint cache.team.svc:11211 --keys 200",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.PersistentFlags().StringVar(&endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
+	root.PersistentFlags().IntVar(&keys, "keys", 200, "how many keys")
+	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get} {
+		root.AddCommand(&cobra.Command{
+			Use:  name,
+			Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				ring, err := resolve(cmd.Context(), endpoint)
+				if err != nil {
+					return err
+				}
+				result, err := work(ring, keys)
+				if err != nil {
+					return err
+				}
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+			},
+		})
+	}
+	return root
+}
+
+// ring is a cache as a client sees it.
+type ring struct {
+	nodes []string
+
+	// hashed spreads keys over the nodes; single are the nodes one by one.
+	hashed *memcache.Client
+	single []*memcache.Client
+}
+
+// resolve asks DNS for the nodes. Their order decides where a key lies, so it must be the same for each client.
+func resolve(ctx context.Context, endpoint string) (ring, error) {
+	host, port, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return ring{}, fmt.Errorf("--endpoint %q: want host:port: %w", endpoint, err)
+	}
+	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return ring{}, err
+	}
+	slices.Sort(addresses)
+	var r ring
+	for _, address := range addresses {
+		node := net.JoinHostPort(address, port)
+		r.nodes = append(r.nodes, node)
+		r.single = append(r.single, newClient(node))
+	}
+	r.hashed = newClient(r.nodes...)
+	return r, nil
+}
+
+func newClient(nodes ...string) *memcache.Client {
+	client := memcache.New(nodes...)
+	client.Timeout = 2 * time.Second
+	return client
+}
+
+func key(i int) string   { return fmt.Sprintf("key-%d", i) }
+func value(i int) string { return fmt.Sprintf("value of key %d", i) }
+
+func set(r ring, keys int) (Result, error) {
+	for i := range keys {
+		if err := r.hashed.Set(&memcache.Item{Key: key(i), Value: []byte(value(i))}); err != nil {
+			return Result{}, fmt.Errorf("set %s: %w", key(i), err)
+		}
+	}
+	return Result{Nodes: r.nodes, Stored: keys}, nil
+}
+
+func get(r ring, keys int) (Result, error) {
+	result := Result{Nodes: r.nodes}
+	for i := range keys {
+		item, err := r.hashed.Get(key(i))
+		if errors.Is(err, memcache.ErrCacheMiss) {
+			continue
+		}
+		if err != nil {
+			return Result{}, fmt.Errorf("get %s: %w", key(i), err)
+		}
+		if string(item.Value) == value(i) {
+			result.Found++
+		}
+		nodes, err := r.holding(key(i))
+		if err != nil {
+			return Result{}, err
+		}
+		if nodes > 1 {
+			result.Copies++
+		}
+	}
+	return result, nil
+}
+
+// holding counts the nodes that hold a key.
+func (r ring) holding(key string) (int, error) {
+	nodes := 0
+	for i, node := range r.single {
+		switch _, err := node.Get(key); {
+		case err == nil:
+			nodes++
+		case !errors.Is(err, memcache.ErrCacheMiss):
+			return 0, fmt.Errorf("get %s from %s: %w", key, r.nodes[i], err)
+		}
+	}
+	return nodes, nil
+}
