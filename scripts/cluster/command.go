@@ -109,7 +109,8 @@ func downCommand(f *flags) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := false
-			err := progress.Stage(cmd.Context(), fmt.Sprintf("Stop cluster %q", f.name), func(update func(string)) (err error) {
+			title := fmt.Sprintf("Stop cluster %q", f.name)
+			err := progress.Stage(cmd.Context(), title, func(func(string)) (err error) {
 				found, err = local.Down(cmd.Context(), f.name)
 				return err
 			})

@@ -42,7 +42,8 @@ func newCommand() *cobra.Command {
 			return show(cmd.Context(), cmd.OutOrStdout(), options)
 		},
 	}
-	up.Flags().BoolVar(&options.NoInstall, "no-install", false, "refuse instead of installing missing packages with apt-get")
+	up.Flags().BoolVar(&options.NoInstall, "no-install", false,
+		"refuse instead of installing missing packages with apt-get")
 	up.Flags().StringVar(&options.Name, "name", "demo", "name of the cluster; several may run at once")
 	root.AddCommand(up)
 	return root

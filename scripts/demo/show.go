@@ -129,8 +129,8 @@ func nextSteps(c *chain.Chain) string {
 
   # Commit a size of 5, and watch Argo CD and the operator follow:
   cd %[3]s
-  printf 'patches:\n  - patch: |-\n      [{"op": "replace", "path": "/spec/size", "value": 5}]\n    target: {kind: Memcached}\n' >> %[4]s
-  git commit -am 'Five nodes' && git push origin HEAD:main
+  sed -i 's/value: 3/value: 5/' %[4]s
+  git commit -am 'Five nodes' && git push
   kubectl -n %[5]s get memcached -w
 
   # Break something, and watch it heal:

@@ -26,16 +26,16 @@ import (
 type Verdict string
 
 const (
-	// Unchanged: it was as it should be, and no request was made.
+	// Unchanged says that it was as it should be, and no request was made.
 	Unchanged Verdict = "unchanged"
 
-	// Created: it was not there.
+	// Created says that it was not there.
 	Created Verdict = "created"
 
-	// Updated: it was ours, and different from what it should be.
+	// Updated says that it was ours, and different from what it should be.
 	Updated Verdict = "updated"
 
-	// Refused: it was there and is not ours, and was left as it is.
+	// Refused says that it was there and is not ours, and was left as it is.
 	Refused Verdict = "refused"
 )
 

@@ -40,8 +40,10 @@ const (
 	// Container is the memcached container of a Pod.
 	Container = "memcached"
 
-	// Port is the name, PortNumber the number of the port that clients use (IANA's port of memcached).
-	Port       = "memcached"
+	// Port is the name of the port that clients use.
+	Port = "memcached"
+
+	// PortNumber is its number, IANA's for memcached.
 	PortNumber = int32(11211)
 
 	// UserID is the user that the official memcached image runs as.

@@ -84,12 +84,12 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict) {
 }
 
 // Differs tells whether writing the status would change anything.
-func Differs(old, new cachev1.MemcachedStatus) bool {
-	return old.ObservedGeneration != new.ObservedGeneration ||
-		old.Replicas != new.Replicas ||
-		old.ReadyReplicas != new.ReadyReplicas ||
-		old.Selector != new.Selector ||
-		old.Endpoint != new.Endpoint ||
-		!slices.Equal(old.Nodes, new.Nodes) ||
-		!slices.Equal(old.Conditions, new.Conditions)
+func Differs(old, now cachev1.MemcachedStatus) bool {
+	return old.ObservedGeneration != now.ObservedGeneration ||
+		old.Replicas != now.Replicas ||
+		old.ReadyReplicas != now.ReadyReplicas ||
+		old.Selector != now.Selector ||
+		old.Endpoint != now.Endpoint ||
+		!slices.Equal(old.Nodes, now.Nodes) ||
+		!slices.Equal(old.Conditions, now.Conditions)
 }

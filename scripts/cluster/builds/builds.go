@@ -196,7 +196,7 @@ func names(binaries []Binary) string {
 // failure says which command failed, where, and the end of what it wrote: enough to repeat it by hand.
 func failure(cmd *exec.Cmd, output []byte, err error) error {
 	const tail = 15
-	if exit, ok := err.(*exec.ExitError); ok {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		output = append(output, exit.Stderr...)
 	}
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")

@@ -11,7 +11,7 @@ func TestHierarchy(t *testing.T) {
 		line, want string
 		ok         bool
 	}{
-		"a v1 controller is one":          {"cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0", "/sys/fs/cgroup/cpu", true},
+		"a v1 controller is one":          {"cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0", "/sys/fs/cgroup/cpu", true},
 		"the unified one is one":          {"cgroup2 /sys/fs/cgroup cgroup2 rw,nsdelegate 0 0", "/sys/fs/cgroup", true},
 		"the tmpfs that holds v1 is none": {"tmpfs /sys/fs/cgroup tmpfs rw,mode=755 0 0", "", false},
 		"a broken line is none":           {"cgroup", "", false},

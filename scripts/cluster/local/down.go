@@ -28,14 +28,14 @@ func Down(ctx context.Context, name string) (found bool, err error) {
 		return false, err
 	}
 	defer release()
-	return clean(ctx, name, dir)
+	return clean(ctx, dir)
 }
 
 // clean goes by what is there: a process that holds the lock, control groups, files.
-func clean(ctx context.Context, name string, dir rundir.Dir) (found bool, err error) {
+func clean(ctx context.Context, dir rundir.Dir) (found bool, err error) {
 	_, err = os.Stat(string(dir))
 	found = err == nil
-	stopped, err := stop(ctx, name, dir)
+	stopped, err := stop(ctx, dir)
 	if err != nil {
 		return true, err
 	}
@@ -44,7 +44,7 @@ func clean(ctx context.Context, name string, dir rundir.Dir) (found bool, err er
 
 // stop ends all processes of a cluster. It goes by init, which takes all others with it, and sees
 // by the control groups that they are gone.
-func stop(ctx context.Context, name string, dir rundir.Dir) (found bool, err error) {
+func stop(ctx context.Context, dir rundir.Dir) (found bool, err error) {
 	pid, err := rundir.Holder(dir.Lock())
 	if err != nil {
 		return false, err
@@ -54,7 +54,7 @@ func stop(ctx context.Context, name string, dir rundir.Dir) (found bool, err err
 			return true, fmt.Errorf("stop process %d: %w", pid, err)
 		}
 	}
-	return pid != 0, cgroups.Remove(ctx, supervisor.CgroupName(name))
+	return pid != 0, cgroups.Remove(ctx, supervisor.CgroupName(dir))
 }
 
 // terminate ends the holder of a lock and returns when it is gone for good.

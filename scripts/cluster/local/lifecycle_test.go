@@ -57,7 +57,7 @@ func TestLifecycle(t *testing.T) {
 				t.Errorf("Down() = %t, %v, want %t", found, err, want)
 			}
 		}
-		groups, err := filepath.Glob("/sys/fs/cgroup/*/memcached-operator-" + name)
+		groups, err := filepath.Glob("/sys/fs/cgroup/*/memcached-operator-" + name + "-*")
 		if err != nil || len(groups) > 0 {
 			t.Errorf("control groups are left: %v, %v", groups, err)
 		}
@@ -83,7 +83,7 @@ func awaitAPIServer(t *testing.T, cluster *Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func(ctx context.Context) (bool, error) {
+	eventually(t, func(context.Context) (bool, error) {
 		_, err := client.ServerVersion()
 		return err == nil, nil
 	})

@@ -129,7 +129,7 @@ func copyArgoManifests(ctx context.Context, dir rundir.Dir) error {
 			return err
 		}
 		if len(paths) == 0 {
-			return fmt.Errorf("Argo CD's module has no %s", pattern)
+			return fmt.Errorf("the module of Argo CD has no %s", pattern)
 		}
 		for _, path := range paths {
 			content, err := os.ReadFile(path)

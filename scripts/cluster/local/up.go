@@ -46,7 +46,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	}
 	defer release()
 	// What an earlier run left behind, if it was killed, must not stop this one.
-	if _, err := clean(ctx, opts.Name, dir); err != nil {
+	if _, err := clean(ctx, dir); err != nil {
 		return nil, err
 	}
 	cluster, err := create(ctx, opts, dir, binaries)
@@ -56,7 +56,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx) // rather than what that made of the start
 	}
-	_, stopErr := stop(context.WithoutCancel(ctx), opts.Name, dir)
+	_, stopErr := stop(context.WithoutCancel(ctx), dir)
 	return nil, errors.Join(err, stopErr)
 }
 
@@ -73,7 +73,7 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries builds.B
 	if err := prepare(ctx, dir, cluster, ports); err != nil {
 		return nil, err
 	}
-	if err := cgroups.Create(supervisor.CgroupName(opts.Name)); err != nil {
+	if err := cgroups.Create(supervisor.CgroupName(dir)); err != nil {
 		return nil, err
 	}
 	config, err := configure(opts, dir, binaries, cluster)
@@ -164,7 +164,6 @@ func configure(opts Options, dir rundir.Dir, binaries builds.Binaries, cluster *
 		paths["redis-server"] = redis
 	}
 	return supervisor.Config{
-		Name:         opts.Name,
 		Dir:          dir,
 		RegistryHost: cluster.Registry,
 		PauseImage:   cluster.Image("pause", "1"),

@@ -17,6 +17,7 @@ func TestIssuedCertificates(t *testing.T) {
 	}
 	server := Identity{User: "kube-apiserver", Hosts: []string{"localhost", "10.96.0.1"}}
 	client := Identity{User: "admin", Groups: []string{"system:masters"}}
+	const asServer, asClient = x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth
 	tests := map[string]struct {
 		id    Identity
 		root  *Authority
@@ -24,13 +25,13 @@ func TestIssuedCertificates(t *testing.T) {
 		usage x509.ExtKeyUsage
 		valid bool
 	}{
-		"a server is known by its DNS name":              {server, authority, "localhost", x509.ExtKeyUsageServerAuth, true},
-		"a server is known by its address":               {server, authority, "10.96.0.1", x509.ExtKeyUsageServerAuth, true},
-		"a server is not known by another name":          {server, authority, "example.com", x509.ExtKeyUsageServerAuth, false},
-		"a server's certificate is no client's":          {server, authority, "", x509.ExtKeyUsageClientAuth, false},
-		"a client is accepted as a client":               {client, authority, "", x509.ExtKeyUsageClientAuth, true},
-		"a client's certificate is no server's":          {client, authority, "", x509.ExtKeyUsageServerAuth, false},
-		"another authority's certificate is not trusted": {client, stranger, "", x509.ExtKeyUsageClientAuth, false},
+		"a server is known by its DNS name":              {server, authority, "localhost", asServer, true},
+		"a server is known by its address":               {server, authority, "10.96.0.1", asServer, true},
+		"a server is not known by another name":          {server, authority, "example.com", asServer, false},
+		"a server's certificate is no client's":          {server, authority, "", asClient, false},
+		"a client is accepted as a client":               {client, authority, "", asClient, true},
+		"a client's certificate is no server's":          {client, authority, "", asServer, false},
+		"another authority's certificate is not trusted": {client, stranger, "", asClient, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,8 @@ type Process struct {
 // Detach lets the cluster live on without the caller.
 func (p *Process) Detach() error {
 	_, err := p.Report.WriteString(detach)
-	go p.Wait() // a caller that outlives the cluster, as a test does, is still the one who has to reap it
+	// A caller that outlives the cluster, as a test does, is still the one who has to reap it.
+	go func() { _, _ = p.Wait() }()
 	return errors.Join(err, p.Report.Close())
 }
 
@@ -105,7 +106,7 @@ func runInit(dir rundir.Dir) error {
 	if err != nil {
 		return err
 	}
-	if err := cgroups.Join(CgroupName(config.Name)); err != nil {
+	if err := cgroups.Join(CgroupName(dir)); err != nil {
 		return err
 	}
 	if err := isolate(config); err != nil {

@@ -96,7 +96,7 @@ func (s *supervisor) writeNodeConfig() error {
 		dir.Path("cni", "10-pods.conflist"):               cniConfig,
 		dir.Path("certs.d", s.RegistryHost, "hosts.toml"): fmt.Sprintf(registryConfig, NodeIP, registryPort),
 		dir.Path("resolv.conf"):                           "nameserver " + NodeIP + "\n",
-		dir.Path("kubelet.yaml"): fmt.Sprintf(kubeletConfig, dir.PKI("ca.crt"), "/"+CgroupName(s.Name),
+		dir.Path("kubelet.yaml"): fmt.Sprintf(kubeletConfig, dir.PKI("ca.crt"), "/"+CgroupName(s.Dir),
 			dir.Path("resolv.conf"), dir.Path("log", "pods")),
 	}
 	for path, content := range files {

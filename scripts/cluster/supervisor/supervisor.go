@@ -10,6 +10,7 @@ package supervisor
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -37,8 +38,7 @@ const (
 
 // Config is all that the supervisor is told. It lies in the run directory.
 type Config struct {
-	Name string
-	Dir  rundir.Dir
+	Dir rundir.Dir
 	// RegistryHost is the registry's name in image references, the same on the host and in the cluster.
 	RegistryHost string
 	PauseImage   string
@@ -47,8 +47,12 @@ type Config struct {
 	ArgoCD       bool
 }
 
-// CgroupName is the control group of a cluster, in every hierarchy.
-func CgroupName(cluster string) string { return "memcached-operator-" + cluster }
+// CgroupName is the control group of a cluster, in every hierarchy. Clusters of one name in different
+// caches are different clusters: stopping one must not find the other's processes.
+func CgroupName(dir rundir.Dir) string {
+	sum := sha256.Sum256([]byte(dir))
+	return fmt.Sprintf("memcached-operator-%s-%x", filepath.Base(string(dir)), sum[:3])
+}
 
 func configPath(dir rundir.Dir) string { return dir.Path("config.json") }
 

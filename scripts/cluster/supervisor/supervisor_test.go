@@ -66,12 +66,13 @@ func ask(t *testing.T, address, question string) string {
 }
 
 func TestTail(t *testing.T) {
+	long := strings.Repeat("early\n", 50) + "late\n"
 	tests := map[string]struct {
 		content    string
 		want, lack string
 	}{
 		"a short log is shown whole":        {"one\ntwo\n", "  one\n  two\n", ""},
-		"of a long log only the end":        {strings.Repeat("early\n", 50) + "late\n", "  late\n", strings.Repeat("  early\n", 12)},
+		"of a long log only the end":        {long, "  late\n", strings.Repeat("  early\n", 12)},
 		"where the rest is, is always said": {"", "x.log)", ""},
 	}
 	for name, tc := range tests {
@@ -85,5 +86,15 @@ func TestTail(t *testing.T) {
 				t.Errorf("Tail() = %q, want %q in it", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestClustersOfOneNameInTwoCachesHaveTwoControlGroups(t *testing.T) {
+	one, other := CgroupName("/a/clusters/demo"), CgroupName("/b/clusters/demo")
+	if one == other {
+		t.Errorf("both have %s", one)
+	}
+	if !strings.HasPrefix(one, "memcached-operator-demo-") {
+		t.Errorf("%s doesn't tell the cluster's name", one)
 	}
 }

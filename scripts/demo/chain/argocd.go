@@ -110,11 +110,12 @@ func messages(application *unstructured.Unstructured) []string {
 			messages = append(messages, fmt.Sprint(fields["message"]))
 		}
 	}
-	phase, _, _ := unstructured.NestedString(application.Object, "status", "operationState", "phase")
-	if message, _, _ := unstructured.NestedString(application.Object, "status", "operationState", "message"); phase != "Succeeded" && message != "" {
+	operation, _, _ := unstructured.NestedMap(application.Object, "status", "operationState")
+	if message, ok := operation["message"].(string); ok && operation["phase"] != "Succeeded" {
 		messages = append(messages, message)
 	}
-	resources, _, _ := unstructured.NestedSlice(application.Object, "status", "operationState", "syncResult", "resources")
+	resources, _, _ := unstructured.NestedSlice(application.Object,
+		"status", "operationState", "syncResult", "resources")
 	for _, resource := range resources {
 		if fields, ok := resource.(map[string]any); ok && fields["status"] == "SyncFailed" {
 			messages = append(messages, fmt.Sprint(fields["message"]))
@@ -124,9 +125,11 @@ func messages(application *unstructured.Unstructured) []string {
 }
 
 // WaitHealthy waits until the Applications are synced to a commit and healthy. Update is told of each change.
-func (c *Chain) WaitHealthy(ctx context.Context, commit string, timeout time.Duration, update func(string), names ...string) error {
+func (c *Chain) WaitHealthy(
+	ctx context.Context, commit string, timeout time.Duration, update func(string), names ...string,
+) error {
 	var waiting Application
-	err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, timeout, true, func(ctx context.Context) (bool, error) {
+	healthy := func(ctx context.Context) (bool, error) {
 		for _, name := range names {
 			application, err := c.Application(ctx, name)
 			if err != nil {
@@ -139,7 +142,8 @@ func (c *Chain) WaitHealthy(ctx context.Context, commit string, timeout time.Dur
 			}
 		}
 		return true, nil
-	})
+	}
+	err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, timeout, true, healthy)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("after %s, at commit %.7s: %s", timeout, commit, waiting)
 	}

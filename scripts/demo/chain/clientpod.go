@@ -28,11 +28,11 @@ func (c *Chain) RunClient(ctx context.Context, namespace, image string, args ...
 		return Keys{}, err
 	}
 	defer func() { _ = c.Client.Delete(context.WithoutCancel(ctx), pod) }()
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	ended := func(ctx context.Context) (bool, error) {
 		err := c.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
-	})
-	if err != nil {
+	}
+	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, ended); err != nil {
 		return Keys{}, fmt.Errorf("wait for the client Pod %s: %w", pod.Name, err)
 	}
 	output, err := c.logs(ctx, pod)

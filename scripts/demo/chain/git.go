@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 )
 
@@ -45,8 +43,11 @@ func clone(ctx context.Context, url, dir string) (*git.Repository, error) {
 	repository, err := git.PlainCloneContext(ctx, dir, false, &git.CloneOptions{
 		URL: url, ReferenceName: plumbing.NewBranchReferenceName(Branch),
 	})
+	if err == nil {
+		return repository, configure(repository)
+	}
 	if !errors.Is(err, transport.ErrEmptyRemoteRepository) {
-		return repository, err
+		return nil, err
 	}
 	repository, err = git.PlainInitWithOptions(dir, &git.PlainInitOptions{
 		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName(Branch)},
@@ -55,7 +56,23 @@ func clone(ctx context.Context, url, dir string) (*git.Repository, error) {
 		return nil, err
 	}
 	_, err = repository.CreateRemote(&config.RemoteConfig{Name: git.DefaultRemoteName, URLs: []string{url}})
-	return repository, err
+	if err != nil {
+		return nil, err
+	}
+	return repository, configure(repository)
+}
+
+// configure lets people commit and push in the work tree as it is.
+func configure(repository *git.Repository) error {
+	settings, err := repository.Config()
+	if err != nil {
+		return err
+	}
+	settings.User.Name, settings.User.Email = "demo", "demo@memcached-operator.invalid"
+	settings.Branches[Branch] = &config.Branch{
+		Name: Branch, Remote: git.DefaultRemoteName, Merge: plumbing.NewBranchReferenceName(Branch),
+	}
+	return repository.SetConfig(settings)
 }
 
 // Publish puts the manifests of a working tree into the work tree, in place of those that are there, and commits
@@ -87,8 +104,7 @@ func (r *Repository) Commit(ctx context.Context, message string, change func(dir
 	if err := tree.AddWithOptions(&git.AddOptions{All: true}); err != nil {
 		return "", err
 	}
-	author := &object.Signature{Name: "memcached-operator demo", Email: "demo@memcached-operator.invalid", When: time.Now()}
-	_, err = tree.Commit(message, &git.CommitOptions{Author: author})
+	_, err = tree.Commit(message, &git.CommitOptions{})
 	if err != nil && !errors.Is(err, git.ErrEmptyCommit) {
 		return "", fmt.Errorf("commit: %w", err)
 	}

@@ -52,6 +52,7 @@ func digest(t *testing.T, image v1.Image) v1.Hash {
 func TestProgramImagesAreReproducible(t *testing.T) {
 	base := program(t)
 	want := digest(t, build(t, base))
+	labels := map[string]string{"a": "b"}
 	tests := map[string]struct {
 		change func(*Program)
 		same   bool
@@ -60,7 +61,7 @@ func TestProgramImagesAreReproducible(t *testing.T) {
 		"building elsewhere gives the same digest":          {func(p *Program) { p.Dir = program(t).Dir }, true},
 		"another version gives another digest":              {func(p *Program) { p.LDFlags = "-X main.version=v2" }, false},
 		"another architecture gives another digest":         {func(p *Program) { p.Platform.Architecture = "arm64" }, false},
-		"a label belongs to the image and so to the digest": {func(p *Program) { p.Labels = map[string]string{"a": "b"} }, false},
+		"a label belongs to the image and so to the digest": {func(p *Program) { p.Labels = labels }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
