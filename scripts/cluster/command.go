@@ -60,8 +60,8 @@ func buildCommand() *cobra.Command {
 func assetsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "assets",
-		Short:   "Build etcd and kube-apiserver, and print the folder that holds them",
-		Long:    "Builds the two programs that tests with controller-runtime's envtest start. Needs no root.",
+		Short:   "Build what tests against an API server need, and print the folder that holds it",
+		Long:    "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest. Needs no root.",
 		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

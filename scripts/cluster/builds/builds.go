@@ -43,10 +43,11 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	return found, nil
 }
 
-// Assets builds what a test against a real API server needs, and returns a folder that holds it all,
-// as envtest wants it.
+// Assets builds what a test against a real API server needs, the workload controllers included, and returns a
+// folder that holds it all, as envtest wants it.
 func Assets(ctx context.Context) (dir string, err error) {
-	binaries, err := Ensure(ctx, Etcd, KubeAPIServer)
+	parts := []Binary{Etcd, KubeAPIServer, KubeControllerManager}
+	binaries, err := Ensure(ctx, parts...)
 	if err != nil {
 		return "", err
 	}
@@ -56,7 +57,7 @@ func Assets(ctx context.Context) (dir string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	for _, binary := range []Binary{Etcd, KubeAPIServer} {
+	for _, binary := range parts {
 		err := os.Symlink(binaries.Path(binary), filepath.Join(dir, binary.Name))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
