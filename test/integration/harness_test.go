@@ -31,8 +31,8 @@ type world struct {
 	log       string
 }
 
-// newWorld makes a namespace and starts an operator for it. Both end with the test.
-func newWorld(t *testing.T) *world {
+// newWorld makes a namespace and starts an operator for it, with further flags. Both end with the test.
+func newWorld(t *testing.T, flags ...string) *world {
 	t.Helper()
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -41,17 +41,20 @@ func newWorld(t *testing.T) *world {
 	w.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
 	w.namespace = namespace.Name
-	w.start()
+	w.start(flags...)
 	t.Cleanup(w.end)
 	return w
 }
 
-func (w *world) start() {
+// start starts the operator. Later flags win over earlier ones.
+func (w *world) start(flags ...string) {
 	w.t.Helper()
 	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	w.operator = exec.Command(operatorBinary,
-		"--watch-namespaces="+w.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	flags = append([]string{
+		"--watch-namespaces=" + w.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
+	}, flags...)
+	w.operator = exec.Command(operatorBinary, flags...)
 	w.operator.Env = []string{"KUBECONFIG=" + operatorKubeconfig, "HOME=" + w.t.TempDir()}
 	w.operator.Stdout, w.operator.Stderr = log, log
 	w.Expect(w.operator.Start()).To(gomega.Succeed())
@@ -61,8 +64,9 @@ func (w *world) start() {
 func (w *world) stop() {
 	w.t.Helper()
 	_ = w.operator.Process.Signal(syscall.SIGTERM)
-	w.Expect(w.operator.Wait()).To(gomega.Succeed(), "the operator ends in order when it is told to")
+	err := w.operator.Wait()
 	w.operator = nil
+	w.Expect(err).NotTo(gomega.HaveOccurred(), "the operator ends in order when it is told to")
 }
 
 func (w *world) end() {

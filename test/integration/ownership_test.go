@@ -11,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -37,9 +40,37 @@ func serviceLike(namespace string, clusterIP string) *corev1.Service {
 		Spec: corev1.ServiceSpec{
 			ClusterIP: clusterIP,
 			Selector:  map[string]string{"app": "memcached", "memcached_cr": "cache"},
-			Ports:     []corev1.ServicePort{{Name: "memcached", Port: 11211}},
+			Ports:     []corev1.ServicePort{{Name: "memcached", Port: 11211, TargetPort: intstr.FromString("memcached")}},
 		},
 	}
+}
+
+// appliedByThem applies, and returns, a Deployment with which an apply of ours would have no conflict.
+func appliedByThem(t *testing.T, namespace string) client.Object {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	err := yaml.Unmarshal([]byte(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cache}
+spec:
+  selector: {matchLabels: {app: memcached, memcached_cr: cache}}
+  template:
+    metadata: {labels: {app: memcached, memcached_cr: cache}}
+    spec: {containers: [{name: theirs, image: "registry.example.com/theirs:1"}]}`), &object.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object.SetNamespace(namespace)
+	err = cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(object), deployment); err != nil {
+		t.Fatal(err)
+	}
+	return deployment
 }
 
 var ourSelector = map[string]string{"app": "memcached", "memcached_cr": "cache"}
@@ -79,6 +110,10 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 			},
 			message: `Deployment "cache" exists already and belongs to ConfigMap their-owner`,
 		},
+		"a Deployment that another field manager applied, and that leaves open all that we set": {
+			foreign: func(ns string) client.Object { return appliedByThem(t, ns) },
+			message: `Deployment "cache" exists already and has no owner`,
+		},
 		"a Service with a cluster IP": {
 			foreign: func(ns string) client.Object { return serviceLike(ns, "") },
 			message: `Service "cache" exists already and has no owner`,
@@ -92,7 +127,9 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			foreign := tc.foreign(w.namespace)
-			w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("theirs"))).To(gomega.Succeed())
+			if foreign.GetUID() == "" {
+				w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("theirs"))).To(gomega.Succeed())
+			}
 			before := settled(w, foreign)
 
 			w.memcached("cache", 2)

@@ -163,16 +163,16 @@ func answeredGeneration(object render.Object) int64 {
 	return *object.Metadata.Generation
 }
 
-// create applies an object that must not exist yet. Server-side apply has no such condition, so the object
-// carries a creation time of long ago: the API server overwrites it on creation, and refuses to change that of
-// an object which exists. Somebody else's object is thus never touched, not even for a moment.
+// create applies an object that must not exist yet. Server-side apply has no such condition of its own, but it
+// compares resource versions where one is given, and only with an object that is there: with one that no object
+// has, it creates or refuses. Somebody else's object is thus never touched, not even for a moment.
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
-	object.Metadata.WithCreationTimestamp(longAgo)
+	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 	switch {
 	case err == nil:
 		return Outcome{Verdict: Created, Generation: answeredGeneration(object)}, nil
-	case apierrors.IsConflict(err), apierrors.IsInvalid(err):
+	case apierrors.IsConflict(err):
 		return s.explainRefusal(ctx, mc, object, err)
 	default:
 		return Outcome{}, err
@@ -194,7 +194,7 @@ func (s *Syncer) explainRefusal(
 		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache does not show it: its labels, by which the cache selects, were taken away.
-		object.Metadata.CreationTimestamp = nil
+		object.Metadata.ResourceVersion = nil
 		return s.update(ctx, found.GetUID(), []string{".metadata.labels"}, object)
 	}
 	return Outcome{Verdict: Refused, Owner: describeOwner(found)}, nil

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,8 +15,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// longAgo is a creation time that no object has.
-var longAgo = metav1.NewTime(time.Unix(0, 0).UTC())
+// noResourceVersion is a resource version that no object has: etcd counts from 1, and the first write makes it 2.
+const noResourceVersion = "1"
 
 // stamp notes on the object, as an annotation, the hash of everything else in it.
 func stamp(object render.Object) error {
