@@ -45,11 +45,12 @@ test: verify lint test-go ## Run every test that needs no node: generated files,
 .PHONY: test-go
 test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
-		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m $$(go list ./... | grep -v /test/e2e) $(ARGS)
+		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m ./... $(ARGS)
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
-	@$(TOOL) gotestsum --format standard-verbose -- -timeout 40m -count 1 ./test/e2e/... $(ARGS)
+	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 -p 1 \
+		./scripts/cluster/local ./test/e2e $(ARGS)
 
 .PHONY: bench
 bench: ## Measure the pure steps and the comparison at rest.

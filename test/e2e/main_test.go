@@ -1,3 +1,5 @@
+//go:build e2e
+
 // Package e2e proves the whole chain on a real cluster: commits are pushed to Git, Argo CD syncs them, the operator
 // makes Deployments of them, and clients speak memcached's protocol to the Pods. Nothing in it is a mock.
 package e2e

@@ -1,9 +1,10 @@
+//go:build e2e
+
 package local
 
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,11 +14,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// TestLifecycle needs root and about half a minute, so it has to be asked for.
+// TestLifecycle needs root and about half a minute, so it is one of the end-to-end tests.
 func TestLifecycle(t *testing.T) {
-	if os.Getenv("TEST_LOCAL_CLUSTER") == "" {
-		t.Skip("set TEST_LOCAL_CLUSTER=1 to bring a real cluster up and down")
-	}
 	const name = "lifecycle"
 	t.Cleanup(func() { _, _ = Down(context.WithoutCancel(t.Context()), name) })
 	cluster := up(t, name)
