@@ -87,8 +87,8 @@ func conflictMessage(refused apply.Outcome) string {
 	if refused.Owner != "" {
 		owner = "belongs to " + refused.Owner
 	}
-	return fmt.Sprintf("%s %q exists already and %s, so it was left as it is: delete or rename it, or give this Memcached another name",
-		refused.Kind, refused.Name, owner)
+	return fmt.Sprintf("%s %q exists already and %s, so it was left as it is: "+
+		"delete or rename it, or give this Memcached another name", refused.Kind, refused.Name, owner)
 }
 
 func applySucceeded(in Input) (verdict, bool) {
