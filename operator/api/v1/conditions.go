@@ -11,6 +11,9 @@ const (
 
 	// ConditionStalled is there, as True, while nothing will change before somebody acts.
 	ConditionStalled = "Stalled"
+
+	// ConditionSuspended is there, as True, while spec.suspend is set. Ready then still tells of the Pods.
+	ConditionSuspended = "Suspended"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -24,7 +27,7 @@ const (
 	// ReasonRollingOut: nodes are being added, replaced or removed.
 	ReasonRollingOut = "RollingOut"
 
-	// ReasonNodesNotReady: the rollout is over, or does not get on, and nodes are missing or do not answer.
+	// ReasonNodesNotReady: nodes are missing or do not answer. The message says why, in the cluster's words.
 	ReasonNodesNotReady = "NodesNotReady"
 
 	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
@@ -37,4 +40,11 @@ const (
 	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The
 	// operator tries again.
 	ReasonApplyFailed = "ApplyFailed"
+
+	// ReasonSuspended: the operator writes nothing, because spec.suspend says so.
+	ReasonSuspended = "Suspended"
 )
+
+// AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
+// a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.
+const AnnotationAdopt = "cache.example.com/adopt"

@@ -1,0 +1,99 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Placement says where Pods may run, in a Pod's own terms.
+type Placement struct {
+	// nodeSelector are labels that a machine must have, at most 64. Defaults to none.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// tolerations are taints of machines that Pods put up with, at most 64. Defaults to none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// affinity is merged with the rule of the architectures: each required node selector term gets that rule too.
+	// Defaults to none.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// topologySpreadConstraints spread the Pods, at most 16. A constraint without a label selector counts the Pods
+	// of this cache. Defaults to a soft spread over machines and zones; an empty list is no spread at all.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// priorityClassName is the priority class of the Pods. Defaults to the cluster's default.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}
+
+// Rollout says how nodes are replaced.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
+type Rollout struct {
+	// maxSurge is how many nodes there may be beyond size while nodes are replaced: a number up to 1000, or a
+	// percentage of size, rounded up. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]{0,2})%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000, or a percentage such as 25%"
+	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
+
+	// maxUnavailable is how many nodes may be missing from size while nodes are replaced: a number up to 1000, or
+	// a percentage of size up to 100%, rounded down. Defaults to 0: a node is added before one goes.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000, or a percentage up to 100%"
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// minReadySeconds is how long a new node must answer before the next one is replaced, in seconds, 0 to 3600.
+	// Time for a cold node to warm up. Defaults to 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+}
+
+// Disruption says how many nodes may be away while machines are drained.
+type Disruption struct {
+	// maxUnavailable is how many nodes may be away at a time: a number up to 1000, or a percentage of size up to
+	// 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget: it would only block.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000, or a percentage up to 100%"
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+}
+
+// PodMetadata is added to the Pods.
+type PodMetadata struct {
+	// labels of the Pods, at most 64. The two by which Pods are selected can't be set.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: by these two the Pods of a cache are selected; choose another name"
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations of the Pods, at most 64.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// ServiceMetadata is added to the Service.
+type ServiceMetadata struct {
+	// labels of the Service, at most 64. The two by which the operator finds it can't be set.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: by these two the operator finds the Service; choose another name"
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// annotations of the Service, at most 64.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Annotations map[string]string `json:"annotations,omitempty"`
+}

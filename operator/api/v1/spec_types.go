@@ -1,0 +1,143 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// MemcachedSpec is the cache as it should be.
+type MemcachedSpec struct {
+	// size is the number of memcached nodes, 0 to 1000. Defaults to 1.
+	// A HorizontalPodAutoscaler sets it through the scale subresource; Git then leaves it out.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Size *int32 `json:"size,omitempty"`
+
+	// image is the memcached image: a reference with or without tag or digest, 1 to 512 characters.
+	// Defaults to the image that this version of the operator was released with (the operator's environment
+	// variable RELATED_IMAGE_MEMCACHED).
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// imagePullSecrets name Secrets of this namespace by which the image is pulled, at most 16. Defaults to none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
+
+	// memory is what one node may use for items (memcached's -m), 16Mi to 4Ti, rounded down to whole
+	// mebibytes. Defaults to 64Mi, which is memcached's own default. The container gets more than that: see
+	// resources.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="memory must be at least 16Mi: memcached needs room for a page of each slab class"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti a node: raise size to spread the cache over more nodes"
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// maxItemSize is the size of the largest item (memcached's -I), 1Ki to 1Gi, and at most half of memory.
+	// Defaults to 1Mi.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Ki')) >= 0",message="maxItemSize must be at least 1Ki, memcached's own bound"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, memcached's own bound: split larger values"
+	MaxItemSize *resource.Quantity `json:"maxItemSize,omitempty"`
+
+	// maxConnections is how many clients may be connected to one node at a time (memcached's -c), 16 to 200000.
+	// Further ones wait. Defaults to 1024.
+	// +optional
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=200000
+	MaxConnections *int32 `json:"maxConnections,omitempty"`
+
+	// threads is the number of worker threads of one node (memcached's -t), 1 to 64. More than the node has cores
+	// helps nobody. Defaults to 4.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Threads *int32 `json:"threads,omitempty"`
+
+	// extraArgs are further arguments of memcached, at most 64 of at most 512 characters each. Those that the
+	// operator manages (port, memory, threads, TLS and so on) are refused by name. Defaults to none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	ExtraArgs []string `json:"extraArgs,omitempty"`
+
+	// resources are those of the memcached container. What they leave out is derived: a memory limit that holds
+	// items, connections and threads, the same as memory request, and a CPU request of 50m without a limit.
+	// A memory limit that can't hold the sum is refused, with the number that it needs.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// architectures are the kubernetes.io/arch values that Pods may run on: amd64, arm64, ppc64le, s390x.
+	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Architectures []Architecture `json:"architectures,omitempty"`
+
+	// preferredArchitectures are architectures that are preferred where there is a choice, at most 8. Defaults to none.
+	// +optional
+	// +listType=map
+	// +listMapKey=architecture
+	// +kubebuilder:validation:MaxItems=8
+	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
+
+	// placement says where Pods may run, in a Pod's own terms. It is added to the rule of the architectures, and
+	// never replaces it.
+	// +optional
+	Placement *Placement `json:"placement,omitempty"`
+
+	// rollout says how nodes are replaced.
+	// +optional
+	Rollout *Rollout `json:"rollout,omitempty"`
+
+	// disruption says how many nodes may be away while machines are drained.
+	// +optional
+	Disruption *Disruption `json:"disruption,omitempty"`
+
+	// podMetadata is added to the Pods.
+	// +optional
+	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
+
+	// service is added to the Service.
+	// +optional
+	Service *ServiceMetadata `json:"service,omitempty"`
+
+	// suspend stops the operator from writing anything but the status. Defaults to false.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// ImagePullSecret names a Secret of type kubernetes.io/dockerconfigjson.
+type ImagePullSecret struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Architecture is a processor architecture by its name in Go and in the label kubernetes.io/arch.
+//
+// +kubebuilder:validation:Enum=amd64;arm64;ppc64le;s390x
+type Architecture string
+
+// PreferredArchitecture is an architecture, and how much it is preferred.
+type PreferredArchitecture struct {
+	// architecture that is preferred.
+	// +required
+	Architecture Architecture `json:"architecture"`
+
+	// weight of the preference beside others, 1 to 100.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Weight int32 `json:"weight"`
+}
