@@ -224,7 +224,7 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 		},
 		"an argument more": {
 			damage: patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"memcached","args":["-vv"]}]}}}}`),
-			healed: func(w *world) bool { return len(container(w).Args) == 4 },
+			healed: func(w *world) bool { return len(container(w).Args) == 5 },
 		},
 		"a label of ours taken away": {
 			damage: patchDeployment(`{"metadata":{"labels":{"memcached_cr":null}}}`),

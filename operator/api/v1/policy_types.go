@@ -39,18 +39,18 @@ type Placement struct {
 
 // Rollout says how nodes are replaced.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
+// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
 type Rollout struct {
 	// maxSurge is how many nodes there may be beyond size while nodes are replaced: a number up to 1000, or a
-	// percentage of size, rounded up. Defaults to 1.
+	// percentage of size up to 999%, rounded up. Defaults to 1.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]{0,2})%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000, or a percentage such as 25%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]{0,2})%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000 without quotes, or a percentage from 0% to 999%, such as 25%"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
 	// maxUnavailable is how many nodes may be missing from size while nodes are replaced: a number up to 1000, or
 	// a percentage of size up to 100%, rounded down. Defaults to 0: a node is added before one goes.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000, or a percentage up to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// minReadySeconds is how long a new node must answer before the next one is replaced, in seconds, 0 to 3600.
@@ -66,7 +66,7 @@ type Disruption struct {
 	// maxUnavailable is how many nodes may be away at a time: a number up to 1000, or a percentage of size up to
 	// 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget: it would only block.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000, or a percentage up to 100%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

@@ -34,15 +34,15 @@ type MemcachedSpec struct {
 	// mebibytes. Defaults to 64Mi, which is memcached's own default. The container gets more than that: see
 	// resources.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="memory must be at least 16Mi: memcached needs room for a page of each slab class"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti a node: raise size to spread the cache over more nodes"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="memory must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti a node: raise size to spread the cache over more nodes"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// maxItemSize is the size of the largest item (memcached's -I), 1Ki to 1Gi, and at most half of memory.
 	// Defaults to 1Mi.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Ki')) >= 0",message="maxItemSize must be at least 1Ki, memcached's own bound"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, memcached's own bound: split larger values"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Ki')) >= 0",message="maxItemSize must be a quantity of at least 1Ki, memcached's own bound, such as 2Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, memcached's own bound: split larger values"
 	MaxItemSize *resource.Quantity `json:"maxItemSize,omitempty"`
 
 	// maxConnections is how many clients may be connected to one node at a time (memcached's -c), 16 to 200000.

@@ -2,7 +2,6 @@ package app
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -13,11 +12,11 @@ import (
 )
 
 // cacheOptions keeps the cache to what is read: children and Pods with our labels, without managed fields; of
-// Pods no more than their names and labels.
+// Pods no more than what a node is told by.
 func cacheOptions(namespaces []string) cache.Options {
 	ours := cache.ByObject{Label: childSelector()}
 	byObject := map[client.Object]cache.ByObject{
-		&corev1.Pod{}: {Label: childSelector(), Transform: namesAndLabels},
+		&corev1.Pod{}: {Label: childSelector(), Transform: observe.TrimPod},
 	}
 	for _, kind := range observe.Kinds() {
 		byObject[kind.New()] = ours
@@ -41,15 +40,4 @@ func childSelector() labels.Selector {
 		panic(err) // The label is a constant.
 	}
 	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
-}
-
-// namesAndLabels drops what nobody reads of a Pod's metadata: ten thousand caches have many Pods.
-func namesAndLabels(object any) (any, error) {
-	if pod, ok := object.(metav1.Object); ok {
-		pod.SetManagedFields(nil)
-		pod.SetAnnotations(nil)
-		pod.SetOwnerReferences(nil)
-		pod.SetFinalizers(nil)
-	}
-	return object, nil
 }

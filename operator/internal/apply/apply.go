@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
@@ -22,69 +21,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// Verdict is what became of a child.
-type Verdict string
-
-const (
-	// Unchanged says that it was as it should be, and no request was made.
-	Unchanged Verdict = "unchanged"
-
-	// Created says that it was not there.
-	Created Verdict = "created"
-
-	// Updated says that it was ours, and different from what it should be.
-	Updated Verdict = "updated"
-
-	// Refused says that it was there and is not ours, and was left as it is.
-	Refused Verdict = "refused"
-)
-
-// Outcome is what became of one child.
-type Outcome struct {
-	schema.GroupKind
-	Name    string
-	Verdict Verdict
-
-	// Fields are the paths that were changed, where the child was updated.
-	Fields []string
-
-	// Owner says whose the object is, where it was refused: "Deployment other", or "" for nobody's.
-	Owner string
-
-	// Generation is the child's generation after it was written; what is known of an older one is out of date.
-	Generation int64
-}
-
-// Report is what became of the children, in the order in which they were applied.
-type Report []Outcome
-
-// Refused returns the first child that was refused.
-func (r Report) Refused() (Outcome, bool) {
-	return r.first(Refused)
-}
-
-// Generation returns the generation to which a child of the kind was written, or 0 where it was not.
-func (r Report) Generation(kind schema.GroupKind) int64 {
-	for _, outcome := range r {
-		if outcome.GroupKind == kind {
-			return outcome.Generation
-		}
-	}
-	return 0
-}
-
-func (r Report) first(verdict Verdict) (Outcome, bool) {
-	for _, outcome := range r {
-		if outcome.Verdict == verdict {
-			return outcome, true
-		}
-	}
-	return Outcome{}, false
-}
-
 // Client is what applying needs of a client.
 type Client interface {
 	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
+	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
 }
 
 // Syncer applies children.
@@ -109,14 +49,23 @@ func (s *Syncer) Sync(
 ) (Report, error) {
 	var report Report
 	var errs []error
+	add := func(outcome Outcome, kind string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s %q: %w", kind, mc.Name, err))
+			return
+		}
+		outcome.Name = mc.Name
+		report = append(report, outcome)
+	}
 	for _, object := range objects {
 		outcome, err := s.syncOne(ctx, mc, snapshot.Children[object.GroupKind], object)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("apply %s %s: %w", object.Kind, mc.Name, err))
-			continue
-		}
-		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
-		report = append(report, outcome)
+		outcome.GroupKind = object.GroupKind
+		add(outcome, object.Kind, err)
+	}
+	for _, child := range unwanted(mc, snapshot, objects) {
+		outcome, err := s.remove(ctx, child.object)
+		outcome.GroupKind = child.kind
+		add(outcome, child.kind.Kind, err)
 	}
 	return report, errors.Join(errs...)
 }
@@ -131,7 +80,7 @@ func (s *Syncer) syncOne(
 		return s.create(ctx, mc, object)
 	}
 	if !metav1.IsControlledBy(live, mc) {
-		return Outcome{Verdict: Refused, Owner: describeOwner(live)}, nil
+		return s.adoptOrRefuse(ctx, mc, live, object)
 	}
 	if !live.GetDeletionTimestamp().IsZero() {
 		// It can't be kept any more. Its end is an event that brings us back.
@@ -155,67 +104,46 @@ func (s *Syncer) update(ctx context.Context, uid types.UID, fields []string, obj
 	return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
 }
 
-// answeredGeneration reads the generation from the API server's answer, which applying leaves in the object.
-func answeredGeneration(object render.Object) int64 {
-	if object.Metadata.Generation == nil {
-		return 0
-	}
-	return *object.Metadata.Generation
-}
-
 // create applies an object that must not exist yet. Server-side apply has no such condition of its own, but it
 // compares resource versions where one is given, and only with an object that is there: with one that no object
 // has, it creates or refuses. Somebody else's object is thus never touched, not even for a moment.
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	object.Metadata.ResourceVersion = nil
 	switch {
 	case err == nil:
 		return Outcome{Verdict: Created, Generation: answeredGeneration(object)}, nil
 	case apierrors.IsConflict(err):
-		return s.explainRefusal(ctx, mc, object, err)
+		return s.meet(ctx, mc, object, err)
 	default:
 		return Outcome{}, err
 	}
 }
 
-// explainRefusal finds out whose the object is that stood in the way.
-func (s *Syncer) explainRefusal(
+// meet looks at the object that stood in the way of a creation.
+func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {
 	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(versionOf(object.GroupKind))
+	found.SetGroupVersionKind(observe.VersionOf(object.GroupKind))
 	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), found)
 	switch {
 	case apierrors.IsNotFound(err):
-		// Nothing stood in the way: the API server refuses the object itself.
-		return Outcome{}, refusal
+		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache does not show it: its labels, by which the cache selects, were taken away.
-		object.Metadata.ResourceVersion = nil
 		return s.update(ctx, found.GetUID(), []string{".metadata.labels"}, object)
 	}
-	return Outcome{Verdict: Refused, Owner: describeOwner(found)}, nil
+	return s.adoptOrRefuse(ctx, mc, found, object)
 }
 
-// describeOwner names the controller of an object, or any other owner it has.
-func describeOwner(object metav1.Object) string {
-	if controller := metav1.GetControllerOf(object); controller != nil {
-		return controller.Kind + " " + controller.Name
+// answeredGeneration reads the generation from the API server's answer, which applying leaves in the object.
+func answeredGeneration(object render.Object) int64 {
+	if object.Metadata.Generation == nil {
+		return 0
 	}
-	for _, owner := range object.GetOwnerReferences() {
-		return owner.Kind + " " + owner.Name
-	}
-	return ""
-}
-
-func versionOf(kind schema.GroupKind) schema.GroupVersionKind {
-	for _, known := range observe.Kinds() {
-		if known.GroupKind() == kind {
-			return known.GroupVersionKind
-		}
-	}
-	return kind.WithVersion("v1")
+	return *object.Metadata.Generation
 }

@@ -8,19 +8,30 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-var planned = plan.Plan{
-	Name: "cache", Namespace: "team", UID: "uid-1",
-	Size: 3, Image: "registry.example.com/memcached:1",
-	Memcached: memcached.Settings{ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4},
+// planned is the plan of a Memcached with a size of three and nothing else, changed by a case.
+func planned(t testing.TB, change func(*plan.Defaults)) plan.Plan {
+	t.Helper()
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
+	mc.Spec.Size = new(int32(3))
+	defaults := plan.Defaults{Image: "registry.example.com/memcached:1"}
+	if change != nil {
+		change(&defaults)
+	}
+	p, err := plan.Compute(mc, defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // stamped renders and stamps the Deployment of a plan.
@@ -60,7 +71,7 @@ func TestDifferences(t *testing.T) {
 	container := func(d *appsv1.Deployment) *corev1.Container { return &d.Spec.Template.Spec.Containers[0] }
 	tests := map[string]struct {
 		damage func(*appsv1.Deployment)
-		plan   func(*plan.Plan)
+		before func(*plan.Defaults)
 		want   []string
 	}{
 		"nothing but what the API server filled in": {},
@@ -90,23 +101,19 @@ func TestDifferences(t *testing.T) {
 			want:   []string{".metadata.labels.app.kubernetes.io/name"},
 		},
 		"a field that the plan no longer wants shows by the hash": {
-			plan: func(p *plan.Plan) { p.UserID = new(int64(11211)) },
-			want: []string{".metadata.annotations.cache.example.com/applied-hash"},
+			before: func(d *plan.Defaults) { d.UserID = new(int64(11211)) },
+			want:   []string{".metadata.annotations.cache.example.com/applied-hash"},
 		},
 	}
 	syncer := NewSyncer(nil, nil, clientgoscheme.Scheme)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := planned
-			if tc.plan != nil {
-				tc.plan(&before)
-			}
-			live := liveAs(t, stamped(t, before))
+			live := liveAs(t, stamped(t, planned(t, tc.before)))
 			live.SetGroupVersionKind(observe.DeploymentKind)
 			if tc.damage != nil {
 				tc.damage(live)
 			}
-			got, err := syncer.differences(live, stamped(t, planned))
+			got, err := syncer.differences(live, stamped(t, planned(t, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,11 +126,12 @@ func TestDifferences(t *testing.T) {
 
 func BenchmarkCompareOneDeploymentAtRest(b *testing.B) {
 	syncer := NewSyncer(nil, nil, clientgoscheme.Scheme)
-	live := liveAs(b, stamped(b, planned))
+	p := planned(b, nil)
+	live := liveAs(b, stamped(b, p))
 	live.SetGroupVersionKind(observe.DeploymentKind)
 	b.ReportAllocs()
 	for b.Loop() {
-		if fields, err := syncer.differences(live, stamped(b, planned)); err != nil || len(fields) > 0 {
+		if fields, err := syncer.differences(live, stamped(b, p)); err != nil || len(fields) > 0 {
 			b.Fatal(fields, err)
 		}
 	}

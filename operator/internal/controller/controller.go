@@ -25,6 +25,7 @@ import (
 // Owner references that block the deletion of their owner need this where the API server enforces it (OpenShift).
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -58,6 +59,9 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	if pass.Plan, pass.Err = plan.Compute(mc, r.defaults); pass.Err != nil {
 		return pass
 	}
+	if pass.Plan.Suspended {
+		return pass
+	}
 	pass.Report, pass.Err = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	return pass
 }
@@ -72,9 +76,17 @@ func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result
 	if err := r.writeStatus(ctx, pass.Memcached, now); err != nil {
 		return ctrl.Result{}, errors.Join(pass.Err, err)
 	}
-	r.recordEvents(pass, now)
-	if invalid := (*plan.InvalidSpec)(nil); errors.As(pass.Err, &invalid) {
-		return ctrl.Result{}, nil // Trying again would not help; the status says what would.
+	for _, notice := range eventsOf(pass, now) {
+		notice.record(r.events, pass.Memcached)
+	}
+	return retry(pass)
+}
+
+// retry tells whether a pass is worth repeating before something changes.
+func retry(pass status.Input) (ctrl.Result, error) {
+	var invalid *plan.InvalidSpec
+	if errors.As(pass.Err, &invalid) || apierrors.IsInvalid(pass.Err) {
+		return ctrl.Result{}, nil // It would end the same way; the status says what would help.
 	}
 	if _, refused := pass.Report.Refused(); refused && pass.Err == nil {
 		return ctrl.Result{RequeueAfter: refusedRetry}, nil

@@ -1,56 +1,128 @@
 package controller
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// Reasons of events. An event tells of a change, and is written after the status that goes with it.
-const (
-	eventCreated = "Created"
-	eventUpdated = "Updated"
-	eventReady   = "Ready"
+// notice tells of a change. It is recorded after the status that goes with it was written.
+type notice struct {
+	eventType string
+	reason    string
+	action    string
+	note      string
 
-	actionApply  = "Apply"
-	actionStatus = "Status"
-)
+	// child is what the notice is about, if not the Memcached as a whole. It goes along as the related object:
+	// without it the API would merge the notices of two children that are otherwise alike.
+	child apply.Outcome
+}
 
-func (r *Reconciler) recordEvents(pass status.Input, now cachev1.MemcachedStatus) {
+func (n notice) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
+	var related runtime.Object
+	if n.child.Name != "" {
+		child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: n.child.Name}}
+		child.SetGroupVersionKind(observe.VersionOf(n.child.GroupKind))
+		related = child
+	}
+	recorder.Eventf(mc, related, n.eventType, n.reason, n.action, "%s", n.note)
+}
+
+// eventsOf returns what a pass has to tell of: what it did to children, and a new reason of Ready.
+func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
+	var notices []notice
 	for _, outcome := range pass.Report {
-		r.recordOutcome(pass.Memcached, outcome)
+		switch outcome.Verdict {
+		case apply.Created:
+			notices = append(notices, created(outcome))
+		case apply.Adopted:
+			notices = append(notices, adopted(outcome))
+		case apply.Deleted:
+			notices = append(notices, deleted(outcome))
+		case apply.Updated:
+			notices = append(notices, updated(pass, outcome))
+		case apply.Unchanged, apply.Refused:
+		}
 	}
-	r.recordTransition(pass.Memcached, now)
+	return append(notices, transition(pass.Memcached.Status, now)...)
 }
 
-func (r *Reconciler) recordOutcome(mc *cachev1.Memcached, outcome apply.Outcome) {
-	switch outcome.Verdict {
-	case apply.Created:
-		r.events.Eventf(mc, nil, corev1.EventTypeNormal, eventCreated, actionApply,
-			"%s %q created", outcome.Kind, outcome.Name)
-	case apply.Updated:
-		r.events.Eventf(mc, nil, corev1.EventTypeNormal, eventUpdated, actionApply,
-			"%s %q updated: %s", outcome.Kind, outcome.Name, strings.Join(outcome.Fields, ", "))
-	case apply.Unchanged, apply.Refused:
+// updated tells the three causes of an update apart: a changed size, another field of the spec, or somebody who
+// changed a field of ours.
+func updated(pass status.Input, o apply.Outcome) notice {
+	specChanged := pass.Memcached.Status.ObservedGeneration != pass.Memcached.Generation
+	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
+	switch {
+	case !specChanged:
+		return driftCorrected(o)
+	case scaled:
+		return rescaled(o, pass.Plan.Size)
 	}
+	return broughtUpToSpec(o)
 }
 
-// recordTransition tells when the reason of Ready becomes a good one, or one that needs somebody to act.
-func (r *Reconciler) recordTransition(mc *cachev1.Memcached, now cachev1.MemcachedStatus) {
-	was := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+func created(o apply.Outcome) notice {
+	return normal(o, "Created", "Create", fmt.Sprintf("%s %q created", o.Kind, o.Name))
+}
+
+func adopted(o apply.Outcome) notice {
+	return normal(o, "Adopted", "Adopt", fmt.Sprintf("%s %q, which had no owner, taken over", o.Kind, o.Name))
+}
+
+func deleted(o apply.Outcome) notice {
+	return normal(o, "Deleted", "Delete", fmt.Sprintf("%s %q is not wanted any more", o.Kind, o.Name))
+}
+
+func rescaled(o apply.Outcome, size int32) notice {
+	return normal(o, "Scaled", "Scale", fmt.Sprintf("Scaled to %d nodes", size))
+}
+
+func broughtUpToSpec(o apply.Outcome) notice {
+	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, fieldList(o)))
+}
+
+func driftCorrected(o apply.Outcome) notice {
+	corrected := normal(o, "DriftCorrected", "Correct",
+		fmt.Sprintf("%s %q was changed by somebody, and restored: %s", o.Kind, o.Name, fieldList(o)))
+	corrected.eventType = corev1.EventTypeWarning
+	return corrected
+}
+
+func normal(o apply.Outcome, reason, action, note string) notice {
+	return notice{eventType: corev1.EventTypeNormal, reason: reason, action: action, note: note, child: o}
+}
+
+// fieldList leaves out the annotation that changes with every other field.
+func fieldList(o apply.Outcome) string {
+	fields := slices.DeleteFunc(slices.Clone(o.Fields), func(field string) bool {
+		return strings.HasSuffix(field, "applied-hash") && len(o.Fields) > 1
+	})
+	return strings.Join(fields, ", ")
+}
+
+// transition tells of a reason of Ready that is new and final: all nodes ready, or something to be done by somebody.
+func transition(before, now cachev1.MemcachedStatus) []notice {
+	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	if was != nil && was.Reason == is.Reason && was.Message == is.Message {
-		return
+		return nil
 	}
 	switch is.Reason {
 	case cachev1.ReasonAllNodesReady, cachev1.ReasonScaledToZero:
-		r.events.Eventf(mc, nil, corev1.EventTypeNormal, eventReady, actionStatus, "%s", is.Message)
-	case cachev1.ReasonInvalidSpec, cachev1.ReasonOwnershipConflict, cachev1.ReasonApplyFailed:
-		r.events.Eventf(mc, nil, corev1.EventTypeWarning, is.Reason, actionStatus, "%s", is.Message)
+		return []notice{{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Observe", note: is.Message}}
+	case cachev1.ReasonRollingOut:
+		return nil
 	}
+	return []notice{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -35,8 +34,8 @@ func Setup(mgr ctrl.Manager, defaults plan.Defaults, options controller.Options)
 	}
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
-		For(&cachev1.Memcached{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesMetadata(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
+		For(&cachev1.Memcached{}, builder.WithPredicates(asked)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WithOptions(options)
 	for _, kind := range observe.Kinds() {
@@ -52,13 +51,17 @@ func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	}}}
 }
 
-// nodesChange passes what changes the list of nodes: of a Pod's many updates only the one that begins its end.
+// nodesChange passes, of a Pod's many updates, those that change what is known of the node.
 var nodesChange = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
-		return leaving(e.ObjectOld) != leaving(e.ObjectNew)
+		before, after := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
+		return observe.NodeChanged(before, after)
 	},
 }
 
-func leaving(object metav1.Object) bool {
-	return !object.GetDeletionTimestamp().IsZero()
-}
+// asked passes what a Memcached is reconciled for: changes of its spec, and of annotations that ask for something.
+var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[cachev1.AnnotationAdopt] != e.ObjectNew.GetAnnotations()[cachev1.AnnotationAdopt]
+	},
+})

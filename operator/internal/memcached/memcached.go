@@ -22,6 +22,12 @@ type Settings struct {
 
 	// Threads is the number of worker threads.
 	Threads int32
+
+	// MaxItemSize is the size of the largest item, in bytes.
+	MaxItemSize int64
+
+	// ExtraArguments come last. CheckArguments tells which are possible.
+	ExtraArguments []string
 }
 
 // memcached's own defaults (memcached.c, settings_init, of 1.6).
@@ -29,44 +35,25 @@ const (
 	DefaultItemMemory     = 64 * Mebibyte
 	DefaultMaxConnections = int32(1024)
 	DefaultThreads        = int32(4)
+	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
 // Arguments returns memcached's command line, without the program. There is no --listen: memcached then
 // listens on every address family that the Pod has, also in a cluster with IPv6 alone. UDP is off by default
 // since 1.5.6.
 func Arguments(s Settings) []string {
-	return []string{
+	arguments := []string{
 		fmt.Sprintf("--port=%d", s.Port),
 		fmt.Sprintf("--memory-limit=%d", s.ItemMemory/Mebibyte),
 		fmt.Sprintf("--conn-limit=%d", s.MaxConnections),
 		fmt.Sprintf("--threads=%d", s.Threads),
+		fmt.Sprintf("--max-item-size=%d", s.MaxItemSize),
 	}
+	return append(arguments, s.ExtraArguments...)
 }
 
-// What a node needs beside its items, each from memcached's source of 1.6.
-const (
-	// baseMemory: code, libraries, logger and LRU threads, the allocator's arenas, and the one page of a
-	// mebibyte that slabs.c may give a slab class beyond -m.
-	baseMemory = 24 * Mebibyte
-
-	// connectionMemory: a conn structure, its read buffer (16 KiB, READ_BUFFER_SIZE) and the response
-	// objects that go with it, rounded up, with the kernel's socket buffers at rest.
-	connectionMemory = int64(24) << 10
-
-	// threadMemory: a thread's stack as far as it is touched, its caches of buffers and its LRU bump buffer.
-	threadMemory = 2 * Mebibyte
-
-	// overheadPercent: hash table (8 bytes a bucket, assoc.c, doubled while it grows) and what slab classes
-	// leave unused, as part of the item memory.
-	overheadPercent = 8
-)
-
-// ContainerMemory returns the bytes that a container must be allowed, so that a full node with all its
-// connections open is not killed, rounded up to whole mebibytes.
-func ContainerMemory(s Settings) int64 {
-	sum := s.ItemMemory + s.ItemMemory*overheadPercent/100 +
-		baseMemory +
-		int64(s.MaxConnections)*connectionMemory +
-		int64(s.Threads)*threadMemory
-	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
+// LargestItem is the most that MaxItemSize may be: memcached ends at once if an item could fill more than half of
+// its memory (memcached.c, main).
+func LargestItem(itemMemory int64) int64 {
+	return itemMemory / 2
 }

@@ -7,8 +7,13 @@ import (
 )
 
 func TestArguments(t *testing.T) {
-	got := Arguments(Settings{ItemMemory: 100*Mebibyte + 5, Port: 11211, MaxConnections: 2048, Threads: 8})
-	want := []string{"--port=11211", "--memory-limit=100", "--conn-limit=2048", "--threads=8"}
+	got := Arguments(Settings{
+		ItemMemory: 100*Mebibyte + 5, Port: 11211, MaxConnections: 2048, Threads: 8, MaxItemSize: 4096,
+		ExtraArguments: []string{"-f", "1.08"},
+	})
+	want := []string{
+		"--port=11211", "--memory-limit=100", "--conn-limit=2048", "--threads=8", "--max-item-size=4096", "-f", "1.08",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}

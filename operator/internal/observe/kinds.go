@@ -3,6 +3,7 @@ package observe
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,12 +21,24 @@ func Kinds() []Kind {
 	return []Kind{
 		{serviceKind, func() client.Object { return &corev1.Service{} }},
 		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
+		{budgetKind, func() client.Object { return &policyv1.PodDisruptionBudget{} }},
 	}
 }
 
 var (
+	budgetKind  = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
 	// DeploymentKind is the kind of the object that runs the nodes.
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
+
+// VersionOf returns the version in which a kind of child object is read.
+func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
+	for _, known := range Kinds() {
+		if known.GroupKind() == kind {
+			return known.GroupVersionKind
+		}
+	}
+	return kind.WithVersion("") // Not a kind of child; reading it fails, and says so.
+}

@@ -1,15 +1,13 @@
-// Package observe reads what is there: the children of a Memcached and the names of its nodes. It only reads.
+// Package observe reads what is there: the children of a Memcached and its nodes. It only reads.
 package observe
 
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,8 +21,8 @@ type Snapshot struct {
 	// it. They come from the cache: read them, don't change them.
 	Children map[schema.GroupKind]client.Object
 
-	// Nodes are the names of the memcached Pods that are not being deleted, sorted.
-	Nodes []string
+	// Nodes are the memcached Pods that are not being deleted, sorted by name.
+	Nodes []Node
 }
 
 // Deployment returns the Deployment, or nil where there is none.
@@ -33,7 +31,7 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// Collect reads the children of a Memcached and the names of its nodes.
+// Collect reads the children of a Memcached and its nodes.
 func Collect(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
 	children, err := collectChildren(ctx, reader, client.ObjectKeyFromObject(mc))
 	if err != nil {
@@ -63,20 +61,11 @@ func collectChildren(
 	return children, nil
 }
 
-// collectNodes lists Pods as metadata only: the cache then holds names and labels instead of whole Pods.
-func collectNodes(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]string, error) {
-	pods := &metav1.PartialObjectMetadataList{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+func collectNodes(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]Node, error) {
+	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
 	if err != nil {
 		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
 	}
-	var nodes []string
-	for _, pod := range pods.Items {
-		if pod.DeletionTimestamp.IsZero() {
-			nodes = append(nodes, pod.Name)
-		}
-	}
-	slices.Sort(nodes)
-	return nodes, nil
+	return nodesOf(pods.Items), nil
 }

@@ -1,12 +1,13 @@
-// Package plan decides. From the spec and from what was observed it computes what the cache is to be, with
-// every default resolved. It is pure: it reads nothing and writes nothing.
+// Package plan decides. From the spec it computes what the cache is to be, with every default resolved. It is pure:
+// it reads nothing and writes nothing.
 package plan
 
 import (
 	"fmt"
 
-	"github.com/distribution/reference"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
@@ -33,11 +34,34 @@ type Plan struct {
 	// UID is the Memcached's, for the owner references of the children.
 	UID types.UID
 
-	Size          int32
-	Image         string
-	Memcached     memcached.Settings
-	Architectures []string
-	UserID        *int64
+	// Suspended keeps all of this from being written.
+	Suspended bool
+
+	Size        int32
+	Image       string
+	PullSecrets []string
+	Memcached   memcached.Settings
+	Resources   corev1.ResourceRequirements
+	UserID      *int64
+
+	Architectures          []string
+	PreferredArchitectures []cachev1.PreferredArchitecture
+	Placement              cachev1.Placement
+
+	Rollout Rollout
+
+	// Disruption is how many nodes may be away; nil means that there is no PodDisruptionBudget.
+	Disruption *intstr.IntOrString
+
+	PodMetadata cachev1.PodMetadata
+	Service     cachev1.ServiceMetadata
+}
+
+// Rollout says how nodes are replaced.
+type Rollout struct {
+	MaxSurge        intstr.IntOrString
+	MaxUnavailable  intstr.IntOrString
+	MinReadySeconds int32
 }
 
 // Endpoint is what a sharding client is given.
@@ -45,64 +69,91 @@ func (p Plan) Endpoint() string {
 	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, p.Memcached.Port)
 }
 
-// InvalidSpec says that a spec asks for something impossible, which the schema could not tell.
-type InvalidSpec struct {
-	// Field is the path of the field, such as "spec.image".
-	Field string
-
-	// Value is what the field holds.
-	Value string
-
-	// Remedy says what is wrong and what to do.
-	Remedy string
-}
-
-func (e *InvalidSpec) Error() string {
-	return fmt.Sprintf("%s %q: %s", e.Field, e.Value, e.Remedy)
-}
-
 // Compute returns what the cache is to be, or an *InvalidSpec.
 func Compute(mc *cachev1.Memcached, defaults Defaults) (Plan, error) {
-	image, err := image(mc.Spec.Image, defaults.Image)
-	if err != nil {
-		return Plan{}, err
-	}
-	return Plan{
+	spec := mc.Spec
+	settings := nodeSettings(spec)
+	p := Plan{
 		Name:      mc.Name,
 		Namespace: mc.Namespace,
 		UID:       mc.UID,
-		Size:      orDefault(mc.Spec.Size, 1),
-		Image:     image,
-		Memcached: memcached.Settings{
-			ItemMemory:     itemMemory(mc.Spec),
-			Port:           names.PortNumber,
-			MaxConnections: memcached.DefaultMaxConnections,
-			Threads:        memcached.DefaultThreads,
-		},
-		Architectures: defaults.Architectures,
-		UserID:        defaults.UserID,
-	}, nil
+		Suspended: spec.Suspend,
+
+		Size:        orDefault(spec.Size, 1),
+		Image:       spec.Image,
+		PullSecrets: pullSecrets(spec),
+		Memcached:   settings,
+		Resources:   resources(spec, settings),
+		UserID:      defaults.UserID,
+
+		Architectures:          architectures(spec, defaults),
+		PreferredArchitectures: spec.PreferredArchitectures,
+		Placement:              placement(spec, mc.Name),
+
+		Rollout:     rollout(spec),
+		PodMetadata: orZero(spec.PodMetadata),
+		Service:     orZero(spec.Service),
+	}
+	if p.Image == "" {
+		p.Image = defaults.Image
+	}
+	p.Disruption = disruption(spec, p.Size)
+	return p, validate(spec, p)
 }
 
-func image(wanted, fallback string) (string, error) {
-	if wanted == "" {
-		return fallback, nil
+// nodeSettings rounds memory down to memcached's unit; the schema's lower bound keeps it above zero.
+func nodeSettings(spec cachev1.MemcachedSpec) memcached.Settings {
+	settings := memcached.Settings{
+		ItemMemory:     memcached.DefaultItemMemory,
+		Port:           names.PortNumber,
+		MaxConnections: orDefault(spec.MaxConnections, memcached.DefaultMaxConnections),
+		Threads:        orDefault(spec.Threads, memcached.DefaultThreads),
+		MaxItemSize:    memcached.DefaultMaxItemSize,
+		ExtraArguments: spec.ExtraArgs,
 	}
-	if _, err := reference.ParseDockerRef(wanted); err != nil {
-		return "", &InvalidSpec{
-			Field: "spec.image", Value: wanted,
-			Remedy: "not an image reference (" + err.Error() + "): write [registry[:port]/]name[:tag][@digest]",
-		}
+	if spec.Memory != nil {
+		settings.ItemMemory = spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
 	}
-	return wanted, nil
+	if spec.MaxItemSize != nil {
+		settings.MaxItemSize = spec.MaxItemSize.Value()
+	}
+	return settings
 }
 
-// itemMemory rounds down to memcached's unit; the schema's lower bound keeps it above zero.
-func itemMemory(spec cachev1.MemcachedSpec) int64 {
-	if spec.Memory == nil {
-		return memcached.DefaultItemMemory
+func pullSecrets(spec cachev1.MemcachedSpec) []string {
+	var secrets []string
+	for _, secret := range spec.ImagePullSecrets {
+		secrets = append(secrets, secret.Name)
 	}
-	return spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
+	return secrets
+}
+
+func architectures(spec cachev1.MemcachedSpec, defaults Defaults) []string {
+	if len(spec.Architectures) == 0 {
+		return defaults.Architectures
+	}
+	var architectures []string
+	for _, architecture := range spec.Architectures {
+		architectures = append(architectures, string(architecture))
+	}
+	return architectures
+}
+
+func rollout(spec cachev1.MemcachedSpec) Rollout {
+	wanted := orZero(spec.Rollout)
+	return Rollout{
+		MaxSurge:        orDefault(wanted.MaxSurge, intstr.FromInt32(1)),
+		MaxUnavailable:  orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
+		MinReadySeconds: orDefault(wanted.MinReadySeconds, 0),
+	}
+}
+
+// disruption is nothing for a single node: a budget for it would let nobody drain its machine, or do nothing.
+func disruption(spec cachev1.MemcachedSpec, size int32) *intstr.IntOrString {
+	if size <= 1 {
+		return nil
+	}
+	return new(orDefault(orZero(spec.Disruption).MaxUnavailable, intstr.FromInt32(1)))
 }
 
 func orDefault[T any](value *T, fallback T) T {
@@ -110,4 +161,9 @@ func orDefault[T any](value *T, fallback T) T {
 		return fallback
 	}
 	return *value
+}
+
+func orZero[T any](value *T) T {
+	var zero T
+	return orDefault(value, zero)
 }

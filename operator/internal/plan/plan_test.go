@@ -2,11 +2,14 @@ package plan
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
@@ -22,10 +25,28 @@ func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 }
 
 func TestCompute(t *testing.T) {
-	plain := Plan{
-		Name: "cache", Namespace: "team", UID: "uid-1",
-		Size: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: defaults.UserID,
-		Memcached: memcached.Settings{ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4},
+	spread := func(key string) corev1.TopologySpreadConstraint {
+		return corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: "ScheduleAnyway",
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"}},
+		}
+	}
+	plain := func() Plan {
+		return Plan{
+			Name: "cache", Namespace: "team", UID: "uid-1",
+			Size: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: defaults.UserID,
+			Memcached: memcached.Settings{
+				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
+			},
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("126Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("126Mi")},
+			},
+			Placement: cachev1.Placement{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+				spread("kubernetes.io/hostname"), spread("topology.kubernetes.io/zone"),
+			}},
+			Rollout: Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
+		}
 	}
 	tests := map[string]struct {
 		spec cachev1.MemcachedSpec
@@ -46,14 +67,88 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Image: "memcached"},
 			want: func(p *Plan) { p.Image = "memcached" },
 		},
-		"memory is rounded down to memcached's mebibytes": {
+		"memory is rounded down to memcached's mebibytes, and the container gets what that needs": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("100M"))},
-			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20 },
+			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "159Mi") },
+		},
+		"connections and threads have their price in memory": {
+			spec: cachev1.MemcachedSpec{MaxConnections: new(int32(2048)), Threads: new(int32(5))},
+			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "152Mi") },
+		},
+		"arguments, item size and pull secrets are passed on": {
+			spec: cachev1.MemcachedSpec{
+				MaxItemSize: new(resource.MustParse("2Mi")), ExtraArgs: []string{"-f", "1.08"},
+				ImagePullSecrets: []cachev1.ImagePullSecret{{Name: "mirror"}},
+			},
+			want: func(p *Plan) {
+				p.Memcached.MaxItemSize, p.Memcached.ExtraArguments = 2<<20, []string{"-f", "1.08"}
+				p.PullSecrets = []string{"mirror"}
+			},
+		},
+		"a memory limit of the user's own that is large enough stays, and is requested": {
+			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+				Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
+			}},
+			want: func(p *Plan) { setMemory(p, "1Gi") },
+		},
+		"a memory request beyond what is needed raises the limit": {
+			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
+			}},
+			want: func(p *Plan) { setMemory(p, "1Gi") },
+		},
+		"a small CPU limit lowers the request": {
+			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+				Limits: corev1.ResourceList{"cpu": resource.MustParse("20m")},
+			}},
+			want: func(p *Plan) {
+				p.Resources.Limits["cpu"], p.Resources.Requests["cpu"] = resource.MustParse("20m"), resource.MustParse("20m")
+			},
+		},
+		"architectures of the user's own take the place of the operator's": {
+			spec: cachev1.MemcachedSpec{Architectures: []cachev1.Architecture{"s390x", "amd64"}},
+			want: func(p *Plan) { p.Architectures = []string{"s390x", "amd64"} },
+		},
+		"an empty list of spread constraints is no spread": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
+				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{},
+			}},
+			want: func(p *Plan) { p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{} },
+		},
+		"a spread constraint without a selector counts this cache": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
+				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+					MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway",
+				}},
+			}},
+			want: func(p *Plan) {
+				p.Placement.TopologySpreadConstraints = p.Placement.TopologySpreadConstraints[:1]
+			},
+		},
+		"two nodes get a disruption budget of one": {
+			spec: cachev1.MemcachedSpec{Size: new(int32(2))},
+			want: func(p *Plan) { p.Size, p.Disruption = 2, new(intstr.FromInt32(1)) },
+		},
+		"a disruption budget in percent": {
+			spec: cachev1.MemcachedSpec{Size: new(int32(9)), Disruption: &cachev1.Disruption{MaxUnavailable: new(intstr.FromString("25%"))}},
+			want: func(p *Plan) { p.Size, p.Disruption = 9, new(intstr.FromString("25%")) },
+		},
+		"a rollout that takes a node away before it adds one, slowly": {
+			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{
+				MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1)), MinReadySeconds: new(int32(60)),
+			}},
+			want: func(p *Plan) {
+				p.Rollout = Rollout{MaxSurge: intstr.FromInt32(0), MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60}
+			},
+		},
+		"suspended": {
+			spec: cachev1.MemcachedSpec{Suspend: true},
+			want: func(p *Plan) { p.Suspended = true },
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			want := plain
+			want := plain()
 			tc.want(&want)
 			got, err := Compute(memcachedWith(tc.spec), defaults)
 			if err != nil {
@@ -68,13 +163,73 @@ func TestCompute(t *testing.T) {
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func TestComputeRefusesAnImageThatIsNoReference(t *testing.T) {
-	for _, image := range []string{"Memcached", "memcached:", "memcached@sha256:12", "a b", "registry.example.com/"} {
-		_, err := Compute(memcachedWith(cachev1.MemcachedSpec{Image: image}), defaults)
-		var invalid *InvalidSpec
-		if !errors.As(err, &invalid) || invalid.Field != "spec.image" || invalid.Value != image {
-			t.Errorf("image %q: got %v, want an InvalidSpec that names field and value", image, err)
-		}
+func setMemory(p *Plan, quantity string) {
+	p.Resources.Limits["memory"], p.Resources.Requests["memory"] = resource.MustParse(quantity), resource.MustParse(quantity)
+}
+
+func TestComputeRefusesWhatIsImpossible(t *testing.T) {
+	limit := func(name corev1.ResourceName, quantity string) *corev1.ResourceRequirements {
+		return &corev1.ResourceRequirements{Limits: corev1.ResourceList{name: resource.MustParse(quantity)}}
+	}
+	tests := map[string]struct {
+		spec cachev1.MemcachedSpec
+		want []string
+	}{
+		"an image in capitals": {
+			spec: cachev1.MemcachedSpec{Image: "Memcached"},
+			want: []string{`spec.image "Memcached" is no image reference`, "write [registry[:port]/]name"},
+		},
+		"an image with an empty tag":       {cachev1.MemcachedSpec{Image: "memcached:"}, []string{`spec.image "memcached:"`}},
+		"an image with a shortened digest": {cachev1.MemcachedSpec{Image: "memcached@sha256:12"}, []string{"spec.image"}},
+		"items larger than half of memory": {
+			spec: cachev1.MemcachedSpec{MaxItemSize: new(resource.MustParse("33Mi"))},
+			want: []string{`spec.maxItemSize "33Mi" is more than half of memory`, "at most 32Mi", "spec.memory to at least 66Mi"},
+		},
+		"an argument that the operator manages": {
+			spec: cachev1.MemcachedSpec{ExtraArgs: []string{"-v", "-m", "9"}},
+			want: []string{`spec.extraArgs: "-m" sets memcached's --memory-limit: set spec.memory instead`},
+		},
+		"a memory limit that can't hold the items": {
+			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: limit("memory", "1Gi")},
+			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1162Mi", "1Gi for items"},
+		},
+		"a request above its limit": {
+			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("2")},
+				Limits:   corev1.ResourceList{"cpu": resource.MustParse("1")},
+			}},
+			want: []string{`spec.resources.requests.cpu "2" is more than its limit "1"`},
+		},
+		"a label that is none": {
+			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Labels: map[string]string{"a b": "c"}}},
+			want: []string{`spec.podMetadata.labels: Invalid value: "a b"`},
+		},
+		"an annotation that is none": {
+			spec: cachev1.MemcachedSpec{Service: &cachev1.ServiceMetadata{Annotations: map[string]string{"/": ""}}},
+			want: []string{`spec.service.annotations: Invalid value: "/"`},
+		},
+		"a node selector that is none": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{NodeSelector: map[string]string{"a": "b c"}}},
+			want: []string{`spec.placement.nodeSelector: Invalid value: "b c"`},
+		},
+		"two mistakes, both of them said": {
+			spec: cachev1.MemcachedSpec{Image: "X", ExtraArgs: []string{"-p1"}},
+			want: []string{"spec.image", "; spec.extraArgs"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compute(memcachedWith(tc.spec), defaults)
+			var invalid *InvalidSpec
+			if !errors.As(err, &invalid) {
+				t.Fatalf("got %v, want an InvalidSpec", err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
 	}
 }
 

@@ -1,11 +1,11 @@
 package render
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -14,16 +14,21 @@ import (
 
 const (
 	// drainSeconds is how long a leaving node goes on to answer: long enough for its address to leave the
-	// DNS answers that clients hold (CoreDNS' kubernetes plugin has a TTL of 5 seconds).
-	drainSeconds = 10
+	// DNS answers that clients hold (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
+	drainSeconds = 30
 
 	// terminationGraceSeconds is the drain and time for memcached to close its connections.
-	terminationGraceSeconds = 30
-
-	// requestMilliCPU is what a node is sure of. There is no CPU limit: throttling a cache costs its clients
-	// more than it saves anybody.
-	requestMilliCPU = 50
+	terminationGraceSeconds = 45
 )
+
+func podTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+	annotations := map[string]string{names.AnnotationDefaultContainer: names.Container}
+	maps.Copy(annotations, p.PodMetadata.Annotations)
+	return corev1ac.PodTemplateSpec().
+		WithLabels(labelsWith(p, p.PodMetadata.Labels)).
+		WithAnnotations(annotations).
+		WithSpec(podSpec(p))
+}
 
 func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
@@ -31,11 +36,11 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(terminationGraceSeconds).
 		WithSecurityContext(podSecurity(p)).
-		WithAffinity(affinity(p)).
-		WithTopologySpreadConstraints(
-			softSpread(p, corev1.LabelHostname),
-			softSpread(p, corev1.LabelTopologyZone)).
 		WithContainers(container(p))
+	for _, secret := range p.PullSecrets {
+		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
+	}
+	place(spec, p)
 	return spec
 }
 
@@ -50,32 +55,6 @@ func podSecurity(p plan.Plan) *corev1ac.PodSecurityContextApplyConfiguration {
 	return security
 }
 
-// affinity keeps the Pods on nodes for which there is an image.
-func affinity(p plan.Plan) *corev1ac.AffinityApplyConfiguration {
-	term := corev1ac.NodeSelectorTerm().WithMatchExpressions(in(corev1.LabelOSStable, "linux"))
-	if len(p.Architectures) > 0 {
-		term.WithMatchExpressions(in(corev1.LabelArchStable, p.Architectures...))
-	}
-	return corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
-		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().WithNodeSelectorTerms(term)))
-}
-
-func in(key string, values ...string) *corev1ac.NodeSelectorRequirementApplyConfiguration {
-	return corev1ac.NodeSelectorRequirement().
-		WithKey(key).
-		WithOperator(corev1.NodeSelectorOpIn).
-		WithValues(values...)
-}
-
-// softSpread prefers to lose one node of the cache, not all, with a machine or a zone.
-func softSpread(p plan.Plan, topologyKey string) *corev1ac.TopologySpreadConstraintApplyConfiguration {
-	return corev1ac.TopologySpreadConstraint().
-		WithMaxSkew(1).
-		WithTopologyKey(topologyKey).
-		WithWhenUnsatisfiable(corev1.ScheduleAnyway).
-		WithLabelSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name)))
-}
-
 func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().
 		WithName(names.Container).
@@ -86,7 +65,7 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 			WithName(names.Port).
 			WithContainerPort(p.Memcached.Port).
 			WithProtocol(corev1.ProtocolTCP)).
-		WithResources(resources(p)).
+		WithResources(resources(p.Resources)).
 		WithReadinessProbe(portProbe().WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe().WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithLifecycle(corev1ac.Lifecycle().
@@ -98,15 +77,14 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
-// resources asks for the memory that a full node needs, and allows no more.
-func resources(p plan.Plan) *corev1ac.ResourceRequirementsApplyConfiguration {
-	memory := *resource.NewQuantity(memcached.ContainerMemory(p.Memcached), resource.BinarySI)
-	return corev1ac.ResourceRequirements().
-		WithRequests(corev1.ResourceList{
-			corev1.ResourceCPU:    *resource.NewMilliQuantity(requestMilliCPU, resource.DecimalSI),
-			corev1.ResourceMemory: memory,
-		}).
-		WithLimits(corev1.ResourceList{corev1.ResourceMemory: memory})
+func resources(planned corev1.ResourceRequirements) *corev1ac.ResourceRequirementsApplyConfiguration {
+	resources := corev1ac.ResourceRequirements().
+		WithRequests(planned.Requests).
+		WithLimits(planned.Limits)
+	for _, claim := range planned.Claims {
+		resources.WithClaims(configuration[corev1ac.ResourceClaimApplyConfiguration](claim))
+	}
+	return resources
 }
 
 // portProbe asks on the port that clients use, so that it fails when they would.

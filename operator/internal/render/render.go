@@ -2,6 +2,9 @@
 package render
 
 import (
+	"encoding/json"
+	"maps"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -26,10 +29,14 @@ type Object struct {
 // Objects returns the children of a planned cache in the order in which they are applied: the Service first,
 // so that the name resolves as soon as a node is ready.
 func Objects(p plan.Plan) []Object {
-	return []Object{
+	objects := []Object{
 		service(p),
 		deployment(p),
 	}
+	if p.Disruption != nil {
+		objects = append(objects, disruptionBudget(p))
+	}
+	return objects
 }
 
 // owner makes the Memcached the controller of a child, so that the child goes when the Memcached goes.
@@ -43,6 +50,23 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 		WithBlockOwnerDeletion(true)
 }
 
-func labels(p plan.Plan) map[string]string {
-	return names.Labels(p.Name)
+// labelsWith adds labels of the user's to ours. Theirs win, but for those that select.
+func labelsWith(p plan.Plan, users map[string]string) map[string]string {
+	labels := names.Labels(p.Name)
+	maps.Copy(labels, users)
+	maps.Copy(labels, names.Selector(p.Name))
+	return labels
+}
+
+// configuration turns a part of the user's spec into what is applied: the same fields, and no others.
+func configuration[T any](from any) *T {
+	to := new(T)
+	content, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(content, to)
+	}
+	if err != nil {
+		panic(err) // Both are Kubernetes' own types with the same fields, and one was read from JSON.
+	}
+	return to
 }

@@ -15,39 +15,59 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func planned(change func(*plan.Plan)) plan.Plan {
-	p := plan.Plan{
-		Name: "cache", Namespace: "team", UID: "00000000-0000-0000-0000-000000000001",
-		Size: 3, Image: "registry.example.com/memcached:1.6.45",
-		Memcached:     memcached.Settings{ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4},
-		Architectures: []string{"amd64", "arm64"},
-		UserID:        new(int64(11211)),
+// planned is the plan of a Memcached with a size of three and nothing else, changed by a case.
+func planned(t *testing.T, change func(*cachev1.MemcachedSpec)) plan.Plan {
+	t.Helper()
+	mc := &cachev1.Memcached{}
+	mc.Name, mc.Namespace, mc.UID = "cache", "team", "00000000-0000-0000-0000-000000000001"
+	mc.Spec.Size = new(int32(3))
+	change(&mc.Spec)
+	p, err := plan.Compute(mc, plan.Defaults{
+		Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"}, UserID: new(int64(11211)),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	change(&p)
 	return p
 }
 
+func nothing(*cachev1.MemcachedSpec) {}
+
 func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
-	tests := map[string]func(*plan.Plan){
-		"three nodes on two architectures": func(*plan.Plan) {},
-		"no node":                          func(p *plan.Plan) { p.Size = 0 },
-		"any architecture":                 func(p *plan.Plan) { p.Architectures = nil },
-		"a user that the cluster assigns":  func(p *plan.Plan) { p.UserID = nil },
-		"a gibibyte of items":              func(p *plan.Plan) { p.Memcached.ItemMemory = 1 << 30 },
+	tests := map[string]func(*cachev1.MemcachedSpec){
+		"a size alone":         nothing,
+		"no node":              func(s *cachev1.MemcachedSpec) { s.Size = new(int32(0)) },
+		"memory and resources": memoryAndResources,
+		"arguments":            func(s *cachev1.MemcachedSpec) { s.ExtraArgs = []string{"-f", "1.08", "-o", "no_lru_crawler"} },
+		"image and pull secrets": func(s *cachev1.MemcachedSpec) {
+			s.Image, s.ImagePullSecrets = "localhost:5000/memcached", []cachev1.ImagePullSecret{{Name: "a"}, {Name: "b"}}
+		},
+		"architectures":                architectures,
+		"placement":                    placement,
+		"rollout and disruption":       rolloutAndDisruption,
+		"metadata of Pods and Service": metadata,
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, object := range Objects(planned(change)) {
-				file := strings.ReplaceAll(name, " ", "-") + ".yaml"
+			for _, object := range Objects(planned(t, change)) {
+				file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
 				compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), file), object)
 			}
 		})
+	}
+}
+
+func TestWhereTheClusterAssignsTheUserNoneIsGiven(t *testing.T) {
+	p := planned(t, nothing)
+	p.UserID = nil
+	for _, object := range Objects(p) {
+		compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), "assigned-user.yaml"), object)
 	}
 }
 
@@ -75,7 +95,7 @@ func compareGolden(t *testing.T, path string, object Object) {
 }
 
 func TestRenderingIsTheSameEachTime(t *testing.T) {
-	p := planned(func(*plan.Plan) {})
+	p := planned(t, metadata)
 	spell := func() string {
 		var all []byte
 		for _, object := range Objects(p) {
@@ -97,7 +117,7 @@ func TestRenderingIsTheSameEachTime(t *testing.T) {
 
 func TestEveryObjectIsValidByTheSchemaOfItsKind(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
-	for _, object := range Objects(planned(func(*plan.Plan) {})) {
+	for _, object := range Objects(planned(t, placement)) {
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Configuration)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // each connection would land on another node and miss what the last one stored.
 func service(p plan.Plan) Object {
 	service := corev1ac.Service(p.Name, p.Namespace).
-		WithLabels(labels(p)).
+		WithLabels(labelsWith(p, p.Service.Labels)).
 		WithOwnerReferences(owner(p)).
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
@@ -24,6 +24,9 @@ func service(p plan.Plan) Object {
 				WithPort(p.Memcached.Port).
 				WithTargetPort(intstr.FromString(names.Port)).
 				WithProtocol(corev1.ProtocolTCP)))
+	if len(p.Service.Annotations) > 0 {
+		service.WithAnnotations(p.Service.Annotations)
+	}
 	return Object{
 		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
 		Configuration: service,

@@ -6,9 +6,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
@@ -46,8 +46,12 @@ var checks = []check{
 	childrenAreOurs,
 	// Make sure that the API server took what was applied.
 	applySucceeded,
+	// Make sure that there is something to tell of, where nothing may be written.
+	nodesWereMade,
 	// Make sure that what we know of the Pods is not older than what we wrote.
 	deploymentIsObserved,
+	// Make sure that nothing keeps a node from coming up.
+	nodesComeUp,
 	// Make sure that every node is of the current template, and that no older one is left.
 	rolloutIsComplete,
 	// Make sure that each node answers.
@@ -60,18 +64,27 @@ func judge(in Input) verdict {
 			return verdict
 		}
 	}
-	if in.Plan.Size == 0 {
-		return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: there are no nodes to wait for"}
+	if size := wantedSize(in); size > 0 {
+		return verdict{done, cachev1.ReasonAllNodesReady, ofNodes(size, size, "ready")}
 	}
-	return verdict{done, cachev1.ReasonAllNodesReady, ofNodes(in.Plan.Size, in.Plan.Size, "ready")}
+	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: there are no nodes to wait for"}
+}
+
+// wantedSize is the planned size; that of the Deployment while nothing may be written to it.
+func wantedSize(in Input) int32 {
+	deployment := in.Snapshot.Deployment()
+	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {
+		return *deployment.Spec.Replicas
+	}
+	return in.Plan.Size
 }
 
 func specIsValid(in Input) (verdict, bool) {
 	var invalid *plan.InvalidSpec
-	if !errors.As(in.Err, &invalid) {
+	if !errors.As(in.Err, &invalid) && !apierrors.IsInvalid(in.Err) {
 		return verdict{}, false
 	}
-	return verdict{stuck, cachev1.ReasonInvalidSpec, invalid.Error()}, true
+	return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
 }
 
 func childrenAreOurs(in Input) (verdict, bool) {
@@ -79,16 +92,7 @@ func childrenAreOurs(in Input) (verdict, bool) {
 	if !ok {
 		return verdict{}, false
 	}
-	return verdict{stuck, cachev1.ReasonOwnershipConflict, conflictMessage(refused)}, true
-}
-
-func conflictMessage(refused apply.Outcome) string {
-	owner := "has no owner"
-	if refused.Owner != "" {
-		owner = "belongs to " + refused.Owner
-	}
-	return fmt.Sprintf("%s %q exists already and %s, so it was left as it is: "+
-		"delete or rename it, or give this Memcached another name", refused.Kind, refused.Name, owner)
+	return verdict{stuck, cachev1.ReasonOwnershipConflict, refused.Refusal}, true
 }
 
 func applySucceeded(in Input) (verdict, bool) {
@@ -96,6 +100,13 @@ func applySucceeded(in Input) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{underWay, cachev1.ReasonApplyFailed, in.Err.Error()}, true
+}
+
+func nodesWereMade(in Input) (verdict, bool) {
+	if !in.Plan.Suspended || in.Snapshot.Deployment() != nil {
+		return verdict{}, false
+	}
+	return verdict{stuck, cachev1.ReasonSuspended, "The nodes are not there: set spec.suspend to false to have them made"}, true
 }
 
 func deploymentIsObserved(in Input) (verdict, bool) {
@@ -107,62 +118,77 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 		}
 	}
 	// What the Pods are like is not known yet; the Deployment's next event tells.
-	return rollingOut(in, "ready", min(deploymentStatus(in.Snapshot).ReadyReplicas, in.Plan.Size))
+	return rollingOut(in, "ready", min(deploymentStatus(in.Snapshot).ReadyReplicas, wantedSize(in)))
+}
+
+func nodesComeUp(in Input) (verdict, bool) {
+	trouble := troubleOf(in.Snapshot)
+	if trouble == "" {
+		return verdict{}, false
+	}
+	return notReady(in, ": "+trouble)
 }
 
 func rolloutIsComplete(in Input) (verdict, bool) {
-	deployed := deploymentStatus(in.Snapshot)
+	deployed, size := deploymentStatus(in.Snapshot), wantedSize(in)
 	switch {
-	case deployed.UpdatedReplicas == in.Plan.Size && deployed.Replicas == in.Plan.Size:
+	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
 	case progressDeadlineExceeded(deployed):
-		message := fmt.Sprintf("%s, %d of them up to date",
-			ofNodes(deployed.ReadyReplicas, in.Plan.Size, "ready"), deployed.UpdatedReplicas)
-		return verdict{underWay, cachev1.ReasonNodesNotReady, message}, true
-	case deployed.UpdatedReplicas >= in.Plan.Size:
-		message := fmt.Sprintf("%d more than the size of %d still to be removed",
-			deployed.Replicas-in.Plan.Size, in.Plan.Size)
+		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
+	case deployed.UpdatedReplicas >= size:
+		message := fmt.Sprintf("%d more than the size of %d still to be removed", deployed.Replicas-size, size)
 		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
 	}
 	return rollingOut(in, "up to date", deployed.UpdatedReplicas)
 }
 
 func nodesAreReady(in Input) (verdict, bool) {
-	deployed := deploymentStatus(in.Snapshot)
+	deployed, size := deploymentStatus(in.Snapshot), wantedSize(in)
 	switch {
-	case deployed.AvailableReplicas == in.Plan.Size && deployed.ReadyReplicas == in.Plan.Size:
+	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
-	case progressing(deployed):
-		return rollingOut(in, "ready", deployed.ReadyReplicas)
+	case progressDeadlineExceeded(deployed), !progressing(deployed):
+		return notReady(in, "")
+	case deployed.ReadyReplicas == size:
+		return rollingOut(in, "ready for minReadySeconds", deployed.AvailableReplicas)
 	}
-	return verdict{underWay, cachev1.ReasonNodesNotReady, ofNodes(deployed.ReadyReplicas, in.Plan.Size, "ready")}, true
+	return rollingOut(in, "ready", deployed.ReadyReplicas)
 }
 
 func rollingOut(in Input, what string, count int32) (verdict, bool) {
-	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, in.Plan.Size, what)}, true
+	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, wantedSize(in), what)}, true
+}
+
+func notReady(in Input, detail string) (verdict, bool) {
+	ready := deploymentStatus(in.Snapshot).ReadyReplicas
+	message := ofNodes(ready, wantedSize(in), "ready") + detail
+	return verdict{underWay, cachev1.ReasonNodesNotReady, message}, true
+}
+
+func ofNodes(count, size int32, what string) string {
+	return fmt.Sprintf("%d of %d nodes %s", count, size, what)
 }
 
 // progressing tells whether the Deployment's rollout is still under way, in the Deployment's own words: its
 // Progressing condition has the reason NewReplicaSetAvailable once it is complete.
 func progressing(deployed appsv1.DeploymentStatus) bool {
-	condition := progressingCondition(deployed)
+	condition := deploymentCondition(deployed, appsv1.DeploymentProgressing)
 	return condition == nil || condition.Status == corev1.ConditionTrue && condition.Reason != "NewReplicaSetAvailable"
 }
 
 func progressDeadlineExceeded(deployed appsv1.DeploymentStatus) bool {
-	condition := progressingCondition(deployed)
+	condition := deploymentCondition(deployed, appsv1.DeploymentProgressing)
 	return condition != nil && condition.Status == corev1.ConditionFalse
 }
 
-func progressingCondition(deployed appsv1.DeploymentStatus) *appsv1.DeploymentCondition {
+func deploymentCondition(
+	deployed appsv1.DeploymentStatus, conditionType appsv1.DeploymentConditionType,
+) *appsv1.DeploymentCondition {
 	for i := range deployed.Conditions {
-		if deployed.Conditions[i].Type == appsv1.DeploymentProgressing {
+		if deployed.Conditions[i].Type == conditionType {
 			return &deployed.Conditions[i]
 		}
 	}
 	return nil
-}
-
-func ofNodes(count, size int32, what string) string {
-	return fmt.Sprintf("%d of %d nodes %s", count, size, what)
 }

@@ -41,11 +41,15 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 		countNodes(&status, in.Snapshot)
 	}
 	setConditions(&status, judge(in))
+	setSuspended(&status, in.Memcached.Spec.Suspend)
 	return status
 }
 
 func countNodes(status *cachev1.MemcachedStatus, snapshot observe.Snapshot) {
-	status.Nodes = snapshot.Nodes
+	status.Nodes = nil
+	for _, node := range snapshot.Nodes {
+		status.Nodes = append(status.Nodes, node.Name)
+	}
 	deployed := deploymentStatus(snapshot)
 	status.Replicas = deployed.Replicas
 	status.ReadyReplicas = deployed.ReadyReplicas
@@ -56,6 +60,18 @@ func deploymentStatus(snapshot observe.Snapshot) appsv1.DeploymentStatus {
 		return deployment.Status
 	}
 	return appsv1.DeploymentStatus{}
+}
+
+func setSuspended(status *cachev1.MemcachedStatus, suspended bool) {
+	if !suspended {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionSuspended)
+		return
+	}
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
+		Message:            "Nothing but the status is written while spec.suspend is true",
+		ObservedGeneration: status.ObservedGeneration,
+	})
 }
 
 // setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any.

@@ -8,8 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -25,6 +28,7 @@ var deploymentKind = observe.DeploymentKind.GroupKind()
 func rolledOut() Input {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(3))},
 		Status: appsv1.DeploymentStatus{
 			ObservedGeneration: 4,
 			Replicas:           3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
@@ -38,7 +42,7 @@ func rolledOut() Input {
 		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
 		Snapshot: observe.Snapshot{
 			Children: map[schema.GroupKind]client.Object{deploymentKind: deployment},
-			Nodes:    []string{"cache-a", "cache-b", "cache-c"},
+			Nodes:    []observe.Node{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
 		},
 		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Unchanged}},
 	}
@@ -111,17 +115,59 @@ func TestConditions(t *testing.T) {
 		"the spec is impossible": {
 			change: func(in *Input) {
 				in.Plan, in.Report = plan.Plan{}, nil
-				in.Err = &plan.InvalidSpec{Field: "spec.image", Value: "X", Remedy: "not an image"}
+				in.Err = &plan.InvalidSpec{Problems: []string{`spec.image "X" is no image`}}
 			},
-			want: cachev1.ReasonInvalidSpec, message: `spec.image "X": not an image`, beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, beside: cachev1.ConditionStalled,
 		},
 		"somebody's Deployment is in the way": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Refused, Owner: "Rollout blue"}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Refused, Refusal: "theirs: rename it"}}
 			},
-			want: cachev1.ReasonOwnershipConflict,
-			message: `Deployment "cache" exists already and belongs to Rollout blue, so it was left as it is: ` +
-				"delete or rename it, or give this Memcached another name",
+			want: cachev1.ReasonOwnershipConflict, message: "theirs: rename it", beside: cachev1.ConditionStalled,
+		},
+		"the API server finds a child impossible": {
+			change: func(in *Input) {
+				in.Err = apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "cache",
+					field.ErrorList{field.Required(field.NewPath("spec"), "x")})
+			},
+			want: cachev1.ReasonInvalidSpec, message: `Deployment.apps "cache" is invalid: spec: Required value: x`,
+			beside: cachev1.ConditionStalled,
+		},
+		"Pods can't be created": {
+			change: func(in *Input) {
+				deployed(in).ReadyReplicas = 1
+				deployed(in).Conditions = append(deployed(in).Conditions, appsv1.DeploymentCondition{
+					Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue,
+					Message: `pods "cache-x-12345" is forbidden: exceeded quota: small`,
+				})
+			},
+			want: cachev1.ReasonNodesNotReady, message: "1 of 3 nodes ready: nodes can not be created: exceeded quota: small",
+			beside: cachev1.ConditionReconciling,
+		},
+		"Pods of a rollout have troubles, the most frequent first": {
+			change: func(in *Input) {
+				rolling(in)
+				deployed(in).ReadyReplicas = 0
+				in.Snapshot.Nodes = []observe.Node{{Trouble: "is odd"}, {Trouble: "can not"}, {Trouble: "can not"}, {Name: "good"}}
+			},
+			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready: 2 can not; 1 is odd",
+			beside: cachev1.ConditionReconciling,
+		},
+		"new nodes answer, but not for long enough": {
+			change: func(in *Input) { rolling(in); deployed(in).AvailableReplicas = 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready for minReadySeconds",
+			beside: cachev1.ConditionReconciling,
+		},
+		"suspended, with nodes of another size than planned": {
+			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
+			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"suspended before there was a node": {
+			change: func(in *Input) {
+				in.Plan.Suspended, in.Report = true, nil
+				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+			},
+			want: cachev1.ReasonSuspended, message: "The nodes are not there: set spec.suspend to false to have them made",
 			beside: cachev1.ConditionStalled,
 		},
 		"the API server refused a child": {
@@ -175,7 +221,7 @@ func TestEvaluateLeavesTheStatusOfTheCacheAsItIs(t *testing.T) {
 
 func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
 	in := rolledOut()
-	in.Err = &plan.InvalidSpec{Field: "spec.image", Value: "X", Remedy: "not an image"}
+	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
 	in.Memcached.Status = Evaluate(in)
 	in.Err = nil
 	if got := Evaluate(in).Conditions; len(got) != 1 || got[0].Status != "True" {
@@ -207,5 +253,19 @@ func TestDiffers(t *testing.T) {
 				t.Errorf("Differs = %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestASuspendedCacheSaysSo(t *testing.T) {
+	in := rolledOut()
+	in.Memcached.Spec.Suspend, in.Plan.Suspended = true, true
+	in.Memcached.Status = Evaluate(in)
+	suspended := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionSuspended)
+	if suspended == nil || suspended.Status != "True" {
+		t.Fatalf("conditions %+v, want Suspended", in.Memcached.Status.Conditions)
+	}
+	in.Memcached.Spec.Suspend, in.Plan.Suspended = false, false
+	if got := Evaluate(in).Conditions; len(got) != 1 {
+		t.Errorf("conditions %+v, want Ready alone", got)
 	}
 }

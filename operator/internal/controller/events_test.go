@@ -1,0 +1,85 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+func TestEvents(t *testing.T) {
+	ready := func(reason, message string) cachev1.MemcachedStatus {
+		return cachev1.MemcachedStatus{Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
+	}
+	steady := ready(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+	deployment := func(verdict apply.Verdict, fields ...string) apply.Report {
+		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Verdict: verdict, Fields: fields}}
+	}
+	tests := map[string]struct {
+		report      apply.Report
+		specChanged bool
+		before, now cachev1.MemcachedStatus
+		want        []string
+	}{
+		"nothing happened": {report: deployment(apply.Unchanged), before: steady, now: steady},
+		"a child was created": {
+			report: deployment(apply.Created), specChanged: true, before: steady, now: steady,
+			want: []string{`Normal Created: Deployment "cache" created`},
+		},
+		"the size changed": {
+			report:      deployment(apply.Updated, ".metadata.annotations.x/applied-hash", ".spec.replicas"),
+			specChanged: true, before: steady, now: steady,
+			want: []string{"Normal Scaled: Scaled to 5 nodes"},
+		},
+		"another field changed": {
+			report:      deployment(apply.Updated, ".metadata.annotations.x/applied-hash", ".spec.template.x"),
+			specChanged: true, before: steady, now: steady,
+			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: .spec.template.x`},
+		},
+		"somebody changed a field of ours": {
+			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
+			want: []string{`Warning DriftCorrected: Deployment "cache" was changed by somebody, and restored: .spec.replicas`},
+		},
+		"a child was taken over": {
+			report: deployment(apply.Adopted), before: steady, now: steady,
+			want: []string{`Normal Adopted: Deployment "cache", which had no owner, taken over`},
+		},
+		"a child was deleted": {
+			report: deployment(apply.Deleted), before: steady, now: steady,
+			want: []string{`Normal Deleted: Deployment "cache" is not wanted any more`},
+		},
+		"all nodes became ready": {
+			before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: steady,
+			want: []string{"Normal AllNodesReady: 3 of 3 nodes ready"},
+		},
+		"a rollout goes on": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 nodes ready")},
+		"an object stands in the way": {
+			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
+			want: []string{"Warning OwnershipConflict: theirs"},
+		},
+		"it still stands in the way": {
+			before: ready(cachev1.ReasonOwnershipConflict, "theirs"), now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := &cachev1.Memcached{Status: tc.before}
+			if tc.specChanged {
+				mc.Generation = 1
+			}
+			var got []string
+			for _, e := range eventsOf(status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report}, tc.now) {
+				got = append(got, e.eventType+" "+e.reason+": "+e.note)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package memcached
+
+import (
+	"fmt"
+	"strings"
+)
+
+// option is an option of memcached's command line.
+type option struct {
+	letter     byte
+	name       string
+	takesValue bool
+
+	// managed says why it can't be set by hand and what to do instead; empty means that it can.
+	managed string
+}
+
+const (
+	managedPort     = "the operator sets where memcached listens"
+	managedSecurity = "the operator manages encryption and authentication"
+	managedProcess  = "the kubelet runs memcached, in the foreground"
+	endsAtOnce      = "memcached would print something and end"
+)
+
+// options are those of memcached 1.6 (memcached.c, main).
+var options = []option{
+	{'a', "unix-mask", true, managedPort},
+	{'A', "enable-shutdown", false, "any client could end the node"},
+	{'Z', "enable-ssl", false, managedSecurity},
+	{'p', "port", true, managedPort},
+	{'s', "unix-socket", true, managedPort},
+	{'U', "udp-port", true, managedPort},
+	{'m', "memory-limit", true, "set spec.memory instead"},
+	{'M', "disable-evictions", false, ""},
+	{'c', "conn-limit", true, "set spec.maxConnections instead"},
+	{'k', "lock-memory", false, "it needs a capability that the restricted Pod Security Standard forbids"},
+	{'h', "help", false, endsAtOnce},
+	{'i', "license", false, endsAtOnce},
+	{'V', "version", false, endsAtOnce},
+	{'r', "enable-coredumps", false, managedProcess},
+	{'v', "verbose", false, ""},
+	{'d', "daemon", false, managedProcess},
+	{'l', "listen", true, managedPort},
+	{'u', "user", true, managedProcess},
+	{'P', "pidfile", true, managedProcess},
+	{'f', "slab-growth-factor", true, ""},
+	{'n', "slab-min-size", true, ""},
+	{'t', "threads", true, "set spec.threads instead"},
+	{'L', "enable-largepages", false, ""},
+	{'R', "max-reqs-per-event", true, ""},
+	{'C', "disable-cas", false, ""},
+	{'b', "listen-backlog", true, ""},
+	{'B', "protocol", true, ""},
+	{'I', "max-item-size", true, "set spec.maxItemSize instead"},
+	{'S', "enable-sasl", false, managedSecurity},
+	{'F', "disable-flush-all", false, ""},
+	{'X', "disable-dumping", false, ""},
+	{'W', "disable-watch", false, ""},
+	{'Y', "auth-file", true, managedSecurity},
+	{'e', "memory-file", true, "the container's file system is read-only"},
+	{'N', "napi-ids", true, ""},
+	{'o', "extended", true, ""},
+}
+
+// CheckArguments returns an error that names the first argument which the operator manages itself. It reads them
+// as getopt_long does: letters may stand together, values may be joined, and names may be shortened.
+func CheckArguments(arguments []string) error {
+	for i := 0; i < len(arguments); i++ {
+		argument := arguments[i]
+		switch {
+		case argument == "--":
+			return fmt.Errorf("%q ends memcached's options: leave it out", argument)
+		case strings.HasPrefix(argument, "--"):
+			name, value, joined := strings.Cut(argument[2:], "=")
+			known, ok := byName(name)
+			if ok && known.takesValue && !joined {
+				i++
+				value = at(arguments, i)
+			}
+			if err := check(known, argument, value); err != nil {
+				return err
+			}
+		case strings.HasPrefix(argument, "-"):
+			takesNext, err := checkLetters(argument, at(arguments, i+1))
+			if err != nil {
+				return err
+			}
+			if takesNext {
+				i++
+			}
+		}
+	}
+	return nil
+}
+
+// checkLetters checks letters that stand together. The first that takes a value takes the rest, or the next
+// argument where there is no rest.
+func checkLetters(argument, next string) (takesNext bool, err error) {
+	for j := 1; j < len(argument); j++ {
+		known, ok := byLetter(argument[j])
+		if !ok {
+			return false, nil
+		}
+		value := ""
+		if known.takesValue {
+			value = argument[j+1:]
+			if value == "" {
+				takesNext, value = true, next
+			}
+		}
+		if err := check(known, argument, value); err != nil {
+			return false, err
+		}
+		if known.takesValue {
+			return takesNext, nil
+		}
+	}
+	return false, nil
+}
+
+func check(known option, argument, value string) error {
+	if known.managed != "" {
+		return fmt.Errorf("%q sets memcached's --%s: %s", argument, known.name, known.managed)
+	}
+	if known.name != "extended" {
+		return nil
+	}
+	for extended := range strings.SplitSeq(value, ",") {
+		if strings.HasPrefix(strings.TrimSpace(extended), "ssl_") {
+			return fmt.Errorf("%q sets %s: %s", argument, extended, managedSecurity)
+		}
+	}
+	return nil
+}
+
+// byName finds an option by its name, or by the beginning of its name. A managed one wins, so that none slips
+// through where several begin alike.
+func byName(name string) (option, bool) {
+	var found option
+	for _, known := range options {
+		if known.name == name {
+			return known, true
+		}
+		if name != "" && strings.HasPrefix(known.name, name) && (found.name == "" || known.managed != "") {
+			found = known
+		}
+	}
+	return found, found.name != ""
+}
+
+func byLetter(letter byte) (option, bool) {
+	for _, known := range options {
+		if known.letter == letter {
+			return known, true
+		}
+	}
+	return option{}, false
+}
+
+func at(arguments []string, i int) string {
+	if i < len(arguments) {
+		return arguments[i]
+	}
+	return ""
+}

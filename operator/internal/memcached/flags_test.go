@@ -1,0 +1,57 @@
+package memcached
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
+	tests := map[string]struct {
+		arguments []string
+		want      string
+	}{
+		"a letter":                             {[]string{"-m", "100"}, `"-m" sets memcached's --memory-limit: set spec.memory instead`},
+		"a letter with its value joined":       {[]string{"-c2048"}, "set spec.maxConnections instead"},
+		"letters that stand together":          {[]string{"-vvd"}, "--daemon"},
+		"a name":                               {[]string{"--threads", "9"}, "set spec.threads instead"},
+		"a name with its value joined":         {[]string{"--max-item-size=2m"}, "set spec.maxItemSize instead"},
+		"a shortened name":                     {[]string{"--memory-l=9"}, "--memory-limit"},
+		"a name so short that it is ambiguous": {[]string{"--enable-s"}, "--enable-"},
+		"the port":                             {[]string{"-v", "-p", "1"}, "--port"},
+		"the address":                          {[]string{"-l", "0.0.0.0"}, "--listen"},
+		"the shutdown command":                 {[]string{"-A"}, "any client could end the node"},
+		"TLS by an extended option":            {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
+		"TLS by an extended option, joined":    {[]string{"-ossl_key=/x"}, "encryption"},
+		"TLS by the long extended option":      {[]string{"--extended=ssl_key=/x"}, "encryption"},
+		"the end of options":                   {[]string{"--", "x"}, "leave it out"},
+		"after a value that looks like none":   {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := CheckArguments(tc.arguments)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%q: got %v, want an error with %q", tc.arguments, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestCheckArgumentsLetsTheRestThrough(t *testing.T) {
+	for _, arguments := range [][]string{
+		nil, {"-v"}, {"-vv"}, {"-M"}, {"-f", "1.08"}, {"-f1.08"}, {"--slab-growth-factor=1.08"}, {"-o", "modern,no_lru_crawler"},
+		{"-o", "-m"}, {"--protocol", "-p"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
+	} {
+		if err := CheckArguments(arguments); err != nil {
+			t.Errorf("%q: %v", arguments, err)
+		}
+	}
+}
+
+func FuzzCheckArgumentsNeverPanics(f *testing.F) {
+	f.Add("-vvm\x0064")
+	f.Add("--memory\x00--=")
+	f.Add("-o\x00ssl_x")
+	f.Fuzz(func(_ *testing.T, joined string) {
+		_ = CheckArguments(strings.Split(joined, "\x00"))
+	})
+}

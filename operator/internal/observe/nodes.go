@@ -1,0 +1,178 @@
+package observe
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Node is a memcached Pod, with what keeps it from serving.
+type Node struct {
+	Name  string
+	Ready bool
+
+	// Trouble says in the cluster's words why the Pod does not come up; empty means that it does, or may yet.
+	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
+	Trouble string
+}
+
+// nodesOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,
+// such as evicted ones.
+func nodesOf(pods []corev1.Pod) []Node {
+	var nodes []Node
+	for i := range pods {
+		pod := &pods[i]
+		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		if pod.DeletionTimestamp.IsZero() && !ended {
+			nodes = append(nodes, Node{Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Trouble: trouble(pod)})
+		}
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
+	condition := podCondition(pod, conditionType)
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == conditionType {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func trouble(pod *corev1.Pod) string {
+	scheduled := podCondition(pod, corev1.PodScheduled)
+	if scheduled != nil && scheduled.Status == corev1.ConditionFalse && scheduled.Reason == corev1.PodReasonUnschedulable {
+		return "can not be scheduled: " + OneLine(scheduled.Message)
+	}
+	for _, containers := range [][]corev1.ContainerStatus{
+		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses,
+	} {
+		for i := range containers {
+			if found := containerTrouble(&containers[i]); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// containerTrouble reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
+func containerTrouble(status *corev1.ContainerStatus) string {
+	if status.Ready {
+		return ""
+	}
+	waiting := status.State.Waiting
+	if waiting == nil {
+		waiting = &corev1.ContainerStateWaiting{}
+	}
+	switch waiting.Reason {
+	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
+		return exit(status)
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
+		return fmt.Sprintf("image %q of container %q can not be pulled%s", status.Image, status.Name, pullDetail(waiting.Message))
+	}
+	return fmt.Sprintf("container %q can not start (%s): %s", status.Name, waiting.Reason, OneLine(waiting.Message))
+}
+
+// pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
+// the same from one try to the next.
+func pullDetail(message string) string {
+	if _, cause, wrapped := strings.Cut(message, "ErrImagePull: "); wrapped {
+		message = cause
+	} else if strings.HasPrefix(message, "Back-off") {
+		return ""
+	}
+	if message == "" {
+		return ""
+	}
+	return ": " + OneLine(message)
+}
+
+// exit says how a container ended that is not ready again. The words are the same while it waits to be started,
+// while it runs for a moment, and when it has ended once more.
+func exit(status *corev1.ContainerStatus) string {
+	last := status.State.Terminated
+	if last == nil {
+		last = status.LastTerminationState.Terminated
+	}
+	if last == nil {
+		return ""
+	}
+	detail := fmt.Sprintf("container %q ended with exit code %d and is started again", status.Name, last.ExitCode)
+	switch last.Reason {
+	case "", "Error", "Completed":
+	case "OOMKilled":
+		detail += " (OOMKilled: it needed more memory than spec.resources.limits.memory allows)"
+	default:
+		detail += " (" + last.Reason + ")"
+	}
+	if last.Message != "" {
+		detail += ": " + OneLine(last.Message)
+	}
+	return detail
+}
+
+// randomPodName is how refusals of a Pod name it; the name is a new one with each try.
+var randomPodName = regexp.MustCompile(`pods "[^"]+" is forbidden: `)
+
+// OneLine makes a message of the cluster's fit into ours: without line breaks and without the random names of Pods
+// that were refused.
+func OneLine(message string) string {
+	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
+}
+
+// TrimPod drops what nobody reads of a Pod before it is cached: ten thousand caches have many Pods. What stays is
+// what Node is made of.
+func TrimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	trimmed := &corev1.Pod{}
+	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
+	trimmed.ResourceVersion, trimmed.DeletionTimestamp = pod.ResourceVersion, pod.DeletionTimestamp
+	trimmed.Labels = map[string]string{
+		names.LabelApp: pod.Labels[names.LabelApp], names.LabelInstance: pod.Labels[names.LabelInstance],
+	}
+	trimmed.Status.Phase = pod.Status.Phase
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled {
+			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.PodCondition{
+				Type: condition.Type, Status: condition.Status, Reason: condition.Reason, Message: condition.Message,
+			})
+		}
+	}
+	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
+	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
+	return trimmed, nil
+}
+
+func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for _, status := range statuses {
+		if !status.Ready {
+			kept = append(kept, corev1.ContainerStatus{
+				Name: status.Name, Image: status.Image,
+				State: status.State, LastTerminationState: status.LastTerminationState,
+			})
+		}
+	}
+	return kept
+}
+
+// NodeChanged tells whether anything of a Pod changed that a Node is made of.
+func NodeChanged(before, after *corev1.Pod) bool {
+	old, now := nodesOf([]corev1.Pod{*before}), nodesOf([]corev1.Pod{*after})
+	return !slices.Equal(old, now)
+}

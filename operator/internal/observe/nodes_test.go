@@ -1,0 +1,132 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// waitingPod has a memcached container that waits for a reason.
+func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "cache-1"},
+		Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "memcached", Image: "registry.example.com/memcached:1",
+			State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+			LastTerminationState: corev1.ContainerState{Terminated: last},
+		}}},
+	}
+}
+
+func TestTrouble(t *testing.T) {
+	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled`
+	const crashed = `container "memcached" ended with exit code 71 and is started again`
+	ended := func(state corev1.ContainerState) corev1.Pod {
+		pod := waitingPod("", "", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"})
+		pod.Status.ContainerStatuses[0].State = state
+		return pod
+	}
+	unschedulable := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
+		Message: "0/1 nodes are available:\n 1 node(s) didn't match.",
+	}}}}
+	tests := map[string]struct {
+		pod  corev1.Pod
+		want string
+	}{
+		"a Pod that nobody has looked at yet": {pod: corev1.Pod{}},
+		"a Pod that is being started":         {pod: waitingPod("ContainerCreating", "", nil)},
+		"no machine fits": {
+			pod:  unschedulable,
+			want: "can not be scheduled: 0/1 nodes are available: 1 node(s) didn't match.",
+		},
+		"the image can't be pulled": {
+			pod:  waitingPod("ErrImagePull", "not found", nil),
+			want: cannotPull + ": not found",
+		},
+		"the image still can't be pulled, in the same words": {
+			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x": ErrImagePull: not found`, nil),
+			want: cannotPull + ": not found",
+		},
+		"the kubelet backs off and does not say why": {
+			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x"`, nil),
+			want: cannotPull,
+		},
+		"the container crashes": {
+			pod:  waitingPod("CrashLoopBackOff", "back-off 40s restarting", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"}),
+			want: crashed,
+		},
+		"the container crashed, and runs for a moment": {pod: ended(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), want: crashed},
+		"the container crashed just now": {
+			pod: ended(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"}}), want: crashed,
+		},
+		"the container is killed for its memory": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}),
+			want: `container "memcached" ended with exit code 137 and is started again ` +
+				"(OOMKilled: it needed more memory than spec.resources.limits.memory allows)",
+		},
+		"the kubelet refuses to start it": {
+			pod:  waitingPod("CreateContainerConfigError", `secret "x" not found`, nil),
+			want: `container "memcached" can not start (CreateContainerConfigError): secret "x" not found`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := trouble(&tc.pod); got != tc.want {
+				t.Errorf("trouble %q, want %q", got, tc.want)
+			}
+			trimmed, err := TrimPod(tc.pod.DeepCopy())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := trouble(trimmed.(*corev1.Pod)); got != tc.want {
+				t.Errorf("trouble of the trimmed Pod %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNodesAreThePodsThatServeOrMay(t *testing.T) {
+	pod := func(name string, change func(*corev1.Pod)) corev1.Pod {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		change(&p)
+		return p
+	}
+	pods := []corev1.Pod{
+		pod("ready", func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		}),
+		pod("leaving", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }),
+		pod("evicted", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
+		pod("new", func(*corev1.Pod) {}),
+	}
+	want := []Node{{Name: "new"}, {Name: "ready", Ready: true}}
+	if diff := cmp.Diff(want, nodesOf(pods)); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s", diff)
+	}
+}
+
+func TestNodeChanged(t *testing.T) {
+	before := waitingPod("ImagePullBackOff", "Back-off pulling image", nil)
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   bool
+	}{
+		"a longer back-off":      {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Waiting.Message = "Back-off pulling image again" }, false},
+		"another restart":        {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ }, false},
+		"it begins to go":        {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, true},
+		"another reason":         {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Waiting.Reason = "CreateContainerError" }, true},
+		"it runs, not yet ready": {func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			after := before.DeepCopy()
+			tc.change(after)
+			if got := NodeChanged(&before, after); got != tc.want {
+				t.Errorf("NodeChanged = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

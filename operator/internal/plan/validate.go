@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/distribution/reference"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+)
+
+// InvalidSpec says that a spec asks for something impossible, which the schema could not tell.
+type InvalidSpec struct {
+	// Problems name the field, the value and the remedy each.
+	Problems []string
+}
+
+func (e *InvalidSpec) Error() string {
+	return strings.Join(e.Problems, "; ")
+}
+
+// validate returns all that is impossible at once, or nil.
+func validate(spec cachev1.MemcachedSpec, p Plan) error {
+	var problems []string
+	for _, problem := range []string{
+		imageProblem(spec),
+		itemSizeProblem(spec, p),
+		argumentsProblem(spec),
+		memoryProblem(spec, p),
+	} {
+		if problem != "" {
+			problems = append(problems, problem)
+		}
+	}
+	problems = append(problems, requestProblems(p.Resources)...)
+	problems = append(problems, metadataProblems(p)...)
+	if len(problems) == 0 {
+		return nil
+	}
+	return &InvalidSpec{Problems: problems}
+}
+
+func imageProblem(spec cachev1.MemcachedSpec) string {
+	if spec.Image == "" {
+		return ""
+	}
+	if _, err := reference.ParseDockerRef(spec.Image); err != nil {
+		return fmt.Sprintf("spec.image %q is no image reference (%v): write [registry[:port]/]name[:tag][@digest]",
+			spec.Image, err)
+	}
+	return ""
+}
+
+func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
+	largest := memcached.LargestItem(p.Memcached.ItemMemory)
+	if p.Memcached.MaxItemSize <= largest {
+		return ""
+	}
+	return fmt.Sprintf("spec.maxItemSize %q is more than half of memory, and memcached would not start: "+
+		"lower it to at most %s, or raise spec.memory to at least %s",
+		spec.MaxItemSize, bytes(largest), mebibytes(2*p.Memcached.MaxItemSize))
+}
+
+func argumentsProblem(spec cachev1.MemcachedSpec) string {
+	if err := memcached.CheckArguments(spec.ExtraArgs); err != nil {
+		return fmt.Sprintf("spec.extraArgs: %v", err)
+	}
+	return ""
+}
+
+func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
+	limit := p.Resources.Limits[corev1.ResourceMemory]
+	needed := memcached.ContainerMemory(p.Memcached)
+	if limit.Value() >= needed {
+		return ""
+	}
+	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full node needs (%s: %s for items, the rest for "+
+		"%d connections, %d threads and memcached itself), and it would be killed: raise it to at least %[2]s, "+
+		"or lower spec.memory, spec.maxConnections or spec.threads",
+		spec.Resources.Limits.Memory(), mebibytes(needed), mebibytes(p.Memcached.ItemMemory),
+		p.Memcached.MaxConnections, p.Memcached.Threads)
+}
+
+// requestProblems finds requests above their limits, in a stable order.
+func requestProblems(resources corev1.ResourceRequirements) []string {
+	var problems []string
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		request, requested := resources.Requests[name]
+		limit, limited := resources.Limits[name]
+		if requested && limited && request.Cmp(limit) > 0 {
+			problems = append(problems, fmt.Sprintf("spec.resources.requests.%s %q is more than its limit %q: "+
+				"lower the request or raise the limit", name, &request, &limit))
+		}
+	}
+	return problems
+}
+
+// metadataProblems finds names and values that the API server would refuse in the children.
+func metadataProblems(p Plan) []string {
+	pod, service := field.NewPath("spec", "podMetadata"), field.NewPath("spec", "service")
+	var found field.ErrorList
+	found = append(found, metav1validation.ValidateLabels(p.PodMetadata.Labels, pod.Child("labels"))...)
+	found = append(found, validation.ValidateAnnotations(p.PodMetadata.Annotations, pod.Child("annotations"))...)
+	found = append(found, metav1validation.ValidateLabels(p.Service.Labels, service.Child("labels"))...)
+	found = append(found, validation.ValidateAnnotations(p.Service.Annotations, service.Child("annotations"))...)
+	found = append(found, metav1validation.ValidateLabels(
+		p.Placement.NodeSelector, field.NewPath("spec", "placement", "nodeSelector"))...)
+	var problems []string
+	for _, problem := range found {
+		problems = append(problems, problem.Error())
+	}
+	return problems
+}
+
+// mebibytes rounds up, as somebody needs who is to write the number into a spec.
+func mebibytes(count int64) string {
+	rounded := (count + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
+	return bytes(rounded)
+}
+
+func bytes(count int64) string {
+	return resource.NewQuantity(count, resource.BinarySI).String()
+}

@@ -1,0 +1,72 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func memoryAndResources(s *cachev1.MemcachedSpec) {
+	s.Memory, s.MaxItemSize = new(resource.MustParse("1Gi")), new(resource.MustParse("8Mi"))
+	s.MaxConnections, s.Threads = new(int32(4096)), new(int32(8))
+	s.Resources = &corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{"cpu": resource.MustParse("500m"), "ephemeral-storage": resource.MustParse("1Mi")},
+		Limits:   corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("2Gi")},
+	}
+}
+
+func architectures(s *cachev1.MemcachedSpec) {
+	s.Architectures = []cachev1.Architecture{"arm64", "s390x"}
+	s.PreferredArchitectures = []cachev1.PreferredArchitecture{{Architecture: "arm64", Weight: 80}}
+	s.Placement = &cachev1.Placement{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+			{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: "In", Values: []string{"fast"}}}},
+			{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: "In", Values: []string{"one"}}}},
+		}},
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: 1, Preference: corev1.NodeSelectorTerm{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "rack", Operator: "Exists"}},
+			},
+		}},
+	}}}
+}
+
+func placement(s *cachev1.MemcachedSpec) {
+	s.Placement = &cachev1.Placement{
+		NodeSelector: map[string]string{"pool": "caches"},
+		Tolerations: []corev1.Toleration{{
+			Key: "caches", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: new(int64(60)),
+		}},
+		Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey:   "kubernetes.io/hostname",
+				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"noisy": "yes"}},
+			}},
+		}},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+			MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: "DoNotSchedule", MinDomains: new(int32(2)),
+		}},
+		PriorityClassName: "caches",
+	}
+}
+
+func rolloutAndDisruption(s *cachev1.MemcachedSpec) {
+	s.Rollout = &cachev1.Rollout{
+		MaxSurge: new(intstr.FromString("25%")), MaxUnavailable: new(intstr.FromInt32(2)), MinReadySeconds: new(int32(30)),
+	}
+	s.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromString("50%"))}
+}
+
+func metadata(s *cachev1.MemcachedSpec) {
+	s.PodMetadata = &cachev1.PodMetadata{
+		Labels:      map[string]string{"team": "shop", "app.kubernetes.io/name": "basket"},
+		Annotations: map[string]string{"injector.example.com/inject": "false"},
+	}
+	s.Service = &cachev1.ServiceMetadata{
+		Labels:      map[string]string{"team": "shop"},
+		Annotations: map[string]string{"dns.example.com/name": "cache.example.com"},
+	}
+}

@@ -1,0 +1,72 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// place says where the Pods may run: what the user says, and in any case only where there is an image for them.
+func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+	spec.WithAffinity(configuration[corev1ac.AffinityApplyConfiguration](affinity(p)))
+	if len(p.Placement.NodeSelector) > 0 {
+		spec.WithNodeSelector(p.Placement.NodeSelector)
+	}
+	for _, toleration := range p.Placement.Tolerations {
+		spec.WithTolerations(configuration[corev1ac.TolerationApplyConfiguration](toleration))
+	}
+	for _, constraint := range p.Placement.TopologySpreadConstraints {
+		spec.WithTopologySpreadConstraints(
+			configuration[corev1ac.TopologySpreadConstraintApplyConfiguration](constraint))
+	}
+	if p.Placement.PriorityClassName != "" {
+		spec.WithPriorityClassName(p.Placement.PriorityClassName)
+	}
+}
+
+// affinity adds the rule of the architectures to the user's affinity. Required terms are alternatives, so each of
+// them gets the rule.
+func affinity(p plan.Plan) *corev1.Affinity {
+	merged := p.Placement.Affinity.DeepCopy()
+	if merged == nil {
+		merged = &corev1.Affinity{}
+	}
+	if merged.NodeAffinity == nil {
+		merged.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	nodes := merged.NodeAffinity
+	if nodes.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		nodes.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{}
+	}
+	required := nodes.RequiredDuringSchedulingIgnoredDuringExecution
+	if len(required.NodeSelectorTerms) == 0 {
+		required.NodeSelectorTerms = []corev1.NodeSelectorTerm{{}}
+	}
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		term.MatchExpressions = append(architectureRule(p), term.MatchExpressions...)
+	}
+	for _, preferred := range p.PreferredArchitectures {
+		nodes.PreferredDuringSchedulingIgnoredDuringExecution = append(
+			nodes.PreferredDuringSchedulingIgnoredDuringExecution,
+			corev1.PreferredSchedulingTerm{Weight: preferred.Weight, Preference: corev1.NodeSelectorTerm{
+				MatchExpressions: []corev1.NodeSelectorRequirement{
+					in(corev1.LabelArchStable, string(preferred.Architecture)),
+				},
+			}})
+	}
+	return merged
+}
+
+func architectureRule(p plan.Plan) []corev1.NodeSelectorRequirement {
+	rule := []corev1.NodeSelectorRequirement{in(corev1.LabelOSStable, "linux")}
+	if len(p.Architectures) > 0 {
+		rule = append(rule, in(corev1.LabelArchStable, p.Architectures...))
+	}
+	return rule
+}
+
+func in(key string, values ...string) corev1.NodeSelectorRequirement {
+	return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+}

@@ -1,0 +1,36 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// troubleOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
+// to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
+func troubleOf(snapshot observe.Snapshot) string {
+	refused := deploymentCondition(deploymentStatus(snapshot), appsv1.DeploymentReplicaFailure)
+	if refused != nil && refused.Status == corev1.ConditionTrue {
+		return "nodes can not be created: " + observe.OneLine(refused.Message)
+	}
+	counts := map[string]int{}
+	for _, node := range snapshot.Nodes {
+		if node.Trouble != "" {
+			counts[node.Trouble]++
+		}
+	}
+	troubles := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	for i, trouble := range troubles {
+		troubles[i] = fmt.Sprintf("%d %s", counts[trouble], trouble)
+	}
+	return strings.Join(troubles, "; ")
+}
