@@ -75,6 +75,11 @@ manifests: ## Write the CRD and the operator's role from the code.
 	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
 		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
 
+.PHONY: api-docs
+api-docs: ## Write the API reference from the code.
+	@$(TOOL) crd-ref-docs --source-path=operator/api --config=docs/.api-reference/config.yaml --log-level=ERROR \
+		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
+
 .PHONY: golden
 golden: ## Write the golden files of render anew. Read the diff before you commit it.
 	@go test ./operator/internal/render -update

@@ -28,12 +28,12 @@ func newCommand() *cobra.Command {
 		Short: "Check what no linter checks: generated files and the size of files",
 		Long: "Verify runs the generators in a copy of the tree, uncommitted and untracked files included,\n" +
 			"and compares. Each --generate is a command with its arguments, separated by spaces.",
-		Example:       "  go run ./scripts/verify --generate 'make generate manifests'",
+		Example:       "  go run ./scripts/verify --generate 'make generate manifests api-docs'",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	command.Flags().StringArrayVar(&generators, "generate", []string{"make generate manifests"},
+	command.Flags().StringArrayVar(&generators, "generate", []string{"make generate manifests api-docs"},
 		"command that writes generated files (repeatable)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		root, err := git(command.Context(), ".", "rev-parse", "--show-toplevel")

@@ -14,6 +14,7 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,33 +30,62 @@ type world struct {
 	namespace string
 	operator  *exec.Cmd
 	log       string
+
+	// kubeconfig is what the operator connects by.
+	kubeconfig string
 }
 
-// newWorld makes a namespace and starts an operator for it, with further flags. Both end with the test.
-func newWorld(t *testing.T, flags ...string) *world {
+// newWorld makes a namespace and starts an operator that may act in it and nowhere else. Both end with the test,
+// which runs beside others.
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	w := &world{t: t, ctx: t.Context(), WithT: gomega.NewWithT(t), log: filepath.Join(t.TempDir(), "operator.log")}
+	w := emptyWorld(t, operatorKubeconfig)
+	w.start()
+	return w
+}
+
+// emptyWorld makes a namespace, and leaves it to the test to start an operator.
+func emptyWorld(t *testing.T, kubeconfig string) *world {
+	t.Helper()
+	w := &world{
+		t: t, ctx: t.Context(), WithT: gomega.NewWithT(t),
+		log: filepath.Join(t.TempDir(), "operator.log"), kubeconfig: kubeconfig,
+	}
 	w.SetDefaultEventuallyTimeout(patience)
 	w.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
-	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
-	w.namespace = namespace.Name
-	w.start(flags...)
+	w.namespace = w.newNamespace()
 	t.Cleanup(w.end)
 	return w
 }
 
-// start starts the operator. Later flags win over earlier ones.
-func (w *world) start(flags ...string) {
+// newNamespace makes a namespace in which operators that serve namespaces have their role.
+func (w *world) newNamespace() string {
+	w.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "memcached-operator"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-operator-manager-role"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
+	})).To(gomega.Succeed())
+	return namespace.Name
+}
+
+// start starts an operator that serves the namespace of the world.
+func (w *world) start() {
+	w.t.Helper()
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+}
+
+// startWith starts an operator with the given environment and flags. Later flags win over earlier ones.
+func (w *world) startWith(env []string, flags ...string) {
 	w.t.Helper()
 	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	flags = append([]string{
-		"--watch-namespaces=" + w.namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0",
-	}, flags...)
+	flags = append([]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, flags...)
 	w.operator = exec.Command(operatorBinary, flags...)
-	w.operator.Env = []string{"KUBECONFIG=" + operatorKubeconfig, "HOME=" + w.t.TempDir()}
+	w.operator.Env = append([]string{"KUBECONFIG=" + w.kubeconfig, "HOME=" + w.t.TempDir()}, env...)
 	w.operator.Stdout, w.operator.Stderr = log, log
 	w.Expect(w.operator.Start()).To(gomega.Succeed())
 }

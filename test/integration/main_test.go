@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -32,7 +31,12 @@ const (
 	repository = "../.."
 
 	operatorNamespace = "memcached-operator-system"
-	operatorUser      = "system:serviceaccount:" + operatorNamespace + ":memcached-operator-controller-manager"
+
+	// operatorUser has the operator's role in the namespaces of its worlds, and nowhere else.
+	operatorUser = "system:serviceaccount:" + operatorNamespace + ":memcached-operator-controller-manager"
+
+	// clusterOperatorUser has all that the manifests give the operator, in the whole cluster.
+	clusterOperatorUser = "system:serviceaccount:" + operatorNamespace + ":cluster-wide"
 
 	// patience is how long something may take that normally takes milliseconds.
 	patience = 30 * time.Second
@@ -45,6 +49,7 @@ var (
 	audit              *auditLog
 	operatorBinary     string
 	operatorKubeconfig string
+	clusterKubeconfig  string
 )
 
 func TestMain(m *testing.M) {
@@ -70,7 +75,12 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "start the integration environment:", err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if wide := audit.clusterWide(); len(wide) > 0 {
+		fmt.Fprintln(os.Stderr, "operators that serve namespaces reached beyond them:", wide)
+		return 1
+	}
+	return code
 }
 
 // start brings up the API server, the workload controllers and the operator's manifests, and builds the operator.
@@ -105,7 +115,10 @@ func start(dir, assets string) (stop func(), err error) {
 	if out, err := exec.Command("go", "build", "-o", operatorBinary, repository+"/operator/cmd/manager").CombinedOutput(); err != nil {
 		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
 	}
-	operatorKubeconfig, err = kubeconfig(dir, env, operatorUser)
+	if operatorKubeconfig, err = kubeconfig(dir, env, operatorUser); err != nil {
+		return stop, err
+	}
+	clusterKubeconfig, err = kubeconfig(dir, env, clusterOperatorUser)
 	return stop, err
 }
 
@@ -122,7 +135,7 @@ func startControllers(dir, assets string, env *envtest.Environment) (stop func()
 	cmd := exec.Command(filepath.Join(assets, "kube-controller-manager"),
 		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0",
 		"--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,"+
-			"horizontal-pod-autoscaler-controller,disruption-controller",
+			"horizontal-pod-autoscaler-controller,disruption-controller,resourcequota-controller",
 		"--horizontal-pod-autoscaler-sync-period=1s")
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	if err := cmd.Start(); err != nil {
@@ -145,7 +158,8 @@ func kubeconfig(dir string, env *envtest.Environment, user string, groups ...str
 	return path, os.WriteFile(path, content, 0o600)
 }
 
-// applyManifests applies the operator as users install it, but for its Deployment: the tests run its binary.
+// applyManifests applies the operator as users install it, but for its Deployment: the tests run its binary. What
+// its bindings give goes to the user of the cluster-wide operator.
 func applyManifests(ctx context.Context) error {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy // Namespaces first.
@@ -159,8 +173,13 @@ func applyManifests(ctx context.Context) error {
 			return err
 		}
 		object := &unstructured.Unstructured{Object: content}
-		if object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment") {
+		switch object.GetKind() {
+		case "Deployment":
 			continue
+		case "ClusterRoleBinding", "RoleBinding":
+			content["subjects"] = []any{map[string]any{
+				"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": clusterOperatorUser,
+			}}
 		}
 		err = cluster.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -16,8 +17,10 @@ import (
 )
 
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
-	w := newWorld(t, "--metrics-bind-address="+address)
+	w := emptyWorld(t, clusterKubeconfig)
+	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address)
 
 	stranger, reader := token(w, "stranger"), token(w, "reader")
 	w.Expect(cluster.Create(w.ctx, &rbacv1.ClusterRoleBinding{
@@ -46,6 +49,20 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	w.Expect(scrape("https", "not-a-token")).NotTo(gomega.Equal(http.StatusOK))
 	w.Expect(scrape("https", stranger)).To(gomega.Equal(http.StatusForbidden))
 	w.Expect(scrape("http", reader)).To(gomega.Equal(http.StatusBadRequest), "there is no plain HTTP")
+}
+
+func TestAnOperatorConfinedToItsNamespaceServesNoMetricsAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	w := emptyWorld(t, operatorKubeconfig)
+	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	log, err := os.ReadFile(w.log)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.Expect(string(log)).To(gomega.ContainSubstring("Metrics are off: the operator may not ask the API server who reads them"))
+	_, err = net.Dial("tcp", address)
+	w.Expect(err).To(gomega.HaveOccurred())
 }
 
 // token makes a service account and returns a token of its.

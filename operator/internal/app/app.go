@@ -3,7 +3,6 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -28,7 +26,7 @@ const reconcileTimeout = time.Minute
 
 // Run runs the operator until the context ends. What is under way is then finished.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
-	mgr, err := NewManager(config, options)
+	mgr, err := newManager(ctx, config, options)
 	if err != nil {
 		return err
 	}
@@ -38,8 +36,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	return nil
 }
 
-// NewManager returns a manager with the controller in it, ready to be started.
-func NewManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
+// newManager returns a manager with the controller in it, ready to be started.
+func newManager(ctx context.Context, config *rest.Config, options *Options) (ctrl.Manager, error) {
 	// The API server shares itself out fairly (API Priority and Fairness); a limit here would only be a
 	// second, worse one.
 	config = rest.CopyConfig(config)
@@ -49,7 +47,11 @@ func NewManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(config, managerOptions(options))
+	metrics, err := metricsOptions(ctx, config, options)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions(options, metrics))
 	if err != nil {
 		return nil, fmt.Errorf("set up the operator: %w", err)
 	}
@@ -69,8 +71,8 @@ func NewManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 	return mgr, nil
 }
 
-// Scheme holds the types that the operator reads and writes.
-func Scheme() *runtime.Scheme {
+// newScheme holds the types that the operator reads and writes.
+func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -80,33 +82,21 @@ func Scheme() *runtime.Scheme {
 	return scheme
 }
 
-func managerOptions(options *Options) ctrl.Options {
+func managerOptions(options *Options, metrics metricsserver.Options) ctrl.Options {
 	return ctrl.Options{
-		Scheme: Scheme(),
+		Scheme: newScheme(),
 		Cache:  cacheOptions(options.WatchNamespaces),
 		Client: client.Options{Cache: &client.CacheOptions{
 			// A pass must see what the pass before it wrote: a cache that is behind would make it write again.
 			EnableReadYourWritesConsistency: new(true),
 		}},
-		Metrics:                       metricsOptions(options),
+		Metrics:                       metrics,
 		HealthProbeBindAddress:        options.ProbeAddress,
 		LeaderElection:                options.LeaderElection,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 	}
-}
-
-func metricsOptions(options *Options) metricsserver.Options {
-	metrics := metricsserver.Options{BindAddress: options.MetricsAddress}
-	if options.MetricsInsecure {
-		return metrics
-	}
-	metrics.SecureServing = true
-	metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
-	// HTTP/2 without limits on streams let one client exhaust a server (CVE-2023-44487).
-	metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
-	return metrics
 }
 
 func addProbes(mgr ctrl.Manager) error {

@@ -114,7 +114,9 @@ func TestNodeChanged(t *testing.T) {
 		change func(*corev1.Pod)
 		want   bool
 	}{
-		"a longer back-off":      {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Waiting.Message = "Back-off pulling image again" }, false},
+		"a longer back-off": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State.Waiting.Message = "Back-off pulling image again"
+		}, false},
 		"another restart":        {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ }, false},
 		"it begins to go":        {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, true},
 		"another reason":         {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Waiting.Reason = "CreateContainerError" }, true},

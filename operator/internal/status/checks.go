@@ -126,7 +126,7 @@ func nodesComeUp(in Input) (verdict, bool) {
 	if trouble == "" {
 		return verdict{}, false
 	}
-	return notReady(in, ": "+trouble)
+	return notReady(in, "; "+trouble)
 }
 
 func rolloutIsComplete(in Input) (verdict, bool) {

@@ -141,7 +141,7 @@ func TestConditions(t *testing.T) {
 					Message: `pods "cache-x-12345" is forbidden: exceeded quota: small`,
 				})
 			},
-			want: cachev1.ReasonNodesNotReady, message: "1 of 3 nodes ready: nodes can not be created: exceeded quota: small",
+			want: cachev1.ReasonNodesNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
 			beside: cachev1.ConditionReconciling,
 		},
 		"Pods of a rollout have troubles, the most frequent first": {
@@ -150,7 +150,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).ReadyReplicas = 0
 				in.Snapshot.Nodes = []observe.Node{{Trouble: "is odd"}, {Trouble: "can not"}, {Trouble: "can not"}, {Name: "good"}}
 			},
-			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready: 2 can not; 1 is odd",
+			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
 			beside: cachev1.ConditionReconciling,
 		},
 		"new nodes answer, but not for long enough": {

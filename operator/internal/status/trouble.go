@@ -30,7 +30,14 @@ func troubleOf(snapshot observe.Snapshot) string {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
 	for i, trouble := range troubles {
-		troubles[i] = fmt.Sprintf("%d %s", counts[trouble], trouble)
+		troubles[i] = countedNodes(counts[trouble]) + ": " + trouble
 	}
 	return strings.Join(troubles, "; ")
+}
+
+func countedNodes(count int) string {
+	if count == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", count)
 }

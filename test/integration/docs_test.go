@@ -1,0 +1,47 @@
+package integration
+
+import (
+	"slices"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/docs"
+)
+
+// foreignKinds are kinds of other projects, which the API server here does not know: they are not judged.
+var foreignKinds = []string{
+	"Application.argoproj.io",
+	"AppProject.argoproj.io",
+	"Kustomization.kustomize.config.k8s.io", // no object: it is built
+}
+
+func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
+	manifests, err := docs.Manifests(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(manifests) == 0 {
+		t.Fatal("no manifest is found")
+	}
+	for _, manifest := range manifests {
+		t.Run(manifest.Where, func(t *testing.T) {
+			object := manifest.Object
+			if slices.Contains(foreignKinds, object.GroupVersionKind().GroupKind().String()) {
+				t.Skip("a kind of another project")
+			}
+			namespaced, err := cluster.IsObjectNamespaced(object)
+			if err != nil {
+				t.Fatalf("%v: a kind of another project belongs into foreignKinds", err)
+			}
+			if namespaced {
+				object.SetNamespace("default") // The reader's own need not be there.
+			}
+			err = cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
+			if err != nil && !apierrors.IsAlreadyExists(err) { // It is judged before it is looked up.
+				t.Error(err)
+			}
+		})
+	}
+}

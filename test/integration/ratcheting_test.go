@@ -1,0 +1,160 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// bounds are the keywords by which a schema refuses values of the right type.
+var bounds = []string{
+	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+}
+
+// kubernetesTypes are fields whose types, and so whose rules, are those of Kubernetes.
+var kubernetesTypes = []string{
+	"spec.resources", "spec.placement.affinity", "spec.placement.tolerations[]", "spec.placement.topologySpreadConstraints[]",
+}
+
+// TestAValueThatWasValidOnceStandsInNobodysWay shows that a rule refuses changes, not what is there: a copy of the
+// CRD is installed without its rules, gets an object that breaks them, and then the rules.
+func TestAValueThatWasValidOnceStandsInNobodysWay(t *testing.T) {
+	object := ratchetedMemcached(t)
+	tests := map[string]struct{ patch, want string }{
+		"metadata changes":                            {patch: `{"metadata":{"labels":{"a":"b"}}}`},
+		"another field changes":                       {patch: `{"spec":{"threads":8}}`},
+		"a valid value takes the invalid one's place": {patch: `{"spec":{"memory":"1Gi"}}`},
+		"an invalid field goes":                       {patch: `{"spec":{"podMetadata":null,"memory":null,"size":null}}`},
+		"a sibling of an invalid scalar changes":      {patch: `{"spec":{"placement":{"priorityClassName":"high"}}}`},
+		"an invalid value for another": {
+			patch: `{"spec":{"memory":"2Mi"}}`,
+			want:  `spec.memory: Invalid value: "2Mi": memory must be a quantity of at least 16Mi`,
+		},
+		"a second field becomes invalid": {
+			patch: `{"spec":{"threads":0}}`,
+			want:  `spec.threads: Invalid value: 0`,
+		},
+		"what an object's own rule judges changes beside the fault": {
+			patch: `{"spec":{"rollout":{"minReadySeconds":1}}}`,
+			want:  neither,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			patch := client.RawPatch(types.MergePatchType, []byte(tc.patch))
+			err := cluster.Patch(t.Context(), object.DeepCopy(), patch, client.DryRunAll, client.FieldValidation("Strict"))
+			if (tc.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("want %q, got %v", tc.want, err)
+			}
+		})
+	}
+}
+
+// ratchetedMemcached is an object of another group's Memcached that breaks rules which came after it.
+func ratchetedMemcached(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	g := gomega.NewWithT(t)
+	definition := readCRD(t)
+	definition.SetName("memcacheds.ratcheting.example.com")
+	_ = unstructured.SetNestedField(definition.Object, "ratcheting.example.com", "spec", "group")
+	versions := definition.DeepCopy().Object["spec"].(map[string]any)["versions"]
+	walkSchema(specSchema(definition), "spec", loosen)
+	g.Expect(cluster.Create(t.Context(), definition)).To(gomega.Succeed())
+	t.Cleanup(func() { _ = cluster.Delete(context.WithoutCancel(t.Context()), definition) })
+
+	object := memcachedObject(t, "ratcheting", `{size: 1001, memory: 1Mi, rollout: {maxSurge: 0},
+		podMetadata: {labels: {app: x}}, placement: {nodeSelector: {`+items(65, "k%d: v")+`}}}`)
+	object.SetAPIVersion("ratcheting.example.com/v1")
+	another := object.DeepCopy()
+	another.SetName("another")
+	g.Eventually(func() error { return cluster.Create(t.Context(), object) }, patience).Should(gomega.Succeed())
+
+	g.Eventually(func() error {
+		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(definition), definition); err != nil {
+			return err
+		}
+		definition.Object["spec"].(map[string]any)["versions"] = versions
+		return cluster.Update(t.Context(), definition)
+	}, patience).Should(gomega.Succeed())
+	g.Eventually(func() error {
+		return cluster.Create(t.Context(), another.DeepCopy(), client.DryRunAll)
+	}, patience).Should(gomega.MatchError(gomega.ContainSubstring("spec.size: Invalid value: 1001")), "the rules are in force")
+	return object
+}
+
+// loosen takes the rules from a field.
+func loosen(_ string, schema map[string]any) {
+	delete(schema, "x-kubernetes-validations")
+	for _, bound := range bounds {
+		delete(schema, bound)
+	}
+}
+
+// schemaRules names every rule of a schema, in order.
+func schemaRules(schema map[string]any, path string) []string {
+	var rules []string
+	walkSchema(schema, path, func(path string, schema map[string]any) {
+		for _, bound := range bounds {
+			if _, bounded := schema[bound]; bounded {
+				rules = append(rules, path+" "+bound)
+			}
+		}
+		if kind := schema["x-kubernetes-list-type"]; kind == "set" || kind == "map" {
+			rules = append(rules, path+" unique")
+		}
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			rules = append(rules, fmt.Sprintf("%s required %s", path, name))
+		}
+		validations, _ := schema["x-kubernetes-validations"].([]any)
+		for i := range validations {
+			rules = append(rules, fmt.Sprintf("%s rule %d", path, i+1))
+		}
+	})
+	slices.Sort(rules)
+	return rules
+}
+
+// walkSchema visits a field and all below it, except those of Kubernetes' types.
+func walkSchema(schema map[string]any, path string, visit func(path string, schema map[string]any)) {
+	if slices.Contains(kubernetesTypes, path) {
+		return
+	}
+	visit(path, schema)
+	properties, _ := schema["properties"].(map[string]any)
+	for name, property := range properties {
+		walkSchema(property.(map[string]any), path+"."+name, visit)
+	}
+	if list, ok := schema["items"].(map[string]any); ok {
+		walkSchema(list, path+"[]", visit)
+	}
+}
+
+func readCRD(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	content, err := os.ReadFile(repository + "/operator/config/crd/bases/cache.example.com_memcacheds.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(content, &definition.Object); err != nil {
+		t.Fatal(err)
+	}
+	return definition
+}
+
+// specSchema is the schema of spec, inside the definition.
+func specSchema(definition *unstructured.Unstructured) map[string]any {
+	version := definition.Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)
+	schema := version["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)
+	return schema["properties"].(map[string]any)["spec"].(map[string]any)
+}

@@ -1,0 +1,116 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
+	tests := map[string]struct {
+		spec   string
+		before func(w *world) client.Object
+		after  func(w *world)
+		want   string
+	}{
+		"a quota": {
+			before: func(w *world) client.Object {
+				return &corev1.ResourceQuota{
+					ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"},
+					Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}},
+				}
+			},
+			want: "0 of 2 nodes ready; nodes can not be created: exceeded quota: small",
+		},
+		"a LimitRange": {
+			before: func(w *world) client.Object {
+				return &corev1.LimitRange{
+					ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"},
+					Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+						Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{"memory": resource.MustParse("64Mi")},
+					}}},
+				}
+			},
+			want: "0 of 2 nodes ready; nodes can not be created: maximum memory usage per Container is 64Mi",
+		},
+		"a priority class that there is not": {
+			spec: `{"placement":{"priorityClassName":"precious"}}`,
+			want: "nodes can not be created: no PriorityClass with name precious was found",
+		},
+		"no machine that fits": {
+			after: func(w *world) {
+				w.markPods(func(pod *corev1.Pod) {
+					pod.Status.Conditions = []corev1.PodCondition{{
+						Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+						Message: "0/1 nodes are available: 1 Insufficient memory.",
+					}}
+				})
+			},
+			want: "0 of 2 nodes ready; 2 nodes: can not be scheduled: 0/1 nodes are available: 1 Insufficient memory.",
+		},
+		"an image that can't be pulled": {
+			after: func(w *world) {
+				w.markPods(func(pod *corev1.Pod) {
+					pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+						Name: "memcached", Image: "x",
+						State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
+					}}
+				})
+			},
+			want: `0 of 2 nodes ready; 2 nodes: image "x" of container "memcached" can not be pulled: not found`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if tc.before != nil {
+				w.Expect(cluster.Create(w.ctx, tc.before(w))).To(gomega.Succeed())
+				w.quotaIsKnown()
+			}
+			w.memcached("cache", 2)
+			if tc.spec != "" {
+				w.patchSpec(tc.spec)
+			}
+			if tc.after != nil {
+				tc.after(w)
+			}
+			w.Eventually(func() string {
+				mc := get(w, "cache", &cachev1.Memcached{})
+				ready := meta.FindStatusCondition(mc.Status.Conditions, "Ready")
+				if ready == nil || ready.Reason != cachev1.ReasonNodesNotReady {
+					return ""
+				}
+				assertContract(t, mc)
+				return ready.Message
+			}).Should(gomega.ContainSubstring(tc.want))
+		})
+	}
+}
+
+// quotaIsKnown waits until the quota controller has taken up the quota, if there is one: before that it limits nothing.
+func (w *world) quotaIsKnown() {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		quotas := &corev1.ResourceQuotaList{}
+		w.Expect(cluster.List(w.ctx, quotas, client.InNamespace(w.namespace))).To(gomega.Succeed())
+		return len(quotas.Items) == 0 || len(quotas.Items[0].Status.Hard) > 0
+	}).Should(gomega.BeTrue())
+}
+
+// markPods does what the scheduler or the kubelet would do to the two Pods of the cache.
+func (w *world) markPods(mark func(*corev1.Pod)) {
+	w.t.Helper()
+	w.Eventually(func() int { return len(w.pods("cache")) }).Should(gomega.Equal(2))
+	pods := w.pods("cache")
+	for i := range pods {
+		mark(&pods[i])
+		w.Expect(cluster.Status().Update(w.ctx, &pods[i])).To(gomega.Succeed())
+	}
+}
