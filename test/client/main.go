@@ -29,6 +29,13 @@ type Result struct {
 
 	// Copies counts, of the found keys, how many lie on more than one node.
 	Copies int `json:"copies,omitempty"`
+
+	// Requests and Failed count what a watching client asked for, and what was not answered. A miss is an answer.
+	Requests int `json:"requests,omitempty"`
+	Failed   int `json:"failed,omitempty"`
+
+	// Failures are the first few errors.
+	Failures []string `json:"failures,omitempty"`
 }
 
 func main() {
@@ -45,11 +52,13 @@ func command() *cobra.Command {
 		Use:   "client",
 		Short: "Set and get keys, hashed over the nodes of a cache",
 		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
-			"  client get --endpoint cache.team.svc:11211 --keys 200",
+			"  client get --endpoint cache.team.svc:11211 --keys 200\n" +
+			"  client watch --endpoint cache.team.svc:11211 --for 60s",
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.PersistentFlags().StringVar(&endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
 	root.PersistentFlags().IntVar(&keys, "keys", 200, "how many keys")
+	root.AddCommand(watchCommand(&endpoint, &keys))
 	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get} {
 		root.AddCommand(&cobra.Command{
 			Use:  name,
@@ -98,6 +107,13 @@ func resolve(ctx context.Context, endpoint string) (ring, error) {
 	}
 	r.hashed = newClient(r.nodes...)
 	return r, nil
+}
+
+func (r ring) close() {
+	_ = r.hashed.Close()
+	for _, node := range r.single {
+		_ = node.Close()
+	}
 }
 
 func newClient(nodes ...string) *memcache.Client {

@@ -1,9 +1,11 @@
 package integration
 
 import (
+	"os"
 	"testing"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	lua "github.com/yuin/gopher-lua"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,12 +33,12 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	if mc.Status.ObservedGeneration > mc.Generation {
 		t.Errorf("observedGeneration is %d, the generation only %d", mc.Status.ObservedGeneration, mc.Generation)
 	}
-	want := status.CurrentStatus
+	want, wantArgo := status.CurrentStatus, "Healthy"
 	switch {
 	case stalled != nil:
-		want = status.FailedStatus
+		want, wantArgo = status.FailedStatus, "Degraded"
 	case reconciling != nil:
-		want = status.InProgressStatus
+		want, wantArgo = status.InProgressStatus, "Progressing"
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(mc)
 	if err != nil {
@@ -47,4 +49,47 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	if err != nil || result.Status != want {
 		t.Errorf("kstatus says %v (%v), want %s", result, err, want)
 	}
+	if got := argoHealth(t, content); got != wantArgo {
+		t.Errorf("Argo CD's health check says %s, want %s", got, wantArgo)
+	}
+}
+
+// argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
+func argoHealth(t *testing.T, object map[string]any) string {
+	t.Helper()
+	check, err := os.ReadFile(repository + "/gitops/bootstrap/health/memcached.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := lua.NewState()
+	defer state.Close()
+	state.SetGlobal("obj", luaValue(state, object))
+	if err := state.DoString(string(check)); err != nil {
+		t.Fatal(err)
+	}
+	return state.Get(-1).(*lua.LTable).RawGetString("status").String()
+}
+
+func luaValue(state *lua.LState, value any) lua.LValue {
+	switch value := value.(type) {
+	case map[string]any:
+		table := state.NewTable()
+		for key, field := range value {
+			table.RawSetString(key, luaValue(state, field))
+		}
+		return table
+	case []any:
+		table := state.NewTable()
+		for _, item := range value {
+			table.Append(luaValue(state, item))
+		}
+		return table
+	case int64:
+		return lua.LNumber(value)
+	case string:
+		return lua.LString(value)
+	case bool:
+		return lua.LBool(value)
+	}
+	return lua.LNil
 }

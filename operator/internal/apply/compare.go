@@ -29,9 +29,9 @@ func stamp(object render.Object) error {
 	return nil
 }
 
-// differences returns the paths of the fields that applying the object would change. Both comparisons are
-// needed: merging the object into the live one shows what somebody changed of ours; the hash, which lies among
-// the merged fields, shows a field that we set once and no longer want.
+// differences returns the paths of the fields that applying the object would change, as the API server's own
+// library compares them: lists by their keys, quantities by their value. The hash, which is one of the fields, shows
+// a field that we set once and no longer want.
 func (s *Syncer) differences(live client.Object, object render.Object) ([]string, error) {
 	current, err := s.converter.ObjectToTyped(live)
 	if err != nil {
@@ -45,14 +45,11 @@ func (s *Syncer) differences(live client.Object, object render.Object) ([]string
 	if err != nil {
 		return nil, fmt.Errorf("read the rendered object: %w", err)
 	}
-	merged, err := current.Merge(wanted)
-	if err != nil {
-		return nil, fmt.Errorf("merge: %w", err)
-	}
-	comparison, err := current.Compare(merged)
+	comparison, err := current.Compare(wanted)
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
+	// What is only in the live object is somebody else's, or a default of the API server.
 	return paths(comparison.Added.Union(comparison.Modified)), nil
 }
 

@@ -84,8 +84,7 @@ func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result
 
 // retry tells whether a pass is worth repeating before something changes.
 func retry(pass status.Input) (ctrl.Result, error) {
-	var invalid *plan.InvalidSpec
-	if errors.As(pass.Err, &invalid) || apierrors.IsInvalid(pass.Err) {
+	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid || apierrors.IsInvalid(pass.Err) {
 		return ctrl.Result{}, nil // It would end the same way; the status says what would help.
 	}
 	if _, refused := pass.Report.Refused(); refused && pass.Err == nil {

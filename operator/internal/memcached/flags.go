@@ -66,31 +66,37 @@ var options = []option{
 // as getopt_long does: letters may stand together, values may be joined, and names may be shortened.
 func CheckArguments(arguments []string) error {
 	for i := 0; i < len(arguments); i++ {
-		argument := arguments[i]
-		switch {
-		case argument == "--":
-			return fmt.Errorf("%q ends memcached's options: leave it out", argument)
-		case strings.HasPrefix(argument, "--"):
-			name, value, joined := strings.Cut(argument[2:], "=")
-			known, ok := byName(name)
-			if ok && known.takesValue && !joined {
-				i++
-				value = at(arguments, i)
-			}
-			if err := check(known, argument, value); err != nil {
-				return err
-			}
-		case strings.HasPrefix(argument, "-"):
-			takesNext, err := checkLetters(argument, at(arguments, i+1))
-			if err != nil {
-				return err
-			}
-			if takesNext {
-				i++
-			}
+		takesNext, err := checkArgument(arguments[i], at(arguments, i+1))
+		if err != nil {
+			return err
+		}
+		if takesNext {
+			i++
 		}
 	}
 	return nil
+}
+
+// checkArgument also tells whether the argument takes the next one as its value.
+func checkArgument(argument, next string) (takesNext bool, err error) {
+	switch {
+	case argument == "--":
+		return false, fmt.Errorf("%q ends memcached's options: leave it out", argument)
+	case strings.HasPrefix(argument, "--"):
+		return checkName(argument, next)
+	case strings.HasPrefix(argument, "-"):
+		return checkLetters(argument, next)
+	}
+	return false, nil
+}
+
+func checkName(argument, next string) (takesNext bool, err error) {
+	name, value, joined := strings.Cut(argument[2:], "=")
+	known, ok := byName(name)
+	if ok && known.takesValue && !joined {
+		takesNext, value = true, next
+	}
+	return takesNext, check(known, argument, value)
 }
 
 // checkLetters checks letters that stand together. The first that takes a value takes the rest, or the next

@@ -80,7 +80,8 @@ func containerTrouble(status *corev1.ContainerStatus) string {
 	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
 		return exit(status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return fmt.Sprintf("image %q of container %q can not be pulled%s", status.Image, status.Name, pullDetail(waiting.Message))
+		return fmt.Sprintf("image %q of container %q can not be pulled%s",
+			status.Image, status.Name, pullDetail(waiting.Message))
 	}
 	return fmt.Sprintf("container %q can not start (%s): %s", status.Name, waiting.Reason, OneLine(waiting.Message))
 }

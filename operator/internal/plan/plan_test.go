@@ -220,8 +220,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := Compute(memcachedWith(tc.spec), defaults)
-			var invalid *InvalidSpec
-			if !errors.As(err, &invalid) {
+			if _, ok := errors.AsType[*InvalidSpec](err); !ok {
 				t.Fatalf("got %v, want an InvalidSpec", err)
 			}
 			for _, want := range tc.want {
@@ -249,8 +248,7 @@ func FuzzComputeNeverPanics(f *testing.F) {
 	f.Fuzz(func(t *testing.T, size int32, image string, memory int64) {
 		spec := cachev1.MemcachedSpec{Size: &size, Image: image, Memory: resource.NewQuantity(memory, resource.BinarySI)}
 		p, err := Compute(memcachedWith(spec), defaults)
-		var invalid *InvalidSpec
-		if err != nil && !errors.As(err, &invalid) {
+		if _, ok := errors.AsType[*InvalidSpec](err); err != nil && !ok {
 			t.Fatalf("an error that is no InvalidSpec: %v", err)
 		}
 		if err == nil && p.Image == "" {

@@ -90,7 +90,9 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 // requestProblems finds requests above their limits, in a stable order.
 func requestProblems(resources corev1.ResourceRequirements) []string {
 	var problems []string
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+	for _, name := range []corev1.ResourceName{
+		corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
+	} {
 		request, requested := resources.Requests[name]
 		limit, limited := resources.Limits[name]
 		if requested && limited && request.Cmp(limit) > 0 {

@@ -80,8 +80,7 @@ func wantedSize(in Input) int32 {
 }
 
 func specIsValid(in Input) (verdict, bool) {
-	var invalid *plan.InvalidSpec
-	if !errors.As(in.Err, &invalid) && !apierrors.IsInvalid(in.Err) {
+	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); !invalid && !apierrors.IsInvalid(in.Err) {
 		return verdict{}, false
 	}
 	return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
@@ -106,7 +105,8 @@ func nodesWereMade(in Input) (verdict, bool) {
 	if !in.Plan.Suspended || in.Snapshot.Deployment() != nil {
 		return verdict{}, false
 	}
-	return verdict{stuck, cachev1.ReasonSuspended, "The nodes are not there: set spec.suspend to false to have them made"}, true
+	const message = "The nodes are not there: set spec.suspend to false to have them made"
+	return verdict{stuck, cachev1.ReasonSuspended, message}, true
 }
 
 func deploymentIsObserved(in Input) (verdict, bool) {

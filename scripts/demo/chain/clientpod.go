@@ -13,12 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// clientPatience is how long a run of the client may take.
+const clientPatience = 5 * time.Minute
+
 // Keys is what a run of the client told. It mirrors the output of test/client.
 type Keys struct {
 	Nodes  []string `json:"nodes"`
 	Stored int      `json:"stored"`
 	Found  int      `json:"found"`
 	Copies int      `json:"copies"`
+
+	Requests int      `json:"requests"`
+	Failed   int      `json:"failed"`
+	Failures []string `json:"failures"`
 }
 
 // RunClient runs the client to its end in a new Pod, and returns what it printed.
@@ -32,7 +39,7 @@ func (c *Chain) RunClient(ctx context.Context, namespace, image string, args ...
 		err := c.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	}
-	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, ended); err != nil {
+	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, clientPatience, true, ended); err != nil {
 		return Keys{}, fmt.Errorf("wait for the client Pod %s: %w", pod.Name, err)
 	}
 	output, err := c.logs(ctx, pod)

@@ -1,0 +1,145 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+)
+
+// cache is a Memcached in a namespace of its own, changed directly and not through Git.
+type cache struct {
+	*gomega.WithT
+	t   *testing.T
+	key client.ObjectKey
+}
+
+func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
+	t.Helper()
+	it := &cache{t: t, WithT: newGomega(t), key: client.ObjectKey{Namespace: name, Name: name}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	it.Expect(c.Client.Create(t.Context(), namespace)).To(gomega.Succeed())
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}, Spec: spec}
+	it.Expect(c.Client.Create(t.Context(), mc)).To(gomega.Succeed())
+	return it
+}
+
+func (it *cache) get() *cachev1.Memcached {
+	it.t.Helper()
+	mc := &cachev1.Memcached{}
+	it.Expect(c.Client.Get(it.t.Context(), it.key, mc)).To(gomega.Succeed())
+	return mc
+}
+
+func (it *cache) patch(spec string) {
+	it.t.Helper()
+	raw := client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`))
+	it.Expect(c.Client.Patch(it.t.Context(), it.get(), raw)).To(gomega.Succeed())
+}
+
+// says waits until the Ready condition of the current spec has the reason, and the words in its message.
+func (it *cache) says(reason, words string) {
+	it.t.Helper()
+	var last *metav1.Condition
+	it.Eventually(func() bool {
+		mc := it.get()
+		last = meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+		return last != nil && mc.Status.ObservedGeneration == mc.Generation &&
+			last.Reason == reason && strings.Contains(last.Message, words)
+	}).Should(gomega.BeTrue(), "last seen: %v", last)
+}
+
+func (it *cache) nodes() map[string]types.UID { return nodes(it.t, it.key.Namespace, it.key.Name) }
+
+// TestARolloutThatIsStuckRecoversWhileTheOldNodesServe has a client that refreshes its list of nodes each second, as
+// long-lived clients should: not one of its requests fails.
+func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
+	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
+	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+	waitByKubectl(it)
+	before := it.nodes()
+
+	watching := make(chan chain.Keys, 1)
+	go func() {
+		watched, err := c.RunClient(t.Context(), it.key.Namespace, images.Client,
+			"watch", "--endpoint="+it.get().Status.Endpoint, "--keys=50", "--for=60s")
+		if err != nil {
+			t.Error(err)
+		}
+		watching <- watched
+	}()
+
+	missing := c.Cluster.Image("memcached", "missing")
+	it.patch(`{"image":"` + missing + `"}`)
+	it.says(cachev1.ReasonNodesNotReady, `image "`+missing+`" of container "memcached" can not be pulled`)
+	for name, uid := range before {
+		it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the old nodes stay")
+	}
+	// Half-way: the new template differs from the good old one, too, so this is a second rollout on top of the first.
+	it.patch(`{"image":null,"memory":"96Mi"}`)
+	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+	after := it.nodes()
+	for name := range before {
+		it.Expect(after).NotTo(gomega.HaveKey(name), "each node is replaced")
+	}
+	it.patch(`{"size":1}`)
+	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+
+	watched := <-watching
+	t.Logf("%d requests, %d of them failed", watched.Requests, watched.Failed)
+	if watched.Requests == 0 || watched.Failed > 0 {
+		t.Errorf("%d of %d requests failed: %v", watched.Failed, watched.Requests, watched.Failures)
+	}
+}
+
+// waitByKubectl: the status is what kubectl wait understands.
+func waitByKubectl(it *cache) {
+	it.t.Helper()
+	wait := exec.CommandContext(it.t.Context(), c.Cluster.Kubectl, "--kubeconfig", c.Cluster.Kubeconfig,
+		"--namespace", it.key.Namespace, "wait", "memcached/"+it.key.Name, "--for=condition=Ready", "--timeout=10s")
+	out, err := wait.CombinedOutput()
+	it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
+}
+
+func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
+	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})
+	it.says(cachev1.ReasonNodesNotReady, `container "memcached" ended with exit code`)
+	it.patch(`{"extraArgs":null}`)
+	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+}
+
+func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
+	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
+	it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
+	before := it.nodes()
+
+	it.patch(`{"size":4}`)
+	it.Expect(c.Cluster.Kill("kube-apiserver")).To(gomega.Succeed())
+	it.Eventually(func() error {
+		return c.Client.Get(t.Context(), it.key, &cachev1.Memcached{})
+	}).Should(gomega.Succeed())
+
+	it.says(cachev1.ReasonAllNodesReady, "4 of 4 nodes ready")
+	after := it.nodes()
+	if names := slices.Sorted(maps.Keys(after)); len(names) != 4 {
+		t.Errorf("Pods %v, want four", names)
+	}
+	for name, uid := range before {
+		it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the nodes that were there stay")
+	}
+}
