@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,6 +81,14 @@ func TestTwoMemcachedsInOneNamespaceKeepApart(t *testing.T) {
 	w.Expect(left.Status.Nodes).To(gomega.HaveLen(2))
 	w.Expect(right.Status.Nodes).To(gomega.HaveLen(3))
 	w.Expect(left.Status.Nodes).NotTo(gomega.ContainElements(right.Status.Nodes))
+}
+
+func TestTheLongestNameServes(t *testing.T) {
+	w := newWorld(t)
+	name := "a" + strings.Repeat("-9", 31)
+	w.Expect(name).To(gomega.HaveLen(63))
+	w.memcached(name, 2)
+	w.Expect(w.ready(name).Status.Nodes).To(gomega.HaveLen(2))
 }
 
 func TestAChangedSpecReachesTheDeployment(t *testing.T) {

@@ -136,7 +136,8 @@ func startControllers(dir, assets string, env *envtest.Environment) (stop func()
 		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0",
 		"--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,"+
 			"horizontal-pod-autoscaler-controller,disruption-controller,resourcequota-controller",
-		"--horizontal-pod-autoscaler-sync-period=1s")
+		"--horizontal-pod-autoscaler-sync-period=1s", "--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20")
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package integration
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
@@ -55,4 +57,38 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 			t.Errorf("the operator read past its cache: %s", request)
 		}
 	}
+}
+
+func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
+	const many = 200
+	w := newWorld(t)
+	for i := range many {
+		w.memcached(fmt.Sprintf("cache-%d", i), int32(i%3))
+	}
+	w.Eventually(func() int {
+		list := &cachev1.MemcachedList{}
+		w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
+		settled := 0
+		for _, mc := range list.Items {
+			if len(mc.Status.Nodes) == int(*mc.Spec.Size) && mc.Status.Replicas == *mc.Spec.Size {
+				settled++
+			}
+		}
+		return settled
+	}).Should(gomega.Equal(many))
+	before := len(w.quiet())
+
+	w.stop()
+	w.startWith(nil, "--watch-namespaces="+w.namespace, "--sync-period=2s")
+	w.memcached("probe", 0)
+	w.reason("probe", cachev1.ReasonScaledToZero) // The restarted operator works, and has come to the end of its queue.
+	after := w.quiet()[before:]
+
+	want := []string{"patch services", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
+	if diff := cmp.Diff(want, after); diff != "" {
+		t.Errorf("requests beyond those of the new Memcached (-want +got):\n%s", diff)
+	}
+	before = len(w.quiet())
+	time.Sleep(5 * time.Second) // Two resyncs: nothing tells of them, as they cost nothing.
+	w.Expect(w.quiet()).To(gomega.HaveLen(before), "a resync costs nothing")
 }

@@ -13,7 +13,7 @@ import (
 
 // cacheOptions keeps the cache to what is read: children and Pods with our labels, without managed fields; of
 // Pods no more than what a node is told by.
-func cacheOptions(namespaces []string) cache.Options {
+func cacheOptions(operator *Options) cache.Options {
 	ours := cache.ByObject{Label: childSelector()}
 	byObject := map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {Label: childSelector(), Transform: observe.TrimPod},
@@ -24,11 +24,12 @@ func cacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),
+		SyncPeriod:       &operator.SyncPeriod,
 	}
-	if len(namespaces) > 0 {
+	if len(operator.WatchNamespaces) > 0 {
 		options.DefaultNamespaces = map[string]cache.Config{}
 	}
-	for _, namespace := range namespaces {
+	for _, namespace := range operator.WatchNamespaces {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options

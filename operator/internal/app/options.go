@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
@@ -33,6 +34,9 @@ type Options struct {
 
 	// MaxConcurrentReconciles is how many Memcacheds are worked on at a time.
 	MaxConcurrentReconciles int
+
+	// SyncPeriod is how often every Memcached is looked at again although nothing told of a change.
+	SyncPeriod time.Duration
 
 	// LeaderElection lets one operator of several work.
 	LeaderElection bool
@@ -71,6 +75,7 @@ func NewOptions() *Options {
 	return &Options{
 		WatchNamespaces:         splitList(os.Getenv(EnvWatchNamespace)),
 		MaxConcurrentReconciles: 10,
+		SyncPeriod:              10 * time.Hour,
 		MetricsAddress:          ":8443",
 		ProbeAddress:            ":8081",
 		MemcachedImage:          image,
@@ -85,6 +90,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles,
 		"How many Memcacheds are worked on at a time.")
+	flags.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod,
+		"How often every Memcached is looked at again although nothing told of a change. It costs no request.")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", o.LeaderElection,
 		"Let one operator of several work. Needed with more than one replica.")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,

@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -34,12 +32,12 @@ type Syncer struct {
 	// live reads past the cache, which holds only objects with our labels.
 	live client.Reader
 
-	converter managedfields.TypeConverter
+	schemas schemas
 }
 
 // NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader.
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme) *Syncer {
-	return &Syncer{client: writer, live: live, converter: applyconfigurations.NewTypeConverter(scheme)}
+	return &Syncer{client: writer, live: live, schemas: newSchemas(scheme)}
 }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
@@ -86,7 +84,7 @@ func (s *Syncer) syncOne(
 		// It can't be kept any more. Its end is an event that brings us back.
 		return Outcome{Verdict: Unchanged}, nil
 	}
-	fields, err := s.differences(live, object)
+	fields, err := s.schemas.differences(live, object)
 	if err != nil || len(fields) == 0 {
 		return Outcome{Verdict: Unchanged}, err
 	}

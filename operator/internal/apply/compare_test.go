@@ -105,7 +105,7 @@ func TestDifferences(t *testing.T) {
 			want:   []string{".metadata.annotations.cache.example.com/applied-hash"},
 		},
 	}
-	syncer := NewSyncer(nil, nil, clientgoscheme.Scheme)
+	compare := newSchemas(clientgoscheme.Scheme)
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			live := liveAs(t, stamped(t, planned(t, tc.before)))
@@ -113,7 +113,7 @@ func TestDifferences(t *testing.T) {
 			if tc.damage != nil {
 				tc.damage(live)
 			}
-			got, err := syncer.differences(live, stamped(t, planned(t, nil)))
+			got, err := compare.differences(live, stamped(t, planned(t, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,13 +125,13 @@ func TestDifferences(t *testing.T) {
 }
 
 func BenchmarkCompareOneDeploymentAtRest(b *testing.B) {
-	syncer := NewSyncer(nil, nil, clientgoscheme.Scheme)
+	compare := newSchemas(clientgoscheme.Scheme)
 	p := planned(b, nil)
 	live := liveAs(b, stamped(b, p))
 	live.SetGroupVersionKind(observe.DeploymentKind)
 	b.ReportAllocs()
 	for b.Loop() {
-		if fields, err := syncer.differences(live, stamped(b, p)); err != nil || len(fields) > 0 {
+		if fields, err := compare.differences(live, stamped(b, p)); err != nil || len(fields) > 0 {
 			b.Fatal(fields, err)
 		}
 	}

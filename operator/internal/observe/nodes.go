@@ -80,7 +80,7 @@ func containerTrouble(status *corev1.ContainerStatus) string {
 	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
 		return exit(status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return fmt.Sprintf("image %q of container %q can not be pulled%s",
+		return fmt.Sprintf("image %q of container %q can not be pulled (see spec.image and spec.imagePullSecrets)%s",
 			status.Image, status.Name, pullDetail(waiting.Message))
 	}
 	return fmt.Sprintf("container %q can not start (%s): %s", status.Name, waiting.Reason, OneLine(waiting.Message))

@@ -21,7 +21,8 @@ func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) c
 }
 
 func TestTrouble(t *testing.T) {
-	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled`
+	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+		"(see spec.image and spec.imagePullSecrets)"
 	const crashed = `container "memcached" ended with exit code 71 and is started again`
 	ended := func(state corev1.ContainerState) corev1.Pod {
 		pod := waitingPod("", "", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"})

@@ -130,3 +130,17 @@ func TestEveryObjectIsValidByTheSchemaOfItsKind(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkPlanAndRender(b *testing.B) {
+	mc := &cachev1.Memcached{}
+	mc.Name, mc.Namespace, mc.UID = "cache", "team", "uid"
+	mc.Spec.Size = new(int32(3))
+	b.ReportAllocs()
+	for b.Loop() {
+		p, err := plan.Compute(mc, plan.Defaults{Image: "registry.example.com/memcached:1"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		Objects(p)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
@@ -148,7 +149,7 @@ func nodesAreReady(in Input) (verdict, bool) {
 	switch {
 	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
-	case progressDeadlineExceeded(deployed), !progressing(deployed):
+	case progressDeadlineExceeded(deployed), wasReady(in):
 		return notReady(in, "")
 	case deployed.ReadyReplicas == size:
 		return rollingOut(in, "ready for minReadySeconds", deployed.AvailableReplicas)
@@ -170,11 +171,12 @@ func ofNodes(count, size int32, what string) string {
 	return fmt.Sprintf("%d of %d nodes %s", count, size, what)
 }
 
-// progressing tells whether the Deployment's rollout is still under way, in the Deployment's own words: its
-// Progressing condition has the reason NewReplicaSetAvailable once it is complete.
-func progressing(deployed appsv1.DeploymentStatus) bool {
-	condition := deploymentCondition(deployed, appsv1.DeploymentProgressing)
-	return condition == nil || condition.Status == corev1.ConditionTrue && condition.Reason != "NewReplicaSetAvailable"
+// wasReady tells whether the current spec has been rolled out before: nodes that are missing now have failed, and are
+// not on their way.
+func wasReady(in Input) bool {
+	before := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionReady)
+	return before != nil && before.ObservedGeneration == in.Memcached.Generation &&
+		(before.Reason == cachev1.ReasonAllNodesReady || before.Reason == cachev1.ReasonNodesNotReady)
 }
 
 func progressDeadlineExceeded(deployed appsv1.DeploymentStatus) bool {

@@ -50,6 +50,9 @@ func rolledOut() Input {
 
 func TestConditions(t *testing.T) {
 	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
+	was := func(in *Input, reason string, generation int64) {
+		in.Memcached.Status.Conditions = []metav1.Condition{{Type: "Ready", Reason: reason, ObservedGeneration: generation}}
+	}
 	rolling := func(in *Input) { deployed(in).Conditions[0].Reason = "ReplicaSetUpdated" }
 	tests := map[string]struct {
 		change  func(*Input)
@@ -102,8 +105,25 @@ func TestConditions(t *testing.T) {
 			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"a node of a finished rollout went away": {
-			change: func(in *Input) { deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2 },
-			want:   cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"a node that went away is on its way back": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonNodesNotReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"nodes that a larger size asked for do not answer yet": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 6)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonRollingOut, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"the rollout does not get on": {
 			change: func(in *Input) {
