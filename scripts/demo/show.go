@@ -138,6 +138,6 @@ func nextSteps(c *chain.Chain) string {
   kubectl -n %[5]s get deployment,events
 
   # Take everything down:
-  make -C %[7]s demo-down
-`, c.Cluster.Kubeconfig, c.Cluster.Kubectl, c.Git.Dir, file, namespace, sample, c.Root)
+  cd %[7]s && go run ./scripts/cluster down --name %[8]s
+`, c.Cluster.Kubeconfig, c.Cluster.Kubectl, c.Git.Dir, file, namespace, sample, c.Root, c.Cluster.Name)
 }
