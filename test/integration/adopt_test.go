@@ -58,7 +58,7 @@ func TestWhatIsNotNamedOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T)
 				return deploymentLike(w.namespace, map[string]string{"app": "theirs"})
 			},
 			adopt: "deployment",
-			want:  "spec.selector",
+			want:  "has another selector, which can not be changed",
 		},
 	}
 	for name, tc := range tests {

@@ -65,7 +65,7 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 				})
 			},
 			want: `0 of 2 nodes ready; 2 nodes: image "x" of container "memcached" can not be pulled ` +
-				"(see spec.image and spec.imagePullSecrets): not found",
+				"(see spec.image; there is no pull Secret, see spec.imagePullSecrets): not found",
 		},
 	}
 	for name, tc := range tests {

@@ -48,6 +48,7 @@ var refusals = map[string]refusal{
 	"a pull secret twice":                   {"spec.imagePullSecrets unique", `{imagePullSecrets: [{name: a}, {name: a}]}`, `spec.imagePullSecrets[1]: Duplicate value: {"name":"a"}`},
 	"a pull secret without a name":          {"spec.imagePullSecrets[] required name", `{imagePullSecrets: [{}]}`, `spec.imagePullSecrets[0].name: Required value`},
 	"a pull secret with an empty name":      {"spec.imagePullSecrets[].name minLength", `{imagePullSecrets: [{name: ""}]}`, `spec.imagePullSecrets[0].name: Invalid value: "": spec.imagePullSecrets[0].name in body should be at least 1 chars long`},
+	"a pull secret's name that is none":     {"spec.imagePullSecrets[].name pattern", `{imagePullSecrets: [{name: "A B"}]}`, `spec.imagePullSecrets[0].name: Invalid value: "A B": spec.imagePullSecrets[0].name in body should match`},
 	"a pull secret's name too long":         {"spec.imagePullSecrets[].name maxLength", `{imagePullSecrets: [{name: ` + strings.Repeat("a", 254) + `}]}`, `spec.imagePullSecrets[0].name: Too long: may not be more than 253 `},
 	"memory that is no quantity":            {"spec.memory pattern", `{memory: lots}`, `spec.memory: Invalid value: "lots": spec.memory in body should match`},
 	"too little memory":                     {"spec.memory rule 1", `{memory: 16383Ki}`, `spec.memory: Invalid value: "16383Ki": memory must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes`},

@@ -72,7 +72,7 @@ type MemcachedSpec struct {
 	// items, connections and threads, the same as memory request, and a CPU request of 50m without a limit.
 	// A memory limit that can't hold the sum is refused, with the number that it needs.
 	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	Resources *Resources `json:"resources,omitempty"`
 
 	// architectures are the kubernetes.io/arch values that Pods may run on: amd64, arm64, ppc64le, s390x.
 	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
@@ -121,7 +121,19 @@ type ImagePullSecret struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
+}
+
+// Resources are those of a container, by name, such as cpu and memory.
+type Resources struct {
+	// limits are the most that the container may use. Defaults to a derived memory limit.
+	// +optional
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+
+	// requests are what the container is sure of. Defaults to the memory limit and a CPU of 50m.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 
 // Architecture is a processor architecture by its name in Go and in the label kubernetes.io/arch.

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,6 +98,9 @@ func (s *Syncer) syncOne(
 func (s *Syncer) update(ctx context.Context, uid types.UID, fields []string, object render.Object) (Outcome, error) {
 	object.Metadata.WithUID(uid)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
+	if slices.Contains(refusedFields(err), "spec.selector") {
+		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -131,11 +136,18 @@ func (s *Syncer) meet(
 		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
+	case metav1.IsControlledBy(found, mc) && selected(found, mc):
+		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
-		// Ours, and the cache does not show it: its labels, by which the cache selects, were taken away.
+		// Ours, and the cache will not show it: its labels, by which the cache selects, were taken away.
 		return s.update(ctx, found.GetUID(), []string{".metadata.labels"}, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
+}
+
+// selected tells whether an object has the labels by which the cache selects.
+func selected(object metav1.Object, mc *cachev1.Memcached) bool {
+	return labels.SelectorFromSet(names.Selector(mc.Name)).Matches(labels.Set(object.GetLabels()))
 }
 
 // answeredGeneration reads the generation from the API server's answer, which applying leaves in the object.

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,17 +28,35 @@ func (s *Syncer) adoptOrRefuse(
 			cachev1.AnnotationAdopt, strings.ToLower(object.Kind))), nil
 	}
 	outcome, err := s.update(ctx, found.GetUID(), nil, object)
-	if apierrors.IsInvalid(err) {
-		return refuse(object, "can not be taken over ("+err.Error()+")",
-			"what can not be changed has to be deleted first"), nil
+	if err == nil && outcome.Verdict == Updated {
+		outcome.Verdict = Adopted
 	}
-	outcome.Verdict = Adopted
 	return outcome, err
 }
 
 func refuse(object render.Object, why, remedy string) Outcome {
 	return Outcome{Verdict: Refused, Refusal: fmt.Sprintf("%s %q exists already and %s, so it was left as it is: %s",
 		object.Kind, *object.Metadata.Name, why, remedy)}
+}
+
+// RefusedField tells whether the API server refused a child because of the value of a field: the spec asks for something
+// that only the API server knows to be impossible. A policy that denies is something else: it may change.
+func RefusedField(err error) bool {
+	return len(refusedFields(err)) > 0
+}
+
+func refusedFields(err error) []string {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !apierrors.IsInvalid(status) || status.ErrStatus.Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.ErrStatus.Details.Causes {
+		if cause.Field != "" {
+			fields = append(fields, cause.Field)
+		}
+	}
+	return fields
 }
 
 // adopts tells whether the Memcached takes over ownerless objects of a kind.

@@ -46,14 +46,15 @@ type Outcome struct {
 // Report is what became of the children, in the order in which they were applied.
 type Report []Outcome
 
-// Refused returns the first child that was refused.
-func (r Report) Refused() (Outcome, bool) {
+// Refusals says why children were refused, if any were.
+func (r Report) Refusals() []string {
+	var refusals []string
 	for _, outcome := range r {
 		if outcome.Verdict == Refused {
-			return outcome, true
+			refusals = append(refusals, outcome.Refusal)
 		}
 	}
-	return Outcome{}, false
+	return refusals
 }
 
 // Generation returns the generation to which a child of the kind was written, or 0 where it was not.

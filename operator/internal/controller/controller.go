@@ -84,10 +84,10 @@ func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result
 
 // retry tells whether a pass is worth repeating before something changes.
 func retry(pass status.Input) (ctrl.Result, error) {
-	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid || apierrors.IsInvalid(pass.Err) {
+	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
 		return ctrl.Result{}, nil // It would end the same way; the status says what would help.
 	}
-	if _, refused := pass.Report.Refused(); refused && pass.Err == nil {
+	if apply.RefusedField(pass.Err) || pass.Err == nil && len(pass.Report.Refusals()) > 0 {
 		return ctrl.Result{RequeueAfter: refusedRetry}, nil
 	}
 	return ctrl.Result{}, pass.Err

@@ -13,6 +13,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
@@ -58,13 +59,13 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 	return append(notices, transition(pass.Memcached.Status, now)...)
 }
 
-// updated tells the three causes of an update apart: a changed size, another field of the spec, or somebody who
-// changed a field of ours.
+// updated tells the three causes of an update apart: a changed size, another wish of the spec or of a new operator,
+// or somebody who changed a field of ours. Only with a wish the hash of what is applied changes.
 func updated(pass status.Input, o apply.Outcome) notice {
-	specChanged := pass.Memcached.Status.ObservedGeneration != pass.Memcached.Generation
+	wishChanged := slices.ContainsFunc(o.Fields, isHash)
 	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
 	switch {
-	case !specChanged:
+	case !wishChanged:
 		return driftCorrected(o)
 	case scaled:
 		return rescaled(o, pass.Plan.Size)
@@ -105,10 +106,15 @@ func normal(o apply.Outcome, reason, action, note string) notice {
 
 // fieldList leaves out the annotation that changes with every other field.
 func fieldList(o apply.Outcome) string {
-	fields := slices.DeleteFunc(slices.Clone(o.Fields), func(field string) bool {
-		return strings.HasSuffix(field, "applied-hash") && len(o.Fields) > 1
-	})
+	fields := slices.DeleteFunc(slices.Clone(o.Fields), isHash)
+	if len(fields) == 0 {
+		return "a field that is no longer set"
+	}
 	return strings.Join(fields, ", ")
+}
+
+func isHash(field string) bool {
+	return strings.HasSuffix(field, names.AnnotationAppliedHash)
 }
 
 // transition tells of a reason of Ready that is new and final: all nodes ready, or something to be done by somebody.

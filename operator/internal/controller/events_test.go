@@ -23,24 +23,27 @@ func TestEvents(t *testing.T) {
 	}
 	tests := map[string]struct {
 		report      apply.Report
-		specChanged bool
 		before, now cachev1.MemcachedStatus
 		want        []string
 	}{
 		"nothing happened": {report: deployment(apply.Unchanged), before: steady, now: steady},
 		"a child was created": {
-			report: deployment(apply.Created), specChanged: true, before: steady, now: steady,
+			report: deployment(apply.Created), before: steady, now: steady,
 			want: []string{`Normal Created: Deployment "cache" created`},
 		},
 		"the size changed": {
-			report:      deployment(apply.Updated, ".metadata.annotations.x/applied-hash", ".spec.replicas"),
-			specChanged: true, before: steady, now: steady,
+			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash", ".spec.replicas"),
+			before: steady, now: steady,
 			want: []string{"Normal Scaled: Scaled to 5 nodes"},
 		},
 		"another field changed": {
-			report:      deployment(apply.Updated, ".metadata.annotations.x/applied-hash", ".spec.template.x"),
-			specChanged: true, before: steady, now: steady,
+			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash", ".spec.template.x"),
+			before: steady, now: steady,
 			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: .spec.template.x`},
+		},
+		"a field is no longer wanted": {
+			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash"), before: steady, now: steady,
+			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set`},
 		},
 		"somebody changed a field of ours": {
 			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
@@ -70,9 +73,6 @@ func TestEvents(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
-			if tc.specChanged {
-				mc.Generation = 1
-			}
 			var got []string
 			for _, e := range eventsOf(status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report}, tc.now) {
 				got = append(got, e.eventType+" "+e.reason+": "+e.note)

@@ -59,7 +59,7 @@ func trouble(pod *corev1.Pod) string {
 		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses,
 	} {
 		for i := range containers {
-			if found := containerTrouble(&containers[i]); found != "" {
+			if found := containerTrouble(pod, &containers[i]); found != "" {
 				return found
 			}
 		}
@@ -68,7 +68,7 @@ func trouble(pod *corev1.Pod) string {
 }
 
 // containerTrouble reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
-func containerTrouble(status *corev1.ContainerStatus) string {
+func containerTrouble(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	if status.Ready {
 		return ""
 	}
@@ -80,10 +80,23 @@ func containerTrouble(status *corev1.ContainerStatus) string {
 	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
 		return exit(status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return fmt.Sprintf("image %q of container %q can not be pulled (see spec.image and spec.imagePullSecrets)%s",
-			status.Image, status.Name, pullDetail(waiting.Message))
+		return fmt.Sprintf("image %q of container %q can not be pulled (%s)%s",
+			status.Image, status.Name, pullRemedy(pod), pullDetail(waiting.Message))
 	}
 	return fmt.Sprintf("container %q can not start (%s): %s", status.Name, waiting.Reason, OneLine(waiting.Message))
+}
+
+// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator may not read
+// Secrets.
+func pullRemedy(pod *corev1.Pod) string {
+	if len(pod.Spec.ImagePullSecrets) == 0 {
+		return "see spec.image; there is no pull Secret, see spec.imagePullSecrets"
+	}
+	var secrets []string
+	for _, secret := range pod.Spec.ImagePullSecrets {
+		secrets = append(secrets, secret.Name)
+	}
+	return "see spec.image, and whether these pull Secrets exist and fit: " + strings.Join(secrets, ", ")
 }
 
 // pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
@@ -146,6 +159,7 @@ func TrimPod(object any) (any, error) {
 	trimmed.Labels = map[string]string{
 		names.LabelApp: pod.Labels[names.LabelApp], names.LabelInstance: pod.Labels[names.LabelInstance],
 	}
+	trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
 	trimmed.Status.Phase = pod.Status.Phase
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled {

@@ -22,7 +22,7 @@ func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) c
 
 func TestTrouble(t *testing.T) {
 	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
-		"(see spec.image and spec.imagePullSecrets)"
+		"(see spec.image; there is no pull Secret, see spec.imagePullSecrets)"
 	const crashed = `container "memcached" ended with exit code 71 and is started again`
 	ended := func(state corev1.ContainerState) corev1.Pod {
 		pod := waitingPod("", "", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"})
@@ -50,6 +50,15 @@ func TestTrouble(t *testing.T) {
 		"the image still can't be pulled, in the same words": {
 			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x": ErrImagePull: not found`, nil),
 			want: cannotPull + ": not found",
+		},
+		"the image can't be pulled with the Secrets that are named": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("ErrImagePull", "", nil)
+				pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "a"}, {Name: "b"}}
+				return pod
+			}(),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(see spec.image, and whether these pull Secrets exist and fit: a, b)",
 		},
 		"the kubelet backs off and does not say why": {
 			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x"`, nil),

@@ -86,19 +86,19 @@ func TestCompute(t *testing.T) {
 			},
 		},
 		"a memory limit of the user's own that is large enough stays, and is requested": {
-			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
 				Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
 			}},
 			want: func(p *Plan) { setMemory(p, "1Gi") },
 		},
 		"a memory request beyond what is needed raises the limit": {
-			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
 				Requests: corev1.ResourceList{"memory": resource.MustParse("1Gi")},
 			}},
 			want: func(p *Plan) { setMemory(p, "1Gi") },
 		},
 		"a small CPU limit lowers the request": {
-			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
 				Limits: corev1.ResourceList{"cpu": resource.MustParse("20m")},
 			}},
 			want: func(p *Plan) {
@@ -168,8 +168,8 @@ func setMemory(p *Plan, quantity string) {
 }
 
 func TestComputeRefusesWhatIsImpossible(t *testing.T) {
-	limit := func(name corev1.ResourceName, quantity string) *corev1.ResourceRequirements {
-		return &corev1.ResourceRequirements{Limits: corev1.ResourceList{name: resource.MustParse(quantity)}}
+	limit := func(name corev1.ResourceName, quantity string) *cachev1.Resources {
+		return &cachev1.Resources{Limits: corev1.ResourceList{name: resource.MustParse(quantity)}}
 	}
 	tests := map[string]struct {
 		spec cachev1.MemcachedSpec
@@ -194,7 +194,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1162Mi", "1Gi for items"},
 		},
 		"a request above its limit": {
-			spec: cachev1.MemcachedSpec{Resources: &corev1.ResourceRequirements{
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("2")},
 				Limits:   corev1.ResourceList{"cpu": resource.MustParse("1")},
 			}},

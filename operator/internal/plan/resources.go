@@ -21,7 +21,6 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 	resolved := corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{},
 		Limits:   corev1.ResourceList{},
-		Claims:   wanted.Claims,
 	}
 	maps.Copy(resolved.Requests, wanted.Requests)
 	maps.Copy(resolved.Limits, wanted.Limits)

@@ -65,7 +65,9 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 			WithName(names.Port).
 			WithContainerPort(p.Memcached.Port).
 			WithProtocol(corev1.ProtocolTCP)).
-		WithResources(resources(p.Resources)).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(p.Resources.Requests).
+			WithLimits(p.Resources.Limits)).
 		WithReadinessProbe(portProbe().WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe().WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithLifecycle(corev1ac.Lifecycle().
@@ -75,16 +77,6 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 			WithAllowPrivilegeEscalation(false).
 			WithReadOnlyRootFilesystem(true).
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
-}
-
-func resources(planned corev1.ResourceRequirements) *corev1ac.ResourceRequirementsApplyConfiguration {
-	resources := corev1ac.ResourceRequirements().
-		WithRequests(planned.Requests).
-		WithLimits(planned.Limits)
-	for _, claim := range planned.Claims {
-		resources.WithClaims(configuration[corev1ac.ResourceClaimApplyConfiguration](claim))
-	}
-	return resources
 }
 
 // portProbe asks on the port that clients use, so that it fails when they would.

@@ -3,13 +3,14 @@ package status
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
@@ -81,18 +82,19 @@ func wantedSize(in Input) int32 {
 }
 
 func specIsValid(in Input) (verdict, bool) {
-	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); !invalid && !apierrors.IsInvalid(in.Err) {
+	_, invalid := errors.AsType[*plan.InvalidSpec](in.Err)
+	if !invalid && !apply.RefusedField(in.Err) {
 		return verdict{}, false
 	}
 	return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
 }
 
 func childrenAreOurs(in Input) (verdict, bool) {
-	refused, ok := in.Report.Refused()
-	if !ok {
+	refusals := in.Report.Refusals()
+	if len(refusals) == 0 {
 		return verdict{}, false
 	}
-	return verdict{stuck, cachev1.ReasonOwnershipConflict, refused.Refusal}, true
+	return verdict{stuck, cachev1.ReasonOwnershipConflict, strings.Join(refusals, "; ")}, true
 }
 
 func applySucceeded(in Input) (verdict, bool) {
