@@ -138,3 +138,50 @@ gitops-init: ## Write where your Git repository and registry are: REPO= REVISION
 REPO ?=
 REVISION ?= main
 MEMCACHED_IMAGE ?=
+
+##@ OLM and release
+
+# Tools are used only where CONTAINER_TOOL is set by whoever calls: none is needed.
+OLM_TOOL := $(if $(filter file default,$(origin CONTAINER_TOOL)),,--tool $(CONTAINER_TOOL))
+BUNDLE_IMG ?= $(REGISTRY)/memcached-operator-bundle:v$(VERSION)
+CATALOG_IMG ?= $(REGISTRY)/memcached-operator-catalog:v$(VERSION)
+CHANNELS ?= stable,candidate
+DEFAULT_CHANNEL ?= stable
+USE_IMAGE_DIGESTS ?=
+PULL_SECRET ?=
+DRY_RUN ?=
+
+.PHONY: images
+images: ## Build the operator's image for the four architectures and push it to IMG.
+	@go run ./scripts/release image operator --version $(VERSION) --push $(IMG)
+
+.PHONY: bundle
+bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].
+	@go run ./scripts/release bundle --version '$(VERSION)' --image '$(IMG)' --channels '$(CHANNELS)' \
+		--default-channel '$(DEFAULT_CHANNEL)' --pull-secret '$(PULL_SECRET)' \
+		$(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
+
+.PHONY: bundle-build
+bundle-build: ## Build the bundle's image and print its digest.
+	@go run ./scripts/release image bundle $(OLM_TOOL) $(ARGS)
+
+.PHONY: bundle-push
+bundle-push: ## Build the bundle's image and push it to BUNDLE_IMG.
+	@go run ./scripts/release image bundle --push '$(BUNDLE_IMG)' $(OLM_TOOL) $(ARGS)
+
+.PHONY: catalog
+catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
+	@go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)' $(ARGS)
+
+.PHONY: catalog-build
+catalog-build: ## Build the catalog's image and print its digest.
+	@go run ./scripts/release image catalog $(OLM_TOOL) $(ARGS)
+
+.PHONY: catalog-push
+catalog-push: ## Build the catalog's image and push it to CATALOG_IMG.
+	@go run ./scripts/release image catalog --push '$(CATALOG_IMG)' $(OLM_TOOL) $(ARGS)
+
+.PHONY: release
+release: ## Write a release into every place: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1]. Pushes and commits nothing.
+	@go run ./scripts/release cut --version '$(VERSION)' --registry '$(REGISTRY)' \
+		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(DRY_RUN),--dry-run) $(ARGS)

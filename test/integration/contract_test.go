@@ -57,7 +57,13 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 // argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
 func argoHealth(t *testing.T, object map[string]any) string {
 	t.Helper()
-	check, err := os.ReadFile(repository + "/gitops/bootstrap/health/memcached.lua")
+	return luaHealth(t, "memcached.lua", object)
+}
+
+// luaHealth runs one of the health checks in gitops/ on an object.
+func luaHealth(t *testing.T, name string, object map[string]any) string {
+	t.Helper()
+	check, err := os.ReadFile(repository + "/gitops/bootstrap/health/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,4 +98,40 @@ func luaValue(state *lua.LState, value any) lua.LValue {
 		return lua.LBool(value)
 	}
 	return lua.LNil
+}
+
+func TestTheHealthOfApplications(t *testing.T) {
+	ours := map[string]any{"app.kubernetes.io/part-of": "memcached-operator"}
+	application := func(labels map[string]any, source any, health, sync, compared string) map[string]any {
+		return map[string]any{
+			"metadata": map[string]any{"labels": labels},
+			"spec":     map[string]any{"source": source},
+			"status": map[string]any{
+				"health": map[string]any{"status": health},
+				"sync": map[string]any{
+					"status": sync, "comparedTo": map[string]any{"source": map[string]any{"targetRevision": compared}},
+				},
+			},
+		}
+	}
+	main := map[string]any{"targetRevision": "main"}
+	tests := map[string]struct {
+		application map[string]any
+		want        string
+	}{
+		"one that has no status yet":               {map[string]any{"metadata": map[string]any{}}, "Progressing"},
+		"one of ours, synced and healthy":          {application(ours, main, "Healthy", "Synced", "main"), "Healthy"},
+		"one of ours, healthy but not synced":      {application(ours, main, "Healthy", "OutOfSync", "main"), "Progressing"},
+		"one of ours, compared to what was before": {application(ours, main, "Healthy", "Synced", "v1"), "Progressing"},
+		"one of ours, degraded":                    {application(ours, main, "Degraded", "OutOfSync", "main"), "Degraded"},
+		"somebody's, not synced on purpose":        {application(nil, main, "Healthy", "OutOfSync", "main"), "Healthy"},
+		"somebody's, of several sources":           {application(nil, nil, "Healthy", "Synced", ""), "Healthy"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := luaHealth(t, "application.lua", tc.application); got != tc.want {
+				t.Errorf("health %s, want %s", got, tc.want)
+			}
+		})
+	}
 }

@@ -14,7 +14,12 @@ import (
 var foreignKinds = []string{
 	"Application.argoproj.io",
 	"AppProject.argoproj.io",
+	"CatalogSource.operators.coreos.com",
+	"ClusterCatalog.olm.operatorframework.io",
+	"ClusterExtension.olm.operatorframework.io",
 	"Kustomization.kustomize.config.k8s.io", // no object: it is built
+	"OperatorGroup.operators.coreos.com",
+	"Subscription.operators.coreos.com",
 }
 
 func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {

@@ -53,7 +53,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 		},
 		"maxConnections": {
 			`{"maxConnections":2000}`, `{"maxConnections":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[2] }, "--conn-limit=2000",
+			func(d *appsv1.Deployment) any { return container(d).Args[2] }, "--conn-limit=2052",
 		},
 		"threads": {
 			`{"threads":2}`, `{"threads":null}`,

@@ -37,6 +37,10 @@ const (
 	// It is left as it is.
 	ReasonOwnershipConflict = "OwnershipConflict"
 
+	// ReasonOwnershipContested: somebody changes an object of the cache each time that the operator puts it right. The
+	// operator gives way for up to ten minutes, then tries again.
+	ReasonOwnershipContested = "OwnershipContested"
+
 	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The
 	// operator tries again.
 	ReasonApplyFailed = "ApplyFailed"

@@ -26,9 +26,11 @@ type Placement struct {
 	// topologySpreadConstraints spread the Pods, at most 16. A constraint without a label selector counts the Pods
 	// of this cache. Defaults to a soft spread over machines and zones; an empty list is no spread at all.
 	// +optional
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
 	// +kubebuilder:validation:MaxItems=16
-	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitzero"`
 
 	// priorityClassName is the priority class of the Pods. Defaults to the cluster's default.
 	// +optional
@@ -42,9 +44,9 @@ type Placement struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
 type Rollout struct {
 	// maxSurge is how many nodes there may be beyond size while nodes are replaced: a number up to 1000, or a
-	// percentage of size up to 999%, rounded up. Defaults to 1.
+	// percentage of size up to 100%, rounded up. Defaults to 1.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]{0,2})%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000 without quotes, or a percentage from 0% to 999%, such as 25%"
+	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
 	// maxUnavailable is how many nodes may be missing from size while nodes are replaced: a number up to 1000, or

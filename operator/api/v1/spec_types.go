@@ -38,15 +38,16 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti a node: raise size to spread the cache over more nodes"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
-	// maxItemSize is the size of the largest item (memcached's -I), 1Ki to 1Gi, and at most half of memory.
+	// maxItemSize is the size of the largest item (memcached's -I), 512Ki to 1Gi, a multiple of 512Ki, and at most half
+	// of memory. memcached keeps large items in chunks of 512Ki and does not start otherwise (memcached.c, main).
 	// Defaults to 1Mi.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Ki')) >= 0",message="maxItemSize must be a quantity of at least 1Ki, memcached's own bound, such as 2Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('512Ki')) >= 0",message="maxItemSize must be a quantity of at least 512Ki, memcached's chunk of a large item, such as 2Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, memcached's own bound: split larger values"
 	MaxItemSize *resource.Quantity `json:"maxItemSize,omitempty"`
 
-	// maxConnections is how many clients may be connected to one node at a time (memcached's -c), 16 to 200000.
-	// Further ones wait. Defaults to 1024.
+	// maxConnections is how many clients may be connected to one node at a time, 16 to 200000. Further ones are told
+	// so and are disconnected. memcached's -c, which also counts its own descriptors, is set higher. Defaults to 1024.
 	// +optional
 	// +kubebuilder:validation:Minimum=16
 	// +kubebuilder:validation:Maximum=200000
@@ -127,12 +128,16 @@ type ImagePullSecret struct {
 
 // Resources are those of a container, by name, such as cpu and memory.
 type Resources struct {
-	// limits are the most that the container may use. Defaults to a derived memory limit.
+	// limits are the most that the container may use, at most 12. Defaults to a derived memory limit.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=12
+	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="limits must be quantities, such as 500m of cpu or 256Mi of memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests are what the container is sure of. Defaults to the memory limit and a CPU of 50m.
+	// requests are what the container is sure of, at most 12. Defaults to the memory limit and a CPU of 50m.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=12
+	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="requests must be quantities, such as 500m of cpu or 256Mi of memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 

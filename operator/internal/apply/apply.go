@@ -4,15 +4,15 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -20,6 +20,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
+
+// replacedRetry is how soon a child is tried again that was replaced since it was read. The event that tells of it is
+// on its way; this is for the case that it is not.
+const replacedRetry = time.Second
 
 // Client is what applying needs of a client.
 type Client interface {
@@ -34,40 +38,45 @@ type Syncer struct {
 	// live reads past the cache, which holds only objects with our labels.
 	live client.Reader
 
-	schemas schemas
+	schemas  schemas
+	contests *contests
 }
 
 // NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader.
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme) *Syncer {
-	return &Syncer{client: writer, live: live, schemas: newSchemas(scheme)}
+	return &Syncer{client: writer, live: live, schemas: newSchemas(scheme), contests: newContests()}
 }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
-// being applied; the errors of all are returned together.
+// being applied.
 func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
-) (Report, error) {
+) Report {
 	var report Report
-	var errs []error
-	add := func(outcome Outcome, kind string, err error) {
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s %q: %w", kind, mc.Name, err))
-			return
-		}
-		outcome.Name = mc.Name
-		report = append(report, outcome)
-	}
 	for _, object := range objects {
 		outcome, err := s.syncOne(ctx, mc, snapshot.Children[object.GroupKind], object)
-		outcome.GroupKind = object.GroupKind
-		add(outcome, object.Kind, err)
+		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
+		report = append(report, settle(outcome, err))
 	}
 	for _, child := range unwanted(mc, snapshot, objects) {
 		outcome, err := s.remove(ctx, child.object)
-		outcome.GroupKind = child.kind
-		add(outcome, child.kind.Kind, err)
+		outcome.GroupKind, outcome.Name = child.kind, mc.Name
+		report = append(report, settle(outcome, err))
 	}
-	return report, errors.Join(errs...)
+	return report
+}
+
+// settle makes an error part of the outcome.
+func settle(outcome Outcome, err error) Outcome {
+	switch {
+	case err == nil:
+	case apierrors.IsConflict(err):
+		outcome.Verdict, outcome.RetryAfter = Leaving, replacedRetry
+		outcome.Why = fmt.Sprintf("%s %q was replaced just now", outcome.Kind, outcome.Name)
+	default:
+		outcome.Verdict, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
+	}
+	return outcome
 }
 
 func (s *Syncer) syncOne(
@@ -76,35 +85,59 @@ func (s *Syncer) syncOne(
 	if err := stamp(object); err != nil {
 		return Outcome{}, err
 	}
-	if live == nil {
+	switch {
+	case live == nil:
 		return s.create(ctx, mc, object)
-	}
-	if !metav1.IsControlledBy(live, mc) {
+	case isLeaving(live, mc):
+		return leaving(live, object), nil
+	case !metav1.IsControlledBy(live, mc):
 		return s.adoptOrRefuse(ctx, mc, live, object)
-	}
-	if !live.GetDeletionTimestamp().IsZero() {
-		// It can't be kept any more. Its end is an event that brings us back.
-		return Outcome{Verdict: Unchanged}, nil
 	}
 	fields, err := s.schemas.differences(live, object)
 	if err != nil || len(fields) == 0 {
 		return Outcome{Verdict: Unchanged}, err
 	}
-	return s.update(ctx, live.GetUID(), fields, object)
+	if wait := s.contests.wait(live.GetUID(), mc.Generation); wait > 0 {
+		return contested(object, fields, wait), nil
+	}
+	return s.update(ctx, mc, live, fields, object)
+}
+
+// contested gives way in a fight, and says how to end it.
+func contested(object render.Object, fields []string, wait time.Duration) Outcome {
+	return Outcome{Verdict: Contested, RetryAfter: wait, Why: fmt.Sprintf(
+		"%s %q is changed by somebody each time that it is put right: %s. It is left as it is for up to %s. "+
+			"Find who sets these fields by `kubectl get %s %[2]s --show-managed-fields -o yaml`, and stop them",
+		object.Kind, *object.Metadata.Name, fieldsInWords(fields), contestWindow, strings.ToLower(object.Kind))}
+}
+
+// fieldsInWords leaves out the hash, which changes with every other field.
+func fieldsInWords(fields []string) string {
+	fields = slices.DeleteFunc(slices.Clone(fields), isHash)
+	if len(fields) == 0 {
+		return "a field that is no longer set"
+	}
+	return strings.Join(fields, ", ")
 }
 
 // update applies over an object that is ours. Its uid goes along: should it have been replaced meanwhile, the
 // API server refuses.
-func (s *Syncer) update(ctx context.Context, uid types.UID, fields []string, object render.Object) (Outcome, error) {
-	object.Metadata.WithUID(uid)
+func (s *Syncer) update(
+	ctx context.Context, mc *cachev1.Memcached, live client.Object, fields []string, object render.Object,
+) (Outcome, error) {
+	object.Metadata.WithUID(live.GetUID())
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
-	if slices.Contains(refusedFields(err), "spec.selector") {
+	switch {
+	case err == nil:
+		s.contests.note(live.GetUID(), mc.Generation)
+		return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
+	case slices.Contains(refusedFields(err), "spec.selector"):
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
+	case len(fields) > 0 && !slices.ContainsFunc(fields, isHash):
+		// The wish is the same as before, so it is not the spec's fault.
+		return Outcome{}, fmt.Errorf("a change by somebody else can not be taken back, delete what was added: %v", err) //nolint:errorlint // else it would count as the spec's fault
 	}
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
+	return Outcome{}, err
 }
 
 // create applies an object that must not exist yet. Server-side apply has no such condition of its own, but it
@@ -136,11 +169,13 @@ func (s *Syncer) meet(
 		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
+	case isLeaving(found, mc):
+		return leaving(found, object), nil
 	case metav1.IsControlledBy(found, mc) && selected(found, mc):
 		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache will not show it: its labels, by which the cache selects, were taken away.
-		return s.update(ctx, found.GetUID(), []string{".metadata.labels"}, object)
+		return s.update(ctx, mc, found, []string{".metadata.labels"}, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }

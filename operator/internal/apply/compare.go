@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -75,6 +76,11 @@ func (s schemas) differences(live client.Object, object render.Object) ([]string
 	}
 	// What is only in the live object is somebody else's, or a default of the API server.
 	return paths(comparison.Added.Union(comparison.Modified)), nil
+}
+
+// isHash tells the annotation that changes with every wish.
+func isHash(field string) bool {
+	return strings.HasSuffix(field, names.AnnotationAppliedHash)
 }
 
 func paths(set *fieldpath.Set) []string {

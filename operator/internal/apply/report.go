@@ -1,6 +1,10 @@
 package apply
 
 import (
+	"errors"
+	"slices"
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,6 +29,16 @@ const (
 
 	// Refused says that it was there and is not ours, and was left as it is.
 	Refused Verdict = "refused"
+
+	// Contested says that somebody changes again and again what we set, and that it is left to them for a while.
+	Contested Verdict = "contested"
+
+	// Leaving says that it is being deleted, or belongs to a Memcached of this name that was deleted, and can be made
+	// anew only when it is gone.
+	Leaving Verdict = "leaving"
+
+	// Failed says that the API server did not take it; Err says why.
+	Failed Verdict = "failed"
 )
 
 // Outcome is what became of one child.
@@ -36,8 +50,14 @@ type Outcome struct {
 	// Fields are the paths that were changed, where the child was updated.
 	Fields []string
 
-	// Refusal says why the child was refused, and the remedy.
-	Refusal string
+	// Why explains a child that was refused, is contested or is leaving, and names the remedy.
+	Why string
+
+	// Err is why a child failed.
+	Err error
+
+	// RetryAfter is when it is worth trying again, where no event will tell.
+	RetryAfter time.Duration
 
 	// Generation is the child's generation after it was written; what is known of an older one is out of date.
 	Generation int64
@@ -46,15 +66,51 @@ type Outcome struct {
 // Report is what became of the children, in the order in which they were applied.
 type Report []Outcome
 
-// Refusals says why children were refused, if any were.
-func (r Report) Refusals() []string {
-	var refusals []string
+// Why returns the explanations of the children with a verdict.
+func (r Report) Why(verdict Verdict) []string {
+	var explanations []string
 	for _, outcome := range r {
-		if outcome.Verdict == Refused {
-			refusals = append(refusals, outcome.Refusal)
+		if outcome.Verdict == verdict {
+			explanations = append(explanations, outcome.Why)
 		}
 	}
-	return refusals
+	return explanations
+}
+
+// Err joins the errors of the children that failed.
+func (r Report) Err() error {
+	var errs []error
+	for _, outcome := range r {
+		errs = append(errs, outcome.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// SpecRefused tells whether all that failed did so because of the values of fields: the spec asks for something that
+// only the API server knows to be impossible.
+func (r Report) SpecRefused() bool {
+	failed, refused := 0, 0
+	for _, outcome := range r {
+		if outcome.Err == nil {
+			continue
+		}
+		failed++
+		if len(refusedFields(outcome.Err)) > 0 {
+			refused++
+		}
+	}
+	return failed > 0 && failed == refused
+}
+
+// RetryAfter returns the soonest time at which it is worth trying again, or 0.
+func (r Report) RetryAfter() time.Duration {
+	var soonest time.Duration
+	for _, outcome := range r {
+		if outcome.RetryAfter > 0 && (soonest == 0 || outcome.RetryAfter < soonest) {
+			soonest = outcome.RetryAfter
+		}
+	}
+	return soonest
 }
 
 // Generation returns the generation to which a child of the kind was written, or 0 where it was not.
@@ -65,4 +121,15 @@ func (r Report) Generation(kind schema.GroupKind) int64 {
 		}
 	}
 	return 0
+}
+
+// WishChanged tells whether the child was updated because something else is wanted of it, and not because somebody
+// changed it.
+func (o Outcome) WishChanged() bool {
+	return slices.ContainsFunc(o.Fields, isHash)
+}
+
+// FieldsInWords are the fields that were changed, for people.
+func (o Outcome) FieldsInWords() string {
+	return fieldsInWords(o.Fields)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
@@ -29,10 +28,6 @@ import (
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-
-// refusedRetry is how often a child that somebody else's object stands in the way of is tried again. The cache
-// does not hold foreign objects, so no event tells when such an object goes.
-const refusedRetry = 30 * time.Second
 
 // Reconciler makes the cluster what Memcacheds say.
 type Reconciler struct {
@@ -62,19 +57,15 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	if pass.Plan.Suspended {
 		return pass
 	}
-	pass.Report, pass.Err = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
+	pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	return pass
 }
 
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
 func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result, error) {
-	if apierrors.IsConflict(pass.Err) {
-		// A child was replaced since it was read. The event that tells of it is on its way.
-		return ctrl.Result{RequeueAfter: time.Second}, nil
-	}
 	now := status.Evaluate(pass)
 	if err := r.writeStatus(ctx, pass.Memcached, now); err != nil {
-		return ctrl.Result{}, errors.Join(pass.Err, err)
+		return ctrl.Result{}, errors.Join(pass.Err, pass.Report.Err(), err)
 	}
 	for _, notice := range eventsOf(pass, now) {
 		notice.record(r.events, pass.Memcached)
@@ -87,20 +78,24 @@ func retry(pass status.Input) (ctrl.Result, error) {
 	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
 		return ctrl.Result{}, nil // It would end the same way; the status says what would help.
 	}
-	if apply.RefusedField(pass.Err) || pass.Err == nil && len(pass.Report.Refusals()) > 0 {
-		return ctrl.Result{RequeueAfter: refusedRetry}, nil
+	if err := errors.Join(pass.Err, pass.Report.Err()); err != nil {
+		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, pass.Err
+	return ctrl.Result{RequeueAfter: pass.Report.RetryAfter()}, nil
 }
 
 func (r *Reconciler) writeStatus(ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus) error {
 	if !status.Differs(mc.Status, now) {
 		return nil
 	}
-	patched := mc.DeepCopy()
+	patched, base := mc.DeepCopy(), mc.DeepCopy()
 	patched.Status = now
-	err := r.client.Status().Patch(ctx, patched, client.MergeFrom(mc))
-	if client.IgnoreNotFound(err) != nil {
+	base.UID = "" // So that the patch holds the uid: the status is not for a namesake made since.
+	err := r.client.Status().Patch(ctx, patched, client.MergeFrom(base))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // It was deleted since it was read, and perhaps made anew, which is an event.
+	}
+	if err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}
 	return nil

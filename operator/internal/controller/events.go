@@ -3,7 +3,6 @@ package controller
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,7 +12,6 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
-	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
@@ -37,7 +35,7 @@ func (n notice) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
 		child.SetGroupVersionKind(observe.VersionOf(n.child.GroupKind))
 		related = child
 	}
-	recorder.Eventf(mc, related, n.eventType, n.reason, n.action, "%s", n.note)
+	recorder.Eventf(mc, related, n.eventType, n.reason, n.action, "%s", status.Shorten(n.note, longestNote))
 }
 
 // eventsOf returns what a pass has to tell of: what it did to children, and a new reason of Ready.
@@ -53,7 +51,7 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 			notices = append(notices, deleted(outcome))
 		case apply.Updated:
 			notices = append(notices, updated(pass, outcome))
-		case apply.Unchanged, apply.Refused:
+		case apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
 		}
 	}
 	return append(notices, transition(pass.Memcached.Status, now)...)
@@ -62,10 +60,9 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 // updated tells the three causes of an update apart: a changed size, another wish of the spec or of a new operator,
 // or somebody who changed a field of ours. Only with a wish the hash of what is applied changes.
 func updated(pass status.Input, o apply.Outcome) notice {
-	wishChanged := slices.ContainsFunc(o.Fields, isHash)
 	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
 	switch {
-	case !wishChanged:
+	case !o.WishChanged():
 		return driftCorrected(o)
 	case scaled:
 		return rescaled(o, pass.Plan.Size)
@@ -90,12 +87,12 @@ func rescaled(o apply.Outcome, size int32) notice {
 }
 
 func broughtUpToSpec(o apply.Outcome) notice {
-	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, fieldList(o)))
+	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, o.FieldsInWords()))
 }
 
 func driftCorrected(o apply.Outcome) notice {
 	corrected := normal(o, "DriftCorrected", "Correct",
-		fmt.Sprintf("%s %q was changed by somebody, and restored: %s", o.Kind, o.Name, fieldList(o)))
+		fmt.Sprintf("%s %q was changed by somebody, and restored: %s", o.Kind, o.Name, o.FieldsInWords()))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected
 }
@@ -104,24 +101,11 @@ func normal(o apply.Outcome, reason, action, note string) notice {
 	return notice{eventType: corev1.EventTypeNormal, reason: reason, action: action, note: note, child: o}
 }
 
-// fieldList leaves out the annotation that changes with every other field.
-func fieldList(o apply.Outcome) string {
-	fields := slices.DeleteFunc(slices.Clone(o.Fields), isHash)
-	if len(fields) == 0 {
-		return "a field that is no longer set"
-	}
-	return strings.Join(fields, ", ")
-}
-
-func isHash(field string) bool {
-	return strings.HasSuffix(field, names.AnnotationAppliedHash)
-}
-
 // transition tells of a reason of Ready that is new and final: all nodes ready, or something to be done by somebody.
 func transition(before, now cachev1.MemcachedStatus) []notice {
 	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
-	if was != nil && was.Reason == is.Reason && was.Message == is.Message {
+	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !slices.Contains(toldAgain, is.Reason)) {
 		return nil
 	}
 	switch is.Reason {
@@ -132,3 +116,11 @@ func transition(before, now cachev1.MemcachedStatus) []notice {
 	}
 	return []notice{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
 }
+
+// toldAgain are reasons of which another message is news. That of NodesNotReady changes with each node.
+var toldAgain = []string{
+	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec, cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
+}
+
+// longestNote is what the events API takes, in bytes.
+const longestNote = 1024

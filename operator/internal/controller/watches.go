@@ -34,7 +34,7 @@ func Setup(mgr ctrl.Manager, defaults plan.Defaults, options controller.Options)
 	}
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
-		For(&cachev1.Memcached{}, builder.WithPredicates(asked)).
+		For(&cachev1.Memcached{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WithOptions(options)
@@ -58,10 +58,3 @@ var nodesChange = predicate.Funcs{
 		return observe.NodeChanged(before, after)
 	},
 }
-
-// asked passes what a Memcached is reconciled for: changes of its spec, and of annotations that ask for something.
-var asked = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{
-	UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetAnnotations()[cachev1.AnnotationAdopt] != e.ObjectNew.GetAnnotations()[cachev1.AnnotationAdopt]
-	},
-})

@@ -132,8 +132,12 @@ func check(known option, argument, value string) error {
 		return nil
 	}
 	for extended := range strings.SplitSeq(value, ",") {
-		if strings.HasPrefix(strings.TrimSpace(extended), "ssl_") {
+		extended = strings.TrimSpace(extended)
+		switch {
+		case strings.HasPrefix(extended, "ssl_"):
 			return fmt.Errorf("%q sets %s: %s", argument, extended, managedSecurity)
+		case strings.HasPrefix(extended, "slab_chunk_max"):
+			return fmt.Errorf("%q sets %s: spec.maxItemSize depends on its default", argument, extended)
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 		"TLS by an extended option":            {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
 		"TLS by an extended option, joined":    {[]string{"-ossl_key=/x"}, "encryption"},
 		"TLS by the long extended option":      {[]string{"--extended=ssl_key=/x"}, "encryption"},
+		"the chunk of large items":             {[]string{"-o", "modern,slab_chunk_max=9"}, "spec.maxItemSize depends on its default"},
 		"the end of options":                   {[]string{"--", "x"}, "leave it out"},
 		"after a value that looks like none":   {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
 	}

@@ -45,12 +45,23 @@ func Arguments(s Settings) []string {
 	arguments := []string{
 		fmt.Sprintf("--port=%d", s.Port),
 		fmt.Sprintf("--memory-limit=%d", s.ItemMemory/Mebibyte),
-		fmt.Sprintf("--conn-limit=%d", s.MaxConnections),
+		fmt.Sprintf("--conn-limit=%d", s.MaxConnections+ownDescriptors(s.Threads)),
 		fmt.Sprintf("--threads=%d", s.Threads),
 		fmt.Sprintf("--max-item-size=%d", s.MaxItemSize),
 	}
 	return append(arguments, s.ExtraArguments...)
 }
+
+// ownDescriptors is how many descriptors memcached itself needs, which its --conn-limit counts too: some for each
+// worker thread (an eventfd, an epoll instance, pipes), and some for listeners, the log and standard streams, rounded
+// up. Measured on 1.6.18 with 1 to 64 threads.
+func ownDescriptors(threads int32) int32 {
+	return 5*threads + 32
+}
+
+// ItemChunk is what memcached keeps large items in: half a slab page. The size of the largest item must be a multiple
+// of it, or memcached ends at once (memcached.c, main).
+const ItemChunk = Mebibyte / 2
 
 // LargestItem is the most that MaxItemSize may be: memcached ends at once if an item could fill more than half of
 // its memory (memcached.c, main).

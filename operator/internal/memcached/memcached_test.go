@@ -12,7 +12,7 @@ func TestArguments(t *testing.T) {
 		ExtraArguments: []string{"-f", "1.08"},
 	})
 	want := []string{
-		"--port=11211", "--memory-limit=100", "--conn-limit=2048", "--threads=8", "--max-item-size=4096", "-f", "1.08",
+		"--port=11211", "--memory-limit=100", "--conn-limit=2120", "--threads=8", "--max-item-size=4096", "-f", "1.08",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)

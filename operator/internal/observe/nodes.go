@@ -16,6 +16,9 @@ type Node struct {
 	Name  string
 	Ready bool
 
+	// Silent says that memcached runs and does not answer its readiness probe.
+	Silent bool
+
 	// Trouble says in the cluster's words why the Pod does not come up; empty means that it does, or may yet.
 	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
 	Trouble string
@@ -29,11 +32,19 @@ func nodesOf(pods []corev1.Pod) []Node {
 		pod := &pods[i]
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		if pod.DeletionTimestamp.IsZero() && !ended {
-			nodes = append(nodes, Node{Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Trouble: trouble(pod)})
+			nodes = append(nodes, Node{
+				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod), Trouble: trouble(pod),
+			})
 		}
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
+}
+
+func isSilent(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+		return status.Name == names.Container && !status.Ready && status.State.Running != nil
+	})
 }
 
 func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
@@ -78,7 +89,7 @@ func containerTrouble(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	}
 	switch waiting.Reason {
 	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
-		return exit(status)
+		return exit(pod, status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
 		return fmt.Sprintf("image %q of container %q can not be pulled (%s)%s",
 			status.Image, status.Name, pullRemedy(pod), pullDetail(waiting.Message))
@@ -115,7 +126,10 @@ func pullDetail(message string) string {
 
 // exit says how a container ended that is not ready again. The words are the same while it waits to be started,
 // while it runs for a moment, and when it has ended once more.
-func exit(status *corev1.ContainerStatus) string {
+func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
+	if ranBefore(pod, status) {
+		return ""
+	}
 	last := status.State.Terminated
 	if last == nil {
 		last = status.LastTerminationState.Terminated
@@ -137,8 +151,16 @@ func exit(status *corev1.ContainerStatus) string {
 	return detail
 }
 
+// ranBefore tells whether a container that runs was started before the Pod stopped being ready: then an earlier end is
+// not what keeps it from answering now.
+func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
+	ready := podCondition(pod, corev1.PodReady)
+	return status.State.Running != nil && ready != nil &&
+		status.State.Running.StartedAt.Time.Before(ready.LastTransitionTime.Time)
+}
+
 // randomPodName is how refusals of a Pod name it; the name is a new one with each try.
-var randomPodName = regexp.MustCompile(`pods "[^"]+" is forbidden: `)
+var randomPodName = regexp.MustCompile(`(?i)pods? "[^"]+" is (forbidden|invalid): `)
 
 // OneLine makes a message of the cluster's fit into ours: without line breaks and without the random names of Pods
 // that were refused.
@@ -165,6 +187,7 @@ func TrimPod(object any) (any, error) {
 		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled {
 			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.PodCondition{
 				Type: condition.Type, Status: condition.Status, Reason: condition.Reason, Message: condition.Message,
+				LastTransitionTime: condition.LastTransitionTime,
 			})
 		}
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,4 +33,33 @@ func softSpread(topologyKey string) corev1.TopologySpreadConstraint {
 	return corev1.TopologySpreadConstraint{
 		MaxSkew: 1, TopologyKey: topologyKey, WhenUnsatisfiable: corev1.ScheduleAnyway,
 	}
+}
+
+// placementProblems finds what the API server would refuse, or read in another way than it is meant.
+func placementProblems(placement cachev1.Placement) []string {
+	var problems []string
+	for i, toleration := range placement.Tolerations {
+		if toleration.Key == "" && toleration.Operator != corev1.TolerationOpExists {
+			problems = append(problems, fmt.Sprintf("spec.placement.tolerations[%d] has no key: "+
+				"name one, or set operator to Exists for all taints", i))
+		}
+	}
+	for i, term := range requiredTerms(placement.Affinity) {
+		if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
+			problems = append(problems, fmt.Sprintf("spec.placement.affinity.nodeAffinity."+
+				"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[%d] is empty, "+
+				"which selects no machine: leave it out, or say what a machine must have", i))
+		}
+	}
+	return problems
+}
+
+func requiredTerms(affinity *corev1.Affinity) []corev1.NodeSelectorTerm {
+	if affinity == nil || affinity.NodeAffinity == nil {
+		return nil
+	}
+	if required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		return required.NodeSelectorTerms
+	}
+	return nil
 }

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -22,12 +20,21 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 		Requests: corev1.ResourceList{},
 		Limits:   corev1.ResourceList{},
 	}
-	maps.Copy(resolved.Requests, wanted.Requests)
-	maps.Copy(resolved.Limits, wanted.Limits)
+	copyRounded(resolved.Requests, wanted.Requests)
+	copyRounded(resolved.Limits, wanted.Limits)
 	setDefault(resolved.Limits, corev1.ResourceMemory, limitFor(resolved.Requests, settings))
 	setDefault(resolved.Requests, corev1.ResourceMemory, resolved.Limits[corev1.ResourceMemory])
 	setDefault(resolved.Requests, corev1.ResourceCPU, defaultCPU(resolved.Limits))
 	return resolved
+}
+
+// copyRounded rounds up to thousandths, as the API server does: what it keeps would else differ from what is applied.
+func copyRounded(to, from corev1.ResourceList) {
+	for name, quantity := range from {
+		quantity = quantity.DeepCopy()
+		quantity.RoundUp(resource.Milli)
+		to[name] = quantity
+	}
 }
 
 // limitFor is what a full node needs, or what was asked for where that is more.

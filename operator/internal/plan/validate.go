@@ -40,6 +40,7 @@ func validate(spec cachev1.MemcachedSpec, p Plan) error {
 	}
 	problems = append(problems, requestProblems(p.Resources)...)
 	problems = append(problems, metadataProblems(p)...)
+	problems = append(problems, placementProblems(p.Placement)...)
 	if len(problems) == 0 {
 		return nil
 	}
@@ -58,13 +59,17 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 }
 
 func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
-	largest := memcached.LargestItem(p.Memcached.ItemMemory)
-	if p.Memcached.MaxItemSize <= largest {
+	size, largest := p.Memcached.MaxItemSize, memcached.LargestItem(p.Memcached.ItemMemory)
+	if odd := size % memcached.ItemChunk; odd != 0 {
+		return fmt.Sprintf("spec.maxItemSize %q is no multiple of 512Ki, and memcached would not start: set it to %s or %s",
+			spec.MaxItemSize, bytes(size-odd), bytes(size-odd+memcached.ItemChunk))
+	}
+	if size <= largest {
 		return ""
 	}
 	return fmt.Sprintf("spec.maxItemSize %q is more than half of memory, and memcached would not start: "+
 		"lower it to at most %s, or raise spec.memory to at least %s",
-		spec.MaxItemSize, bytes(largest), mebibytes(2*p.Memcached.MaxItemSize))
+		spec.MaxItemSize, bytes(largest), mebibytes(2*size))
 }
 
 func argumentsProblem(spec cachev1.MemcachedSpec) string {

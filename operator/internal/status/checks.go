@@ -46,8 +46,12 @@ var checks = []check{
 	specIsValid,
 	// Make sure that nothing stands in the way of a child.
 	childrenAreOurs,
+	// Make sure that nobody takes back what we set.
+	nobodyContests,
 	// Make sure that the API server took what was applied.
 	applySucceeded,
+	// Make sure that no child is on its way out.
+	nothingLeaves,
 	// Make sure that there is something to tell of, where nothing may be written.
 	nodesWereMade,
 	// Make sure that what we know of the Pods is not older than what we wrote.
@@ -74,7 +78,7 @@ func judge(in Input) verdict {
 
 // wantedSize is the planned size; that of the Deployment while nothing may be written to it.
 func wantedSize(in Input) int32 {
-	deployment := in.Snapshot.Deployment()
+	deployment := in.deployment()
 	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {
 		return *deployment.Spec.Replicas
 	}
@@ -82,30 +86,48 @@ func wantedSize(in Input) int32 {
 }
 
 func specIsValid(in Input) (verdict, bool) {
-	_, invalid := errors.AsType[*plan.InvalidSpec](in.Err)
-	if !invalid && !apply.RefusedField(in.Err) {
-		return verdict{}, false
+	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); invalid {
+		return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
 	}
-	return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
+	if in.Report.SpecRefused() {
+		return verdict{stuck, cachev1.ReasonInvalidSpec, oneLine(in.Report.Err())}, true
+	}
+	return verdict{}, false
 }
 
 func childrenAreOurs(in Input) (verdict, bool) {
-	refusals := in.Report.Refusals()
-	if len(refusals) == 0 {
-		return verdict{}, false
-	}
-	return verdict{stuck, cachev1.ReasonOwnershipConflict, strings.Join(refusals, "; ")}, true
+	return explained(in, apply.Refused, verdict{state: stuck, reason: cachev1.ReasonOwnershipConflict})
+}
+
+func nobodyContests(in Input) (verdict, bool) {
+	return explained(in, apply.Contested, verdict{state: stuck, reason: cachev1.ReasonOwnershipContested})
+}
+
+func nothingLeaves(in Input) (verdict, bool) {
+	return explained(in, apply.Leaving, verdict{state: underWay, reason: cachev1.ReasonRollingOut})
+}
+
+// explained gives a verdict the explanations of the children with an outcome, if there are any.
+func explained(in Input, outcome apply.Verdict, v verdict) (verdict, bool) {
+	explanations := in.Report.Why(outcome)
+	v.message = strings.Join(explanations, "; ")
+	return v, len(explanations) > 0
 }
 
 func applySucceeded(in Input) (verdict, bool) {
-	if in.Err == nil {
+	err := errors.Join(in.Err, in.Report.Err())
+	if err == nil {
 		return verdict{}, false
 	}
-	return verdict{underWay, cachev1.ReasonApplyFailed, in.Err.Error()}, true
+	return verdict{underWay, cachev1.ReasonApplyFailed, oneLine(err)}, true
+}
+
+func oneLine(err error) string {
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 func nodesWereMade(in Input) (verdict, bool) {
-	if !in.Plan.Suspended || in.Snapshot.Deployment() != nil {
+	if !in.Plan.Suspended || in.deployment() != nil {
 		return verdict{}, false
 	}
 	const message = "The nodes are not there: set spec.suspend to false to have them made"
@@ -113,7 +135,7 @@ func nodesWereMade(in Input) (verdict, bool) {
 }
 
 func deploymentIsObserved(in Input) (verdict, bool) {
-	deployment := in.Snapshot.Deployment()
+	deployment := in.deployment()
 	if deployment != nil {
 		wanted := max(deployment.Generation, in.Report.Generation(observe.DeploymentKind.GroupKind()))
 		if deployment.Status.ObservedGeneration >= wanted {
@@ -121,11 +143,11 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 		}
 	}
 	// What the Pods are like is not known yet; the Deployment's next event tells.
-	return rollingOut(in, "ready", min(deploymentStatus(in.Snapshot).ReadyReplicas, wantedSize(in)))
+	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, wantedSize(in)))
 }
 
 func nodesComeUp(in Input) (verdict, bool) {
-	trouble := troubleOf(in.Snapshot)
+	trouble := troubleOf(in)
 	if trouble == "" {
 		return verdict{}, false
 	}
@@ -133,10 +155,12 @@ func nodesComeUp(in Input) (verdict, bool) {
 }
 
 func rolloutIsComplete(in Input) (verdict, bool) {
-	deployed, size := deploymentStatus(in.Snapshot), wantedSize(in)
+	deployed, size := in.deployed(), wantedSize(in)
 	switch {
 	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
+	case in.deployment() != nil && in.deployment().Spec.Paused:
+		return rollingOutBut(in, deployed, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
 	case progressDeadlineExceeded(deployed):
 		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
 	case deployed.UpdatedReplicas >= size:
@@ -147,12 +171,12 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 }
 
 func nodesAreReady(in Input) (verdict, bool) {
-	deployed, size := deploymentStatus(in.Snapshot), wantedSize(in)
+	deployed, size := in.deployed(), wantedSize(in)
 	switch {
 	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
 	case progressDeadlineExceeded(deployed), wasReady(in):
-		return notReady(in, "")
+		return notReady(in, silence(in))
 	case deployed.ReadyReplicas == size:
 		return rollingOut(in, "ready for minReadySeconds", deployed.AvailableReplicas)
 	}
@@ -163,8 +187,14 @@ func rollingOut(in Input, what string, count int32) (verdict, bool) {
 	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, wantedSize(in), what)}, true
 }
 
+func rollingOutBut(in Input, deployed appsv1.DeploymentStatus, detail string) (verdict, bool) {
+	v, failed := rollingOut(in, "up to date", deployed.UpdatedReplicas)
+	v.message += "; " + detail
+	return v, failed
+}
+
 func notReady(in Input, detail string) (verdict, bool) {
-	ready := deploymentStatus(in.Snapshot).ReadyReplicas
+	ready := in.deployed().ReadyReplicas
 	message := ofNodes(ready, wantedSize(in), "ready") + detail
 	return verdict{underWay, cachev1.ReasonNodesNotReady, message}, true
 }

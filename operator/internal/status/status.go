@@ -4,6 +4,7 @@ package status
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,7 @@ type Input struct {
 	Snapshot  observe.Snapshot
 	Report    apply.Report
 
-	// Err is what ended the pass early, or what applying returned.
+	// Err is what ended the pass before anything was applied.
 	Err error
 }
 
@@ -38,25 +39,38 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 		status.Endpoint = in.Plan.Endpoint()
 	}
 	if in.Snapshot.Children != nil {
-		countNodes(&status, in.Snapshot)
+		countNodes(&status, in)
 	}
 	setConditions(&status, judge(in))
 	setSuspended(&status, in.Memcached.Spec.Suspend)
 	return status
 }
 
-func countNodes(status *cachev1.MemcachedStatus, snapshot observe.Snapshot) {
+// countNodes tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
+func countNodes(status *cachev1.MemcachedStatus, in Input) {
 	status.Nodes = nil
-	for _, node := range snapshot.Nodes {
-		status.Nodes = append(status.Nodes, node.Name)
+	if in.deployment() != nil {
+		for _, node := range in.Snapshot.Nodes {
+			status.Nodes = append(status.Nodes, node.Name)
+		}
 	}
-	deployed := deploymentStatus(snapshot)
+	deployed := in.deployed()
 	status.Replicas = deployed.Replicas
 	status.ReadyReplicas = deployed.ReadyReplicas
 }
 
-func deploymentStatus(snapshot observe.Snapshot) appsv1.DeploymentStatus {
-	if deployment := snapshot.Deployment(); deployment != nil {
+// deployment is our own Deployment, or nil.
+func (in Input) deployment() *appsv1.Deployment {
+	deployment := in.Snapshot.Deployment()
+	if deployment == nil || !metav1.IsControlledBy(deployment, in.Memcached) {
+		return nil
+	}
+	return deployment
+}
+
+// deployed is what our Deployment says of itself.
+func (in Input) deployed() appsv1.DeploymentStatus {
+	if deployment := in.deployment(); deployment != nil {
 		return deployment.Status
 	}
 	return appsv1.DeploymentStatus{}
@@ -80,6 +94,7 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict) {
 	if v.state == done {
 		ready = metav1.ConditionTrue
 	}
+	v.message = Shorten(v.message, longestMessage)
 	set := func(conditionType string, value metav1.ConditionStatus) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: conditionType, Status: value, Reason: v.reason, Message: v.message,
@@ -97,6 +112,22 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict) {
 		}
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
 	}
+}
+
+// longestMessage is far below what a condition may hold (32768 characters): nobody reads more.
+const longestMessage = 4096
+
+// Shorten cuts a text to a number of bytes, between two characters, and shows that it did.
+func Shorten(text string, longest int) string {
+	const ellipsis = "…"
+	if len(text) <= longest {
+		return text
+	}
+	cut := longest - len(ellipsis)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + ellipsis
 }
 
 // Differs tells whether writing the status would change anything.

@@ -2,6 +2,7 @@ package status
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,8 +28,10 @@ var deploymentKind = observe.DeploymentKind.GroupKind()
 // rolledOut is a cache of three nodes that all answer.
 func rolledOut() Input {
 	deployment := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4},
-		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(3))},
+		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4, OwnerReferences: []metav1.OwnerReference{{
+			UID: "uid-1", Controller: new(true),
+		}}},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(3))},
 		Status: appsv1.DeploymentStatus{
 			ObservedGeneration: 4,
 			Replicas:           3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
@@ -38,7 +41,7 @@ func rolledOut() Input {
 		},
 	}
 	return Input{
-		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", Generation: 7}},
+		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1", Generation: 7}},
 		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
 		Snapshot: observe.Snapshot{
 			Children: map[schema.GroupKind]client.Object{deploymentKind: deployment},
@@ -50,6 +53,8 @@ func rolledOut() Input {
 
 func TestConditions(t *testing.T) {
 	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "cache",
+		field.ErrorList{field.Required(field.NewPath("spec"), "x")})
 	was := func(in *Input, reason string, generation int64) {
 		in.Memcached.Status.Conditions = []metav1.Condition{{Type: "Ready", Reason: reason, ObservedGeneration: generation}}
 	}
@@ -141,14 +146,13 @@ func TestConditions(t *testing.T) {
 		},
 		"somebody's Deployment is in the way": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Refused, Refusal: "theirs: rename it"}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Refused, Why: "theirs: rename it"}}
 			},
 			want: cachev1.ReasonOwnershipConflict, message: "theirs: rename it", beside: cachev1.ConditionStalled,
 		},
 		"the API server finds a child impossible": {
 			change: func(in *Input) {
-				in.Err = apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "cache",
-					field.ErrorList{field.Required(field.NewPath("spec"), "x")})
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}}
 			},
 			want: cachev1.ReasonInvalidSpec, message: `Deployment.apps "cache" is invalid: spec: Required value: x`,
 			beside: cachev1.ConditionStalled,
@@ -191,9 +195,57 @@ func TestConditions(t *testing.T) {
 			beside: cachev1.ConditionStalled,
 		},
 		"the API server refused a child": {
-			change: func(in *Input) { in.Err = errors.New("apply Deployment cache: quota exceeded") },
-			want:   cachev1.ReasonApplyFailed, message: "apply Deployment cache: quota exceeded",
+			change: func(in *Input) {
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: errors.New("denied\nby policy")}}
+			},
+			want: cachev1.ReasonApplyFailed, message: "denied; by policy", beside: cachev1.ConditionReconciling,
+		},
+		"the API server finds one child impossible and denies another": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}, {Verdict: apply.Failed, Err: errors.New("denied")}}
+			},
+			want: cachev1.ReasonApplyFailed, message: invalid.Error() + "; denied", beside: cachev1.ConditionReconciling,
+		},
+		"nothing could be read": {
+			change: func(in *Input) { in.Report, in.Err = nil, errors.New("no answer") },
+			want:   cachev1.ReasonApplyFailed, message: "no answer", beside: cachev1.ConditionReconciling,
+		},
+		"somebody takes back what is set": {
+			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Contested, Why: "fight"}} },
+			want:   cachev1.ReasonOwnershipContested, message: "fight", beside: cachev1.ConditionStalled,
+		},
+		"a child is on its way out": {
+			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Leaving, Why: "is being deleted"}} },
+			want:   cachev1.ReasonRollingOut, message: "is being deleted", beside: cachev1.ConditionReconciling,
+		},
+		"the Deployment is paused": {
+			change: func(in *Input) {
+				deployed(in).UpdatedReplicas = 1
+				in.Snapshot.Deployment().Spec.Paused = true
+			},
+			want:    cachev1.ReasonRollingOut,
+			message: "1 of 3 nodes up to date; the Deployment is paused: kubectl rollout resume deployment cache",
+			beside:  cachev1.ConditionReconciling,
+		},
+		"a node that was ready runs and does not answer": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+				in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Silent: true}
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
 			beside: cachev1.ConditionReconciling,
+		},
+		"a foreign Deployment of that name has nodes": {
+			change: func(in *Input) {
+				in.Snapshot.Deployment().OwnerReferences = nil
+				in.Report = apply.Report{{Verdict: apply.Refused, Why: "theirs"}}
+			},
+			want: cachev1.ReasonOwnershipConflict, message: "theirs", beside: cachev1.ConditionStalled,
+		},
+		"a message that is far too long": {
+			change: func(in *Input) { in.Report, in.Err = nil, errors.New(strings.Repeat("ä", 3000)) },
+			want:   cachev1.ReasonApplyFailed, message: strings.Repeat("ä", 2046) + "…", beside: cachev1.ConditionReconciling,
 		},
 	}
 	for name, tc := range tests {

@@ -15,13 +15,13 @@ import (
 
 // troubleOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
 // to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
-func troubleOf(snapshot observe.Snapshot) string {
-	refused := deploymentCondition(deploymentStatus(snapshot), appsv1.DeploymentReplicaFailure)
+func troubleOf(in Input) string {
+	refused := deploymentCondition(in.deployed(), appsv1.DeploymentReplicaFailure)
 	if refused != nil && refused.Status == corev1.ConditionTrue {
 		return "nodes can not be created: " + observe.OneLine(refused.Message)
 	}
 	counts := map[string]int{}
-	for _, node := range snapshot.Nodes {
+	for _, node := range in.Snapshot.Nodes {
 		if node.Trouble != "" {
 			counts[node.Trouble]++
 		}
@@ -40,4 +40,18 @@ func countedNodes(count int) string {
 		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes", count)
+}
+
+// silence counts the nodes that run and do not answer their probe.
+func silence(in Input) string {
+	silent := 0
+	for _, node := range in.Snapshot.Nodes {
+		if node.Silent {
+			silent++
+		}
+	}
+	if silent == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s: memcached runs and does not answer on port %d", countedNodes(silent), in.Plan.Memcached.Port)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -24,9 +25,9 @@ import (
 // epoch is the time of everything in an image: the time of a build would make each one different.
 var epoch = time.Unix(0, 0).UTC()
 
-// file is one file of an image's only layer.
+// file is one file of an image's only layer, or a folder.
 type file struct {
-	path    string // without the leading slash
+	path    string // without the leading slash; that of a folder ends with one
 	content []byte
 	mode    int64
 	owner   int
@@ -64,6 +65,9 @@ func layerOf(files []file) (v1.Layer, error) {
 		header := &tar.Header{
 			Typeflag: tar.TypeReg, Name: f.path, Size: int64(len(f.content)), Mode: f.mode,
 			Uid: f.owner, Gid: f.owner, ModTime: epoch, Format: tar.FormatPAX,
+		}
+		if strings.HasSuffix(f.path, "/") {
+			header.Typeflag = tar.TypeDir
 		}
 		if err := archive.WriteHeader(header); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.path, err)

@@ -1,0 +1,137 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+
+	"github.com/distribution/reference"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// Platforms are those that the operator is released for.
+func Platforms() []v1.Platform {
+	var platforms []v1.Platform
+	for _, architecture := range []string{"amd64", "arm64", "ppc64le", "s390x"} {
+		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
+	}
+	return platforms
+}
+
+// Files makes an image that holds files and no program. There is one for each platform, of the same layer.
+func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, error) {
+	var files []file
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		files = append(files, file{path: name, content: []byte(content[name]), mode: 0o644})
+	}
+	files = append(folders(content), files...)
+	var images []v1.Image
+	for _, platform := range Platforms() {
+		image, err := assemble(platform, v1.Config{Labels: labels, WorkingDir: "/"}, files)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, image)
+	}
+	return Index(images...)
+}
+
+// folders are those that files are in, the outer ones first. Without an entry of its own a folder would get its
+// permissions from whoever unpacks the image.
+func folders(content map[string]string) []file {
+	names := map[string]bool{}
+	for name := range content {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			names[dir+"/"] = true
+		}
+	}
+	var files []file
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		files = append(files, file{path: name, mode: 0o755})
+	}
+	return files
+}
+
+// BuildAll builds the program for each platform, as one index.
+func (p Program) BuildAll(ctx context.Context, update func(string)) (v1.ImageIndex, error) {
+	var images []v1.Image
+	for _, platform := range Platforms() {
+		update(platform.String())
+		p.Platform = platform
+		image, err := p.Build(ctx)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, image)
+	}
+	return Index(images...)
+}
+
+// Index joins the images of several platforms under one reference.
+func Index(images ...v1.Image) (v1.ImageIndex, error) {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, image := range images {
+		config, err := image.ConfigFile()
+		if err != nil {
+			return nil, err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add:        image,
+			Descriptor: v1.Descriptor{Platform: config.Platform()},
+		})
+	}
+	return index, nil
+}
+
+// PushIndex writes an index, and what it lists, to a registry and returns its reference by digest.
+func PushIndex(ctx context.Context, index v1.ImageIndex, ref string, opts ...name.Option) (string, error) {
+	tag, err := name.ParseReference(ref, opts...)
+	if err != nil {
+		return "", err
+	}
+	err = remote.WriteIndex(tag, index, remote.WithContext(ctx),
+		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(http.DefaultTransport))
+	if err != nil {
+		return "", fmt.Errorf("push %s: %w", ref, err)
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return "", err
+	}
+	return tag.Context().Digest(digest.String()).String(), nil
+}
+
+// Digest asks the registry for an image, and returns its reference by digest. It tells of an image that the registry
+// does not have.
+func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error) {
+	parsed, err := name.ParseReference(ref, opts...)
+	if err != nil {
+		return "", err
+	}
+	descriptor, err := remote.Head(parsed, remote.WithContext(ctx),
+		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(http.DefaultTransport))
+	var refused *transport.Error
+	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
+		return "", fmt.Errorf("the registry does not have %s", ref)
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask the registry for %s: %w", ref, err)
+	}
+	// Not what the library makes of the name: docker.io/library/x would come back as index.docker.io/library/x.
+	named, err := reference.ParseNormalizedNamed(ref)
+	if err != nil {
+		return "", err
+	}
+	return reference.TrimNamed(named).Name() + "@" + descriptor.Digest.String(), nil
+}

@@ -1,0 +1,85 @@
+package bundle
+
+import (
+	"strings"
+	"testing"
+)
+
+// good is a set of options with nothing to complain about; cases change one of them.
+func good(change func(*Options)) Options {
+	o := Options{
+		Version: "0.2.0", Image: "registry.example.com/memcached-operator:0.2.0",
+		Channels: []string{"stable", "candidate"}, CreatedAt: "2026-01-31T12:00:00Z",
+	}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func TestOptionsThatAreTaken(t *testing.T) {
+	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	tests := map[string]func(*Options){
+		"all that is required":       nil,
+		"a candidate":                func(o *Options) { o.Version, o.Channels = "0.3.0-rc.1", []string{"candidate"} },
+		"an image by digest":         func(o *Options) { o.Image = "registry.example.com/a" + digest },
+		"an image by tag and digest": func(o *Options) { o.Image = "registry.example.com/a:1" + digest },
+		"a registry on a port":       func(o *Options) { o.Image = "localhost:5000/a:1" },
+		"an older version, skipped":  func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" },
+		"a Secret to pull by":        func(o *Options) { o.PullSecret = "registry" },
+		"no time: that of the base":  func(o *Options) { o.CreatedAt = "" },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := good(change).Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestOptionsThatAreRefused(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Options)
+		want   []string // flag, value and remedy, as the error has them
+	}{
+		"no version":                       {func(o *Options) { o.Version = "" }, []string{"--version", "is no semantic version", "0.1.0"}},
+		"a version of two numbers":         {func(o *Options) { o.Version = "1.2" }, []string{"--version", `"1.2"`, "three numbers"}},
+		"a version with a v":               {func(o *Options) { o.Version = "v1.2.3" }, []string{"--version", `"v1.2.3"`, "leave it out"}},
+		"a version with build metadata":    {func(o *Options) { o.Version = "1.2.3+4" }, []string{"--version", "build metadata"}},
+		"a version in capitals":            {func(o *Options) { o.Version = "1.2.3-RC" }, []string{"--version", "is no name", "lower-case"}},
+		"a version longer than a label":    {func(o *Options) { o.Version = "1.2.3-" + strings.Repeat("x", 60) }, []string{"--version", "shorter"}},
+		"no image":                         {func(o *Options) { o.Image = "" }, []string{"--image", "registry.example.com/memcached-operator:0.1.0"}},
+		"an image without a registry":      {func(o *Options) { o.Image = "memcached-operator:1" }, []string{"--image", `"memcached-operator:1"`, "names no registry"}},
+		"an account instead of a registry": {func(o *Options) { o.Image = "team/memcached-operator:1" }, []string{"names no registry"}},
+		"an image without a tag":           {func(o *Options) { o.Image = "registry.example.com/a" }, []string{"neither tag nor digest"}},
+		"an image in capitals":             {func(o *Options) { o.Image = "registry.example.com/A:1" }, []string{"must be lowercase"}},
+		"a digest that is none":            {func(o *Options) { o.Image = "registry.example.com/a@sha256:12" }, []string{"--image", "invalid reference format"}},
+		"no channel":                       {func(o *Options) { o.Channels = nil }, []string{"--channels", "no channel is named"}},
+		"an empty channel":                 {func(o *Options) { o.Channels = []string{"stable", ""} }, []string{"--channels", `"stable,"`}},
+		"a channel twice":                  {func(o *Options) { o.Channels = []string{"stable", "stable"} }, []string{"stable is named twice"}},
+		"a default channel that is none":   {func(o *Options) { o.DefaultChannel = "a b" }, []string{"--default-channel", `"a b"`}},
+		"a time that is none":              {func(o *Options) { o.CreatedAt = "today" }, []string{"--created-at", `"today"`, "2026-01-31T12:00:00Z"}},
+		"a version that replaces a newer":  {func(o *Options) { o.Replaces = "0.3.0" }, []string{"--replaces", `"0.3.0"`, "is not older than 0.2.0"}},
+		"a range that is none": {
+			func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", "older" }, []string{"--skip-range", `"older"`, ">=0.1.0 <0.2.0"},
+		},
+		"a Secret of an impossible name": {func(o *Options) { o.PullSecret = "A" }, []string{"--pull-secret", `"A"`}},
+		"several mistakes, all of them said": {
+			func(o *Options) { o.Version, o.Image, o.Channels = "x", "y", nil }, []string{"--version", "--image", "--channels"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Build(t.Context(), "no such folder: it is not read", good(tc.change))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,283 @@
+package cut
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/emit"
+)
+
+const (
+	pushed = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	other  = "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+
+	registry = "registry.acme.test/team"
+)
+
+// good is a release with nothing to complain about; cases change one thing.
+func good(root string) *Release {
+	return &Release{
+		Root: root, Version: "0.2.0", Registry: registry,
+		Digest: func(_ context.Context, image string) (string, error) { return nameOf(image) + "@" + pushed, nil },
+		Build:  func(context.Context, string, string) (string, error) { return pushed, nil },
+	}
+}
+
+func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
+	root := repository(t)
+	const image = registry + "/memcached-operator:0.2.0@" + pushed
+	out := run(t, good(root))
+
+	for file, want := range map[string][]string{
+		"Makefile":                             {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n", "--set-image " + registry + "/memcached-operator="},
+		"operator/config/manager/manager.yaml": {"image: " + image + "\n"},
+		"gitops/settings/settings.yaml":        {"operatorImage: " + image + "\n", "# The operator's image"},
+		"docs/install.md":                      {"Since 0.1.0.", "VERSION=0.2.0\n", "newTag: 0.2.0\n"},
+		"test/crd/released/0.2.0.yaml":         {"name: memcacheds.cache.example.com\n"},
+		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {
+			"name: memcached-operator.v0.2.0\n", "replaces: memcached-operator.v0.1.0\n", "image: " + registry + "/memcached-operator@" + pushed + "\n",
+			"/memcached@" + pushed, `createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
+		},
+		"bundle/catalog/memcached-operator/catalog.yaml": {
+			"image: " + registry + "/memcached-operator-bundle@sha256:", "- name: memcached-operator.v0.2.0\n  replaces: memcached-operator.v0.1.0\n",
+		},
+	} {
+		content := read(t, root, file)
+		for _, want := range want {
+			if !strings.Contains(content, want) {
+				t.Errorf("%s does not hold %q:\n%s", file, want, content)
+			}
+		}
+	}
+	for _, want := range []string{
+		"make bundle-push BUNDLE_IMG=" + registry + "/memcached-operator-bundle:v0.2.0\n    sha256:", "git tag v0.2.0",
+		"since v0.1.0", "- one: a change\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the report does not hold %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "Everything before") {
+		t.Errorf("the notes hold what was released before:\n%s", out)
+	}
+}
+
+func TestTheSameCommitGivesTheSameRelease(t *testing.T) {
+	first, second := repository(t), repository(t)
+	if diff := cmp.Diff(run(t, good(first)), run(t, good(second))); diff != "" {
+		t.Errorf("reports (-first +second):\n%s", diff)
+	}
+	if diff := cmp.Diff(snapshot(t, first), snapshot(t, second)); diff != "" {
+		t.Errorf("trees (-first +second):\n%s", diff)
+	}
+}
+
+func TestADryRunWritesNothingAndTellsTheSame(t *testing.T) {
+	root := repository(t)
+	before := snapshot(t, root)
+	dry := good(root)
+	dry.DryRun = true
+	told := run(t, dry)
+	if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
+		t.Errorf("the tree (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(strings.Replace(told, "Would be written", "Written", 1), run(t, good(root))); diff != "" {
+		t.Errorf("reports (-dry +real):\n%s", diff)
+	}
+}
+
+func TestACandidateIsNotOfferedToAll(t *testing.T) {
+	root := repository(t)
+	r := good(root)
+	r.Version = "0.2.0-rc.1"
+	run(t, r)
+	catalog := read(t, root, "bundle/catalog/memcached-operator/catalog.yaml")
+	_, stable, _ := strings.Cut(catalog, "name: stable\n")
+	stable, _, _ = strings.Cut(stable, "---")
+	if docs := read(t, root, documented); strings.Contains(docs, "rc.1") {
+		t.Errorf("the documentation sends readers to the candidate:\n%s", docs)
+	}
+	if strings.Contains(stable, "rc.1") || !strings.Contains(catalog, "defaultChannel: stable\n") {
+		t.Errorf("the channel stable is\n%s", stable)
+	}
+}
+
+func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
+	missing := errors.New("MANIFEST_UNKNOWN")
+	tests := map[string]struct {
+		change func(t *testing.T, r *Release)
+		want   []string
+	}{
+		"a version that is none":     {func(_ *testing.T, r *Release) { r.Version = "0.2" }, []string{"--version", `"0.2"`, "three numbers"}},
+		"a version with a v":         {func(_ *testing.T, r *Release) { r.Version = "v0.2.0" }, []string{"leave it out"}},
+		"a version of the past":      {func(_ *testing.T, r *Release) { r.Version = "0.0.9" }, []string{"is not newer than the last release, 0.1.0"}},
+		"a version that is released": {func(_ *testing.T, r *Release) { r.Version = "0.1.0" }, []string{"the tag v0.1.0 is there already"}},
+		"no registry":                {func(_ *testing.T, r *Release) { r.Registry = "" }, []string{"--registry", "registry.example.com/team"}},
+		"a registry without a host":  {func(_ *testing.T, r *Release) { r.Registry = "team" }, []string{`--registry "team"`, "names no registry"}},
+		"a change in no commit": {
+			func(t *testing.T, r *Release) { writeFile(t, r.Root, "one", "changed") }, []string{"in no commit", "M one"},
+		},
+		"a new file in no commit": {
+			func(t *testing.T, r *Release) { writeFile(t, r.Root, "new", "") }, []string{"in no commit", "?? new"},
+		},
+		"an image that was not pushed": {
+			func(_ *testing.T, r *Release) {
+				r.Digest = func(context.Context, string) (string, error) { return "", missing }
+			},
+			[]string{"MANIFEST_UNKNOWN", "make images REGISTRY=" + registry + " VERSION=0.2.0"},
+		},
+		"an image of other sources": {
+			func(_ *testing.T, r *Release) {
+				r.Build = func(context.Context, string, string) (string, error) { return other, nil }
+			},
+			[]string{"has the digest " + pushed, "these sources make " + other, "push it anew"},
+		},
+		"a memcached image that no registry has": {
+			func(_ *testing.T, r *Release) {
+				r.MemcachedImage = "registry.acme.test/memcached:1"
+				r.Digest = func(_ context.Context, image string) (string, error) {
+					if image == r.MemcachedImage {
+						return "", missing
+					}
+					return nameOf(image) + "@" + pushed, nil
+				}
+			},
+			[]string{"MANIFEST_UNKNOWN"},
+		},
+		"an API that breaks objects": {
+			func(t *testing.T, r *Release) {
+				api := read(t, r.Root, crdFile)
+				writeFile(t, r.Root, crdFile, strings.ReplaceAll(api, "maximum: 1000", "maximum: 500"))
+				commit(t, r.Root, "api: a bound that is tighter")
+			},
+			[]string{"since 0.1.0.yaml: v1 spec.size: maximum was 1000, is 500"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := good(repository(t))
+			tc.change(t, r)
+			before := snapshot(t, r.Root)
+			var out strings.Builder
+			err := r.Run(t.Context(), &out)
+			if err == nil {
+				t.Fatalf("no error:\n%s", &out)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if diff := cmp.Diff(before, snapshot(t, r.Root)); diff != "" || out.Len() > 0 {
+				t.Errorf("something was written: %s\n%s", &out, diff)
+			}
+		})
+	}
+}
+
+func TestRoomsThatDoNotAgreeAreNoticed(t *testing.T) {
+	root := repository(t)
+	f := &facts{image: registry + "/memcached-operator:0.2.0@" + pushed}
+	err := agree(root, f, &made{bundle: "registry.acme.test/bundle@" + pushed})
+	for _, want := range []string{"amd64 has", "s390x has", "gitops/settings/settings.yaml has", "Makefile has", managerFile + " has", "catalog.yaml has"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+func run(t *testing.T, r *Release) string {
+	t.Helper()
+	var out strings.Builder
+	if err := r.Run(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// repository copies what a release works on into a repository of its own, as it was after the release 0.1.0.
+func repository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, room := range []string{"operator/config", "overlays", "gitops"} {
+		if err := os.CopyFS(filepath.Join(root, room), os.DirFS(filepath.Join("../../..", room))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const image = "registry.example.com/memcached-operator:0.1.0"
+	writeFile(t, root, managerFile, imageLine.ReplaceAllString(read(t, root, managerFile), "image: "+image))
+	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n"+
+		"deploy:\n\t@deploy --set-image registry.example.com/memcached-operator=$(IMG)\n")
+	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewTag: 0.1.0\n")
+	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
+	dir := filepath.Join(root, bundle.Dir)
+	options := bundle.Options{Version: "0.1.0", Image: image, Channels: []string{"stable", "candidate"}}
+	if err := emit.Bundle(t.Context(), root, dir, options); err != nil {
+		t.Fatal(err)
+	}
+	if err := emit.Catalog(dir, "registry.example.com/memcached-operator-bundle:v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	mustGit(t, root, "init", "--quiet")
+	commit(t, root, "Everything before")
+	mustGit(t, root, "tag", "v0.1.0")
+	writeFile(t, root, "one", "")
+	commit(t, root, "one: a change")
+	return root
+}
+
+var imageLine = regexp.MustCompile(`image: \S*/memcached-operator\S*`)
+
+func commit(t *testing.T, root, subject string) {
+	t.Helper()
+	t.Setenv("GIT_COMMITTER_DATE", "2026-01-31T13:00:00+01:00")
+	mustGit(t, root, "add", "--all")
+	mustGit(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", subject)
+}
+
+func mustGit(t *testing.T, root string, args ...string) {
+	t.Helper()
+	if _, err := git(t.Context(), root, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is a tree's content, without Git's own.
+func snapshot(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := walk(root, func(name string, content []byte) error {
+		if !strings.HasPrefix(name, ".git/") {
+			files[name] = string(content)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, root, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func writeFile(t *testing.T, root, name, content string) {
+	t.Helper()
+	if err := write(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

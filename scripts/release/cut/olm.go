@@ -1,0 +1,67 @@
+package cut
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+)
+
+// made are the images that follow from the release, not yet pushed: their digests are known beforehand.
+type made struct {
+	bundle  string // by digest
+	catalog string
+}
+
+// stampOLM writes bundle and catalog, and finds the digests of their images.
+func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, error) {
+	folder := filepath.Join(dir, bundle.Dir)
+	_, digest, _ := strings.Cut(f.image, "@")
+	options := bundle.Options{
+		// Without the tag: tools that mirror images take one or the other.
+		Version: r.Version, Image: nameOf(f.image) + "@" + digest,
+		Channels: f.channels(), DefaultChannel: "stable", CreatedAt: f.createdAt, Digest: r.pin,
+	}
+	if err := emit.Bundle(ctx, dir, folder, options); err != nil {
+		return nil, err
+	}
+	bundleDigest, err := digestOf(image.Bundle, folder)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{bundle: r.bundleImage() + "@" + bundleDigest}
+	if err := emit.Catalog(folder, m.bundle); err != nil {
+		return nil, err
+	}
+	catalogDigest, err := digestOf(image.Catalog, folder)
+	m.catalog = r.catalogImage() + "@" + catalogDigest
+	return m, err
+}
+
+// channels of a version: one that comes before a release is for those who ask for it.
+func (f *facts) channels() []string {
+	if len(f.version.Pre) > 0 {
+		return []string{"candidate"}
+	}
+	return []string{"stable", "candidate"}
+}
+
+// pin leaves an image by digest as it is, such as the operator's, which has been asked for.
+func (r *Release) pin(ctx context.Context, image string) (string, error) {
+	if strings.Contains(image, "@") {
+		return image, nil
+	}
+	return r.Digest(ctx, image)
+}
+
+func digestOf(kind image.Kind, dir string) (string, error) {
+	index, err := kind.Build(dir)
+	if err != nil {
+		return "", err
+	}
+	digest, err := index.Digest()
+	return digest.String(), err
+}

@@ -1,0 +1,200 @@
+package cut
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+)
+
+const (
+	managerFile = "operator/config/manager/manager.yaml"
+	makefile    = "Makefile"
+)
+
+// stamp writes the places that name a version or an image, bundle and catalog last: they are made of the others.
+func (r *Release) stamp(ctx context.Context, dir string, f *facts) (*made, error) {
+	for _, room := range []func(string, *facts) error{
+		r.stampManifests, r.stampMakefile, r.stampSettings, stampBase, stampDocs, addAPI,
+	} {
+		if err := room(dir, f); err != nil {
+			return nil, err
+		}
+	}
+	return r.stampOLM(ctx, dir, f)
+}
+
+var versionLine = regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`)
+
+// current tells what the tree names so far.
+func current(root string) (version, image string, err error) {
+	text, err := os.ReadFile(filepath.Join(root, makefile))
+	if err != nil {
+		return "", "", err
+	}
+	match := versionLine.FindSubmatch(text)
+	if match == nil {
+		return "", "", fmt.Errorf("%s has no line VERSION ?= x.y.z", makefile)
+	}
+	image, err = managerImage(root)
+	return string(match[1]), image, err
+}
+
+func managerImage(root string) (string, error) {
+	deployment, err := yaml.ReadFile(filepath.Join(root, managerFile))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", managerFile, err)
+	}
+	image, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name=manager]", "image"))
+	if err != nil || image == nil {
+		return "", fmt.Errorf("%s has no image of the container manager: %w", managerFile, err)
+	}
+	return image.YNode().Value, nil
+}
+
+// edit replaces texts in a file and leaves every other byte as it is. Each of the texts must be there.
+func edit(dir, name string, pairs ...string) error {
+	path := filepath.Join(dir, name)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := string(content)
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			return fmt.Errorf("%s does not hold %q: it was changed by hand; put it back", name, pairs[i])
+		}
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// stampManifests writes the image that the overlays and the bundle build on.
+func (r *Release) stampManifests(dir string, f *facts) error {
+	pairs := []string{"image: " + f.oldImage, "image: " + f.image}
+	if r.MemcachedImage != "" {
+		files, err := settings.Load(filepath.Join(dir, settings.Path))
+		if err != nil {
+			return err
+		}
+		old, err := files.Settings()
+		if err != nil {
+			return err
+		}
+		pairs = append(pairs, "value: "+old.MemcachedImage, "value: "+r.MemcachedImage)
+	}
+	return edit(dir, managerFile, pairs...)
+}
+
+// stampMakefile writes the defaults of make. The image in the manifests is what make deploy replaces.
+func (r *Release) stampMakefile(dir string, f *facts) error {
+	content, err := os.ReadFile(filepath.Join(dir, makefile))
+	if err != nil {
+		return err
+	}
+	registry := regexp.MustCompile(`(?m)^REGISTRY \?= (\S+)$`).FindSubmatch(content)
+	if registry == nil {
+		return fmt.Errorf("%s has no line REGISTRY ?= host", makefile)
+	}
+	return edit(dir, makefile,
+		"VERSION ?= "+f.oldVersion, "VERSION ?= "+r.Version,
+		"REGISTRY ?= "+string(registry[1])+"\n", "REGISTRY ?= "+r.Registry+"\n",
+		"--set-image "+nameOf(f.oldImage)+"=", "--set-image "+nameOf(f.image)+"=",
+	)
+}
+
+// stampSettings writes what Argo CD installs.
+func (r *Release) stampSettings(dir string, f *facts) error {
+	file, err := settings.Load(filepath.Join(dir, settings.Path))
+	if err != nil {
+		return err
+	}
+	s, err := file.Settings()
+	if err != nil {
+		return err
+	}
+	s.OperatorImage = f.image
+	if r.MemcachedImage != "" {
+		s.MemcachedImage = r.MemcachedImage
+	}
+	_, err = file.Save(s)
+	return err
+}
+
+// stampBase writes the time of the release, which each bundle that is made of this tree has.
+func stampBase(dir string, f *facts) error {
+	base, err := yaml.ReadFile(filepath.Join(dir, bundle.Base))
+	if err != nil {
+		return fmt.Errorf("%s: %w", bundle.Base, err)
+	}
+	old := base.GetAnnotations()["createdAt"]
+	return edit(dir, bundle.Base, `createdAt: "`+old+`"`, `createdAt: "`+f.createdAt+`"`)
+}
+
+// documented is where the documentation names the version that it is about.
+const documented = "docs/install.md"
+
+var documentedVersion = regexp.MustCompile(`VERSION=(\d+\.\d+\.\d+)`)
+
+// stampDocs writes the version where documentation tells to use it, and leaves alone where it tells of the past.
+// Readers are not sent to a candidate.
+func stampDocs(dir string, f *facts) error {
+	if len(f.version.Pre) > 0 {
+		return nil
+	}
+	page, err := os.ReadFile(filepath.Join(dir, documented))
+	if err != nil {
+		return err
+	}
+	match := documentedVersion.FindSubmatch(page)
+	if match == nil {
+		return fmt.Errorf("%s has no VERSION=x.y.z: it was changed by hand; put it back", documented)
+	}
+	old, now := string(match[1]), f.version.String()
+	var pairs []string
+	for _, before := range []string{
+		"VERSION=", "newTag: ", "version: ", "--version ",
+		bundle.Package + ":", bundle.Package + ".v", "-bundle:v", "-catalog:v",
+	} {
+		pairs = append(pairs, before+old, before+now)
+	}
+	replacer := strings.NewReplacer(append([]string{
+		nameOf(f.oldImage) + ":" + old, nameOf(f.image) + ":" + now,
+		nameOf(f.oldImage) + "-bundle:v" + old, nameOf(f.image) + "-bundle:v" + now,
+		nameOf(f.oldImage) + "-catalog:v" + old, nameOf(f.image) + "-catalog:v" + now,
+		nameOf(f.oldImage), nameOf(f.image),
+	}, pairs...)...)
+	return walk(dir, func(name string, content []byte) error {
+		isDoc := filepath.Ext(name) == ".md" && (strings.HasPrefix(name, "docs/") || filepath.Base(name) == "README.md")
+		text := replacer.Replace(string(content))
+		if !isDoc || text == string(content) {
+			return nil
+		}
+		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
+	})
+}
+
+// addAPI keeps the API as it is released: later ones must not break it.
+func addAPI(dir string, f *facts) error {
+	content, err := os.ReadFile(filepath.Join(dir, crdFile))
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, released, f.version.String()+".yaml"), content, 0o644)
+}
+
+// nameOf is an image's reference without tag and digest.
+func nameOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
+		name = name[:i]
+	}
+	return name
+}

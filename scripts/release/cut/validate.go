@@ -1,0 +1,127 @@
+package cut
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/test/crd"
+)
+
+const (
+	crdFile  = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
+	released = "test/crd/released"
+)
+
+func (r *Release) validate() error {
+	version := bundle.ValidateVersion("version", r.Version)
+	if version != nil {
+		return version
+	}
+	if err := bundle.ValidateImage("image", r.operatorImage()); err != nil {
+		return fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team", r.Registry, err)
+	}
+	if r.MemcachedImage == "" {
+		return nil
+	}
+	return bundle.ValidateImage("memcached-image", r.MemcachedImage)
+}
+
+// validateTree refuses what would get into a release without being in its commit.
+func (r *Release) validateTree(ctx context.Context) error {
+	status, err := git(ctx, r.Root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if status != "" {
+		return fmt.Errorf("the tree has changes that are in no commit: commit or stash them first:\n%s", status)
+	}
+	tag := "v" + r.Version
+	tags, err := git(ctx, r.Root, "tag", "--list", tag)
+	if err == nil && tags != "" {
+		err = fmt.Errorf("--version %q: the tag %s is there already: a release is made once", r.Version, tag)
+	}
+	return err
+}
+
+func (f *facts) validateOrder() error {
+	if f.lastTag == "" {
+		return nil
+	}
+	last, err := semver.Parse(strings.TrimPrefix(f.lastTag, "v"))
+	if err != nil {
+		return fmt.Errorf("the tag %s is no version: %w", f.lastTag, err)
+	}
+	if f.version.LE(last) {
+		return fmt.Errorf("--version %q: is not newer than the last release, %s: choose a higher one", f.version, last)
+	}
+	return nil
+}
+
+// validateAPI compares the API with the one that was released last.
+func validateAPI(root string) error {
+	last, err := lastReleased(root)
+	if err != nil || last == "" {
+		return err
+	}
+	older, err := os.ReadFile(last)
+	if err != nil {
+		return err
+	}
+	newer, err := os.ReadFile(filepath.Join(root, crdFile))
+	if err != nil {
+		return err
+	}
+	violations, err := crd.Compare(older, newer)
+	if err != nil {
+		return err
+	}
+	errs := []error{}
+	for _, violation := range violations {
+		errs = append(errs, fmt.Errorf("since %s: %s", filepath.Base(last), violation))
+	}
+	return errors.Join(errs...)
+}
+
+func lastReleased(root string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(root, released, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	version := func(file string) semver.Version {
+		v, _ := semver.Parse(strings.TrimSuffix(filepath.Base(file), ".yaml")) // What is no version comes first.
+		return v
+	}
+	return slices.MaxFunc(files, func(a, b string) int { return version(a).Compare(version(b)) }), nil
+}
+
+// pushedImage is the operator's image as the registry has it. It has to be what the sources make: whoever installs a
+// release runs this commit.
+func (r *Release) pushedImage(ctx context.Context) (string, error) {
+	pinned, err := r.Digest(ctx, r.operatorImage())
+	if err != nil {
+		return "", fmt.Errorf("%w: push it by make images REGISTRY=%s VERSION=%s", err, r.Registry, r.Version)
+	}
+	if r.MemcachedImage != "" {
+		if _, err := r.Digest(ctx, r.MemcachedImage); err != nil {
+			return "", err
+		}
+	}
+	_, pushed, _ := strings.Cut(pinned, "@")
+	built, err := r.Build(ctx, r.Root, r.Version)
+	if err != nil {
+		return "", err
+	}
+	if pushed != built {
+		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by make images REGISTRY=%s "+
+			"VERSION=%s, with this version of Go", r.operatorImage(), pushed, built, r.Registry, r.Version)
+	}
+	return r.operatorImage() + "@" + pushed, nil
+}

@@ -1,0 +1,219 @@
+package image
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+const root = "../../.."
+
+func TestOneLayerServesAllArchitectures(t *testing.T) {
+	for name, kind := range map[string]Kind{"bundle": Bundle, "catalog": Catalog} {
+		t.Run(name, func(t *testing.T) {
+			index := build(t, kind, root+"/bundle")
+			manifest, err := index.IndexManifest()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var platforms []string
+			layers := map[string]bool{}
+			for _, entry := range manifest.Manifests {
+				platforms = append(platforms, entry.Platform.String())
+				image, err := index.Image(entry.Digest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				list, err := image.Layers()
+				if err != nil || len(list) != 1 {
+					t.Fatalf("%d layers, error %v", len(list), err)
+				}
+				digest, err := list[0].Digest()
+				if err != nil {
+					t.Fatal(err)
+				}
+				layers[digest.String()] = true
+			}
+			want := []string{"linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x"}
+			if diff := cmp.Diff(want, platforms); diff != "" || len(layers) != 1 {
+				t.Errorf("%d layers, platforms (-want +got):\n%s", len(layers), diff)
+			}
+		})
+	}
+}
+
+func TestTheLabelByWhichOLMFindsACatalog(t *testing.T) {
+	index := build(t, Catalog, root+"/bundle")
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := index.Image(manifest.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}
+	if diff := cmp.Diff(want, config.Config.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheSameFilesGiveTheSameDigestElsewhere(t *testing.T) {
+	for name, kind := range map[string]Kind{"bundle": Bundle, "catalog": Catalog} {
+		copied := t.TempDir()
+		if err := os.CopyFS(copied, os.DirFS(root+"/bundle")); err != nil {
+			t.Fatal(err)
+		}
+		if here, there := digest(t, build(t, kind, root+"/bundle")), digest(t, build(t, kind, copied)); here != there {
+			t.Errorf("%s: %s here, %s in a copy", name, here, there)
+		}
+	}
+}
+
+func TestDockerfilesThatNeedATool(t *testing.T) {
+	tests := map[string]string{
+		"another base":          "FROM alpine\n",
+		"a command":             "FROM scratch\nRUN true\n",
+		"a label over lines":    "FROM scratch\nLABEL a\n",
+		"a copy of two folders": "FROM scratch\nCOPY a b /c\n",
+	}
+	for name, dockerfile := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := parse(dockerfile)
+			if err == nil || !strings.Contains(err.Error(), "name one by CONTAINER_TOOL") {
+				t.Errorf("error: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatAToolIsTold(t *testing.T) {
+	const platforms = "--platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
+	const file = " --file bundle/bundle.Dockerfile"
+	tests := map[string]struct {
+		tool Tool
+		want []string
+	}{
+		"docker builds": {
+			Tool{Name: "docker"},
+			[]string{"docker buildx build --provenance=false --tag " + local + " " + platforms + file + " bundle"},
+		},
+		"docker pushes": {
+			Tool{Name: "docker", Ref: "r.example.com/b:1"},
+			[]string{"docker buildx build --provenance=false --tag r.example.com/b:1 " + platforms + file + " --push bundle"},
+		},
+		"podman builds": {
+			Tool{Name: "podman"}, []string{"podman build --manifest " + local + " " + platforms + file + " bundle"},
+		},
+		"buildah pushes": {
+			Tool{Name: "buildah", Ref: "r.example.com/b:1"},
+			[]string{
+				"buildah build --manifest r.example.com/b:1 " + platforms + file + " bundle",
+				"buildah manifest push --all r.example.com/b:1 docker://r.example.com/b:1",
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.tool.Dir = "bundle"
+			commands, err := tc.tool.commands(Bundle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, command := range commands {
+				got = append(got, strings.Join(command, " "))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("commands (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if err := Bundle.BuildByTool(t.Context(), Tool{Name: "kaniko"}); err == nil || !strings.Contains(err.Error(), `"kaniko"`) {
+		t.Errorf("an unknown tool: %v", err)
+	}
+}
+
+// TestTheOperatorsImageDependsOnItsSourcesAndVersionAlone builds the operator in two folders that hold nothing but
+// what it may depend on.
+func TestTheOperatorsImageDependsOnItsSourcesAndVersionAlone(t *testing.T) {
+	digests := map[string][]string{}
+	for _, version := range []string{"0.1.0", "0.1.0", "0.2.0"} {
+		program := Operator(sources(t), version)
+		program.Platform = oci.Host()
+		image, err := program.Build(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, err := image.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[version] = append(digests[version], hash.String())
+	}
+	if same := digests["0.1.0"]; same[0] != same[1] {
+		t.Errorf("0.1.0 is %s in one folder and %s in another", same[0], same[1])
+	}
+	if digests["0.1.0"][0] == digests["0.2.0"][0] {
+		t.Error("0.1.0 and 0.2.0 are the same image")
+	}
+}
+
+// sources copies what the operator's image may depend on into a folder of its own.
+func sources(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "--cached", "--others", "--exclude-standard", "operator", "go.mod", "go.sum")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range bytes.Lines(out) {
+		name := string(bytes.TrimSpace(name))
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // removed, and not yet committed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func build(t *testing.T, kind Kind, dir string) v1.ImageIndex {
+	t.Helper()
+	index, err := kind.Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return index
+}
+
+func digest(t *testing.T, index v1.ImageIndex) string {
+	t.Helper()
+	hash, err := index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash.String()
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+)
+
+// imageFlags are those of the command image.
+type imageFlags struct {
+	dir, push, version, tool string
+	insecure                 bool
+}
+
+func imageCommand() *cobra.Command {
+	f := &imageFlags{}
+	command := &cobra.Command{
+		Use:   "image",
+		Short: "Build the images of a release for all architectures, and push them",
+		Long: "Image prints the digest of what it built, or the reference by digest of what it pushed. Registries on this\n" +
+			"machine are spoken to in plain HTTP.",
+	}
+	flags := command.PersistentFlags()
+	flags.StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
+	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
+	command.AddCommand(f.operatorCommand(),
+		f.filesCommand("bundle", image.Bundle), f.filesCommand("catalog", image.Catalog))
+	return command
+}
+
+func (f *imageFlags) operatorCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "operator",
+		Short: "The operator's image",
+		Example: "  go run ./scripts/release image operator --version 0.1.0 \\\n" +
+			"    --push registry.example.com/memcached-operator:0.1.0",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return f.publish(command, "operator", func(update func(string)) (v1.ImageIndex, error) {
+				return image.Operator(".", f.version).BuildAll(command.Context(), update)
+			})
+		},
+	}
+	command.Flags().StringVar(&f.version, "version", "", "version that the operator reports (required)")
+	command.PreRunE = func(*cobra.Command, []string) error { return bundle.ValidateVersion("version", f.version) }
+	return command
+}
+
+func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
+	command := &cobra.Command{
+		Use:   name,
+		Short: "The image of the " + name,
+		Example: "  go run ./scripts/release image " + name + " \\\n" +
+			"    --push registry.example.com/memcached-operator-" + name + ":v0.1.0",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if f.tool != "" {
+				return kind.BuildByTool(command.Context(), image.Tool{
+					Name: f.tool, Ref: f.push, Dir: f.dir, Out: command.ErrOrStderr(),
+				})
+			}
+			return f.publish(command, name, func(func(string)) (v1.ImageIndex, error) { return kind.Build(f.dir) })
+		},
+	}
+	command.Flags().StringVar(&f.dir, "dir", bundle.Dir, "folder with the bundle and the catalog")
+	command.Flags().StringVar(&f.tool, "tool", "", "docker, podman or buildah (default: none of them is needed)")
+	return command
+}
+
+// builder makes an image, and tells what it is at.
+type builder func(update func(string)) (v1.ImageIndex, error)
+
+// publish builds an image, pushes it where that is asked for, and prints what came out.
+func (f *imageFlags) publish(command *cobra.Command, name string, build builder) error {
+	if f.push != "" {
+		if err := bundle.ValidateImage("push", f.push); err != nil {
+			return err
+		}
+	}
+	var result string
+	err := progress.Stage(command.Context(), "Image of the "+name, func(update func(string)) error {
+		index, err := build(update)
+		if err != nil {
+			return err
+		}
+		if f.push == "" {
+			result, err = digestOf(index)
+			return err
+		}
+		update("pushing")
+		result, err = f.pushIndex(command.Context(), index)
+		return err
+	})
+	if err == nil {
+		fmt.Fprintln(command.OutOrStdout(), result)
+	}
+	return err
+}
+
+func digestOf(index v1.ImageIndex) (string, error) {
+	digest, err := index.Digest()
+	return digest.String(), err
+}
+
+func (f *imageFlags) pushIndex(ctx context.Context, index v1.ImageIndex) (string, error) {
+	ref, err := oci.PushIndex(ctx, index, f.push, nameOptions(f.insecure)...)
+	if err != nil {
+		return "", errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
+	}
+	return ref, nil
+}

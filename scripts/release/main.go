@@ -1,0 +1,35 @@
+// Command release writes what OLM installs the operator from, bundle and catalog, and makes releases.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "release",
+		Short: "Write the bundle and the catalog for OLM, and make releases",
+		Long: "Run it in the root of the repository. Each command checks all that it is told before it writes\n" +
+			"anything.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), cutCommand())
+	return root
+}

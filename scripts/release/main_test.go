@@ -1,0 +1,81 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// run runs a command in the root of the repository.
+func run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	command := newCommand()
+	command.SetArgs(args)
+	command.SetOut(&out)
+	command.SetErr(t.Output())
+	err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
+	return out.String(), err
+}
+
+func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
+	server := httptest.NewServer(registry.New())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	t.Chdir("../..")
+	t.Setenv("PATH", "") // Whether operator-sdk is there makes no difference.
+	dir := t.TempDir()
+	steps := []struct {
+		args string
+		want string
+	}{
+		{"bundle --version 0.1.0 --image " + host + "/operator:0.1.0 --dir " + dir, "memcached-operator.v0.1.0\n"},
+		{"image bundle --dir " + dir, "sha256:"},
+		{"image bundle --push " + host + "/bundle:v0.1.0 --dir " + dir, host + "/bundle@sha256:"},
+		{"catalog --bundle-image " + host + "/bundle:v0.1.0 --dir " + dir, "catalog.yaml is written\n"},
+		{"image catalog --push " + host + "/catalog:v0.1.0 --dir " + dir, host + "/catalog@sha256:"},
+	}
+	for _, step := range steps {
+		out, err := run(t, strings.Fields(step.args)...)
+		if err != nil {
+			t.Fatalf("%s: %v", step.args, err)
+		}
+		if !strings.Contains(out, step.want) {
+			t.Errorf("%s prints %q, want %q in it", step.args, out, step.want)
+		}
+	}
+}
+
+func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	server := httptest.NewServer(registry.New())
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	tests := map[string]struct{ args, want string }{
+		"a version with a v":              {"bundle --version v1.0.0 --image registry.example.com/a:1", "--version"},
+		"an image without a registry":     {"bundle --version 1.0.0 --image a:1", "--image"},
+		"a digest that no registry has":   {"bundle --version 1.0.0 --use-image-digests --image " + host + "/operator:1", "the registry does not have " + host + "/operator:1"},
+		"a catalog of no bundle":          {"catalog --bundle-image registry.example.com/b:1", "make bundle"},
+		"a bundle's image without a host": {"catalog --bundle-image bundle:1", "--bundle-image"},
+		"an image of no bundle":           {"image bundle", "make bundle"},
+		"an unknown tool":                 {"image bundle --tool kaniko", "--tool"},
+		"a push to nowhere":               {"image bundle --push bundle", "--push"},
+	}
+	t.Chdir("../..")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, err := run(t, append(strings.Fields(tc.args), "--dir", dir)...)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+				t.Errorf("%s was written", entries[0].Name())
+			}
+		})
+	}
+}

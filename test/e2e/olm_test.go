@@ -1,0 +1,202 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+	"github.com/example-inc/memcached-operator/test/olm/standin"
+)
+
+const olmKeys = 50
+
+// TestTheOperatorWorksAsABundleInstallsIt installs the operator from the image of its bundle, in each install mode, by
+// what is in the ClusterServiceVersion and nothing else. A stand-in does what OLM would do: this proves that the
+// bundle holds enough, not that OLM is right.
+func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
+	stopArgoCDsOperator(t)
+	first, second := pushBundle(t, "0.1.0"), pushBundle(t, "0.2.0-rc")
+	modes := []struct {
+		name    string
+		targets []string // of the operator in the namespace olm-<mode>
+		served  string   // where the cache is
+		ignored string   // where a Memcached is nobody's business
+	}{
+		{"OwnNamespace", []string{"olm-ownnamespace"}, "olm-ownnamespace", "olm-others"},
+		{"SingleNamespace", []string{"olm-single"}, "olm-single", "olm-singlenamespace"},
+		{"MultiNamespace", []string{"olm-a", "olm-b"}, "olm-b", "olm-multinamespace"},
+		{"AllNamespaces", nil, "olm-any", ""},
+	}
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			in := standin.Installation{Namespace: "olm-" + strings.ToLower(mode.name), Targets: mode.targets}
+			for _, namespace := range append([]string{in.Namespace, mode.served, mode.ignored}, mode.targets...) {
+				makeNamespace(t, namespace)
+			}
+			o := installed{t: t, WithT: newGomega(t), in: in}
+			o.installs(nil, first)
+			it := newCacheIn(t, mode.served, "cache", 2)
+			it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
+			o.holdsKeys(it)
+			before := it.nodes()
+
+			o.installs(first, second)
+			it.patch(`{"size":3}`) // The new operator acts, so it has seen the cache.
+			it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+			after := it.nodes()
+			for name, uid := range before {
+				it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the upgrade replaces no node")
+			}
+			it.patch(`{"size":2}`)
+			it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
+			o.leavesAlone(mode.ignored)
+		})
+	}
+}
+
+// stopArgoCDsOperator: two operators that serve the same namespaces would prove nothing of either.
+func stopArgoCDsOperator(t *testing.T) {
+	t.Helper()
+	healthy(t, commit(t, "Stop the operator for that of the bundle", func(dir string) error { return scaleManager(dir, 0) }))
+	t.Cleanup(func() {
+		_, err := c.Git.Commit(context.WithoutCancel(t.Context()), "Start the operator again",
+			func(dir string) error { return scaleManager(dir, 1) })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// pushBundle builds an operator and the bundle around it, pushes both, and reads the bundle back from its image.
+func pushBundle(t *testing.T, version string) bundle.Files {
+	t.Helper()
+	operator, err := c.PushOperator(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := bundle.Build(t.Context(), c.Root, bundle.Options{
+		Version: version, Image: operator, Channels: []string{"candidate"},
+		Digest: func(_ context.Context, image string) (string, error) {
+			if strings.Contains(image, "/memcached:") {
+				return images.Memcached, nil // The nodes here reach no other registry.
+			}
+			return image, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := files.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	index, err := image.Bundle.Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oci.PushIndex(t.Context(), index, c.Cluster.Image("memcached-operator-bundle", "v"+version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pulled, err := standin.Pull(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pulled
+}
+
+// makeNamespace makes a namespace of the strictest Pod security, unless it is there.
+func makeNamespace(t *testing.T, name string) {
+	t.Helper()
+	if name == "" {
+		return
+	}
+	err := c.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}})
+	if client.IgnoreAlreadyExists(err) != nil {
+		t.Fatal(err)
+	}
+}
+
+// newCacheIn makes a Memcached in a namespace that is there. It goes with the test.
+func newCacheIn(t *testing.T, namespace, name string, size int32) *cache {
+	t.Helper()
+	it := &cache{t: t, WithT: newGomega(t), key: client.ObjectKey{Namespace: namespace, Name: name}}
+	mc := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: cachev1.MemcachedSpec{Size: &size},
+	}
+	it.Expect(c.Client.Create(t.Context(), mc)).To(gomega.Succeed())
+	t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), mc) })
+	return it
+}
+
+// installed is an operator that came out of a bundle.
+type installed struct {
+	*gomega.WithT
+	t  *testing.T
+	in standin.Installation
+}
+
+// installs brings a version, in place of an older one if there is one, and waits until it alone runs.
+func (o *installed) installs(older, newer bundle.Files) {
+	o.t.Helper()
+	o.Expect(o.in.Install(o.t.Context(), c.Client, older, newer)).To(gomega.Succeed())
+	o.t.Cleanup(func() {
+		if err := o.in.Uninstall(context.WithoutCancel(o.t.Context()), c.Client, newer); err != nil {
+			o.t.Error(err)
+		}
+	})
+	key := client.ObjectKey{Namespace: o.in.Namespace, Name: "memcached-operator-controller-manager"}
+	var last appsv1.Deployment
+	o.Eventually(func() bool {
+		o.Expect(c.Client.Get(o.t.Context(), key, &last)).To(gomega.Succeed())
+		s := last.Status
+		return s.ObservedGeneration == last.Generation && s.Replicas == 1 && s.UpdatedReplicas == 1 && s.ReadyReplicas == 1
+	}).Should(gomega.BeTrue(), "the operator runs; last seen: %+v", &last.Status)
+}
+
+// holdsKeys stores keys by one client and reads them by another.
+func (o *installed) holdsKeys(it *cache) {
+	o.t.Helper()
+	endpoint := "--endpoint=" + it.get().Status.Endpoint
+	for _, verb := range []string{"set", "get"} {
+		got, err := c.RunClient(o.t.Context(), it.key.Namespace, images.Client, verb, endpoint, fmt.Sprintf("--keys=%d", olmKeys))
+		o.Expect(err).NotTo(gomega.HaveOccurred())
+		if verb == "get" {
+			got.Nodes = nil
+			if diff := cmp.Diff(chain.Keys{Found: olmKeys}, got); diff != "" {
+				o.t.Errorf("what the client finds (-want +got):\n%s", diff)
+			}
+		}
+	}
+}
+
+// leavesAlone checks that a Memcached outside of the namespaces to serve gets nothing, while one inside is served.
+func (o *installed) leavesAlone(namespace string) {
+	o.t.Helper()
+	if namespace == "" {
+		return
+	}
+	it := newCacheIn(o.t, namespace, "ignored", 1)
+	o.Consistently(func() map[string]types.UID { return it.nodes() }, "3s").Should(gomega.BeEmpty())
+	if conditions := it.get().Status.Conditions; len(conditions) > 0 {
+		o.t.Errorf("a Memcached that is not served has the conditions %v", conditions)
+	}
+}

@@ -1,0 +1,156 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestAMemcachedThatIsDeletedAndMadeAnewAtOnceBecomesReady(t *testing.T) {
+	w := newWorld(t)
+	for range 3 {
+		mc := w.memcached("cache", 2)
+		w.ready("cache")
+		w.Expect(cluster.Delete(w.ctx, mc)).To(gomega.Succeed())
+	}
+	w.memcached("cache", 2)
+	w.ready("cache")
+	for _, event := range w.events() {
+		w.Expect(event).NotTo(gomega.ContainSubstring("OwnershipConflict"), "the old children are on their way out")
+	}
+}
+
+func TestAChildThatIsHeldByAFinalizerIsNotCalledReady(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":["example.com/hold"]}}`)
+	w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed())
+	w.patchSpec(`{"threads":2}`)
+	mc := w.reason("cache", cachev1.ReasonRollingOut)
+	w.Eventually(func() string {
+		mc = get(w, "cache", &cachev1.Memcached{})
+		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
+	}).Should(gomega.ContainSubstring(`Deployment "cache" is being deleted, and is made anew when it is gone; it waits for its finalizers example.com/hold`))
+	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
+	w.ready("cache")
+}
+
+func TestAStatusThatSomebodyEmptiesIsWrittenAgain(t *testing.T) {
+	w := newWorld(t)
+	mc := w.memcached("cache", 1)
+	want := w.ready("cache").Status
+	emptied := client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))
+	w.Expect(cluster.Status().Patch(w.ctx, mc, emptied)).To(gomega.Succeed())
+	got := w.reason("cache", cachev1.ReasonAllNodesReady).Status
+	want.Conditions, got.Conditions = nil, nil
+	w.Expect(got).To(gomega.Equal(want))
+}
+
+// TestAFightEndsAfterAFewBlows has two operators that were configured differently.
+func TestAFightEndsAfterAFewBlows(t *testing.T) {
+	t.Parallel()
+	w := emptyWorld(t, operatorKubeconfig)
+	scope := "--watch-namespaces=" + w.namespace
+	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=registry.example.com/memcached:one"}, scope)
+	first := w.operator
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=registry.example.com/memcached:two"}, scope)
+	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
+
+	mc := w.reason("cache", cachev1.ReasonOwnershipContested)
+
+	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.ContainSubstring(
+		`.spec.template.spec.containers[name="memcached"].image`))
+	w.Eventually(func() int64 { return w.deployment("cache").Generation }).Should(gomega.BeNumerically("<=", 8))
+	if writes := count(w.requests(), "patch deployments"); writes > 8 {
+		t.Errorf("%d writes of the Deployment", writes)
+	}
+}
+
+func (w *world) requests() []string { return audit.requests(w.t, w.namespace) }
+
+func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
+	w := newWorld(t)
+	w.Expect(cluster.Create(w.ctx, serviceLike(w.namespace, ""))).To(gomega.Succeed())
+	w.memcached("cache", 1)
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt":"service"}}}`)
+	w.Eventually(func() string {
+		mc := get(w, "cache", &cachev1.Memcached{})
+		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
+	}).Should(gomega.ContainSubstring("can not be taken over"))
+	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+}
+
+func TestAVeryLongMessageIsCutAndNotLost(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.patchSpec(`{"podMetadata":{"labels":{"a":"` + strings.Repeat("x", 40000) + `"}}}`)
+	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.Expect(len(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message)).To(gomega.BeNumerically("<=", 4096))
+	w.Eventually(w.events).Should(gomega.ContainElement("Warning InvalidSpec"))
+}
+
+// TestOddButLegalSpecsCostNothingAtRest: whatever the API server makes of a value, it is what we compare with.
+func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
+	specs := []string{
+		`{"resources":{"requests":{"cpu":"100u","memory":"200000000.0001"}}}`,
+		`{"resources":{"requests":{"cpu":"0.0005"},"limits":{"memory":"0.2Gi"}}}`,
+		`{"resources":{"limits":{"memory":"1e9","cpu":"0.1"}}}`,
+		`{"memory":"0.1Gi"}`,
+		`{"rollout":{"maxSurge":"0%","maxUnavailable":1,"minReadySeconds":0}}`,
+		`{"rollout":{"minReadySeconds":3600}}`,
+		`{"placement":{"affinity":{},"tolerations":[],"nodeSelector":{}}}`,
+		`{"placement":{"tolerations":[{"operator":"Exists"}]}}`,
+		`{"placement":{"topologySpreadConstraints":[]}}`,
+		`{"placement":{"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule",` +
+			`"minDomains":2,"nodeAffinityPolicy":"Honor","matchLabelKeys":["pod-template-hash"]}]}}`,
+		`{"placement":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[]}}}}`,
+		`{"podMetadata":{"labels":{"app.kubernetes.io/name":"other"}},"service":{"annotations":{}}}`,
+		`{"imagePullSecrets":[],"extraArgs":[],"preferredArchitectures":[]}`,
+		`{"maxItemSize":"512Ki"}`,
+		`{"disruption":{"maxUnavailable":"100%"}}`,
+	}
+	w := newWorld(t)
+	for i, spec := range specs {
+		name := fmt.Sprintf("cache-%d", i)
+		w.memcached(name, 2)
+		w.patch(&cachev1.Memcached{}, name, `{"spec":`+spec+`}`)
+	}
+	w.Eventually(func() []string {
+		var unsettled []string
+		for i, spec := range specs {
+			mc := get(w, fmt.Sprintf("cache-%d", i), &cachev1.Memcached{})
+			ready := meta.FindStatusCondition(mc.Status.Conditions, "Ready")
+			if mc.Status.ObservedGeneration != mc.Generation || len(mc.Status.Nodes) < 2 ||
+				ready.Reason != cachev1.ReasonRollingOut {
+				unsettled = append(unsettled, spec)
+			}
+		}
+		return unsettled
+	}).Should(gomega.BeEmpty())
+	before := len(w.quiet())
+
+	w.stop()
+	w.start()
+	w.memcached("probe", 0)
+	w.reason("probe", cachev1.ReasonScaledToZero)
+
+	want := []string{"patch services", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
+	if diff := cmp.Diff(want, w.quiet()[before:]); diff != "" {
+		t.Errorf("requests after a restart (-want +got):\n%s", diff)
+	}
+}

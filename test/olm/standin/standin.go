@@ -1,0 +1,143 @@
+// Package standin is a stand-in for OLM in tests: it reads a bundle from its image, and makes what OLM makes of a
+// ClusterServiceVersion, and nothing else: ServiceAccounts, roles, bindings and Deployments. It resolves nothing,
+// watches nothing and is no proof that OLM does the same; it proves that what a bundle holds is enough for the
+// operator to work in each install mode.
+package standin
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+)
+
+// targetNamespaces is the annotation by which OLM tells the operator's Pods which namespaces to serve.
+const targetNamespaces = "olm.targetNamespaces"
+
+// Installation is where an operator is installed, and what it is to serve.
+type Installation struct {
+	// Namespace is the operator's own.
+	Namespace string
+
+	// Targets are the namespaces to serve: the own one (OwnNamespace), another (SingleNamespace), several
+	// (MultiNamespace), or none, which means all of them (AllNamespaces).
+	Targets []string
+}
+
+// csv is what of a ClusterServiceVersion is installed.
+type csv struct {
+	Metadata metav1.ObjectMeta
+	Spec     struct {
+		Install struct {
+			Spec struct {
+				Permissions, ClusterPermissions []permission
+				Deployments                     []struct {
+					Name  string
+					Label map[string]string
+					Spec  appsv1.DeploymentSpec
+				}
+			}
+		}
+	}
+}
+
+type permission struct {
+	ServiceAccountName string
+	Rules              []rbacv1.PolicyRule
+}
+
+// Objects are what OLM makes of a bundle, in an order in which they can be created.
+func (in Installation) Objects(files bundle.Files) ([]client.Object, error) {
+	const file = "manifests/" + bundle.Package + ".clusterserviceversion.yaml"
+	var c csv
+	if err := yaml.Unmarshal([]byte(files[file]), &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var objects []client.Object
+	accounts := map[string]bool{}
+	for i, p := range c.Spec.Install.Spec.Permissions {
+		accounts[p.ServiceAccountName] = true
+		objects = append(objects, in.namespaced(fmt.Sprintf("%s-%d", c.Metadata.Name, i), p)...)
+	}
+	for i, p := range c.Spec.Install.Spec.ClusterPermissions {
+		accounts[p.ServiceAccountName] = true
+		objects = append(objects, in.clusterWide(fmt.Sprintf("%s-%s-cluster-%d", c.Metadata.Name, in.Namespace, i), p)...)
+	}
+	for name := range accounts {
+		objects = append([]client.Object{&corev1.ServiceAccount{ObjectMeta: in.own(name)}}, objects...)
+	}
+	for _, d := range c.Spec.Install.Spec.Deployments {
+		deployment := &appsv1.Deployment{ObjectMeta: in.own(d.Name), Spec: d.Spec}
+		deployment.Labels = d.Label
+		in.finish(deployment, c.Metadata)
+		objects = append(objects, deployment)
+	}
+	return objects, nil
+}
+
+func (in Installation) own(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: in.Namespace, Name: name}
+}
+
+// namespaced makes Roles in the operator's namespace and in each target, or a ClusterRole where all namespaces are
+// served.
+func (in Installation) namespaced(name string, p permission) (objects []client.Object) {
+	if len(in.Targets) == 0 {
+		p.Rules = append(p.Rules, rbacv1.PolicyRule{ // OLM lets operators that serve all namespaces list them.
+			APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get", "list", "watch"},
+		})
+		return in.clusterWide(name+"-"+in.Namespace, p)
+	}
+	seen := map[string]bool{}
+	for _, namespace := range append([]string{in.Namespace}, in.Targets...) {
+		if seen[namespace] {
+			continue
+		}
+		seen[namespace] = true
+		meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
+		objects = append(objects,
+			&rbacv1.Role{ObjectMeta: meta, Rules: p.Rules},
+			&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: roleRef("Role", name), Subjects: in.subjects(p)})
+	}
+	return objects
+}
+
+func (in Installation) clusterWide(name string, p permission) []client.Object {
+	meta := metav1.ObjectMeta{Name: name}
+	return []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: p.Rules},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: roleRef("ClusterRole", name), Subjects: in.subjects(p)},
+	}
+}
+
+func (in Installation) subjects(p permission) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: in.Namespace, Name: p.ServiceAccountName}}
+}
+
+func roleRef(kind, name string) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+}
+
+// finish adds to a Deployment what OLM adds: the annotations of the ClusterServiceVersion go to the Pods, that of the
+// target namespaces among them.
+func (in Installation) finish(deployment *appsv1.Deployment, csv metav1.ObjectMeta) {
+	template := &deployment.Spec.Template
+	annotations := map[string]string{}
+	maps.Copy(annotations, template.Annotations)
+	maps.Copy(annotations, csv.Annotations)
+	annotations[targetNamespaces] = strings.Join(in.Targets, ",")
+	template.Annotations = annotations
+	for i := range template.Spec.Containers {
+		env := &template.Spec.Containers[i].Env
+		*env = append(*env, corev1.EnvVar{Name: "OPERATOR_CONDITION_NAME", Value: csv.Name})
+	}
+	deployment.Spec.RevisionHistoryLimit = new(int32(1))
+}
