@@ -134,8 +134,9 @@ func (s *Syncer) update(
 	case slices.Contains(refusedFields(err), "spec.selector"):
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
 	case len(fields) > 0 && !slices.ContainsFunc(fields, isHash):
-		// The wish is the same as before, so it is not the spec's fault.
-		return Outcome{}, fmt.Errorf("a change by somebody else can not be taken back, delete what was added: %v", err) //nolint:errorlint // else it would count as the spec's fault
+		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
+		const text = "a change by somebody else can not be taken back, delete what was added: %s"
+		return Outcome{}, fmt.Errorf(text, err.Error())
 	}
 	return Outcome{}, err
 }

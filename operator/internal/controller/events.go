@@ -87,7 +87,8 @@ func rescaled(o apply.Outcome, size int32) notice {
 }
 
 func broughtUpToSpec(o apply.Outcome) notice {
-	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, o.FieldsInWords()))
+	return normal(o, "Updated", "Update",
+		fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, o.FieldsInWords()))
 }
 
 func driftCorrected(o apply.Outcome) notice {
@@ -119,7 +120,8 @@ func transition(before, now cachev1.MemcachedStatus) []notice {
 
 // toldAgain are reasons of which another message is news. That of NodesNotReady changes with each node.
 var toldAgain = []string{
-	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec, cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
+	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec,
+	cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
 }
 
 // longestNote is what the events API takes, in bytes.
