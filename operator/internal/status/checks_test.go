@@ -1,0 +1,239 @@
+package status
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+func TestConditions(t *testing.T) {
+	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "cache",
+		field.ErrorList{field.Required(field.NewPath("spec"), "x")})
+	was := func(in *Input, reason string, generation int64) {
+		in.Memcached.Status.Conditions = []metav1.Condition{{Type: "Ready", Reason: reason, ObservedGeneration: generation}}
+	}
+	rolling := func(in *Input) { deployed(in).Conditions[0].Reason = "ReplicaSetUpdated" }
+	tests := map[string]struct {
+		change  func(*Input)
+		want    string
+		message string
+		beside  string
+	}{
+		"every node is up to date and answers": {
+			change: func(*Input) {},
+			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"the size is zero and no node is left": {
+			change: func(in *Input) { in.Plan.Size = 0; *deployed(in) = appsv1.DeploymentStatus{ObservedGeneration: 4} },
+			want:   cachev1.ReasonScaledToZero, message: "The size is 0: there are no nodes to wait for",
+		},
+		"the Deployment was just created": {
+			change: func(in *Input) {
+				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Created, Generation: 1}}
+			},
+			want: cachev1.ReasonRollingOut, message: "0 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"the Deployment was just changed, and its status is of before": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 5}}
+			},
+			want: cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"only metadata of the Deployment was changed": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 4}}
+			},
+			want: cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"the Deployment's controller has not seen the change": {
+			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
+			want:   cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"one node of three is of the new template": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes up to date", beside: cachev1.ConditionReconciling,
+		},
+		"all nodes are of the new template, and an old one is still there": {
+			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
+			want:   cachev1.ReasonRollingOut, message: "1 more than the size of 3 still to be removed",
+			beside: cachev1.ConditionReconciling,
+		},
+		"new nodes do not answer yet": {
+			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"a node of a finished rollout went away": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"a node that went away is on its way back": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonNodesNotReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"nodes that a larger size asked for do not answer yet": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 6)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+			},
+			want: cachev1.ReasonRollingOut, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+		},
+		"the rollout does not get on": {
+			change: func(in *Input) {
+				deployed(in).UpdatedReplicas = 1
+				deployed(in).Conditions[0].Status = corev1.ConditionFalse
+			},
+			want: cachev1.ReasonNodesNotReady, message: "3 of 3 nodes ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
+		},
+		"the spec is impossible": {
+			change: func(in *Input) {
+				in.Plan, in.Report = plan.Plan{}, nil
+				in.Err = &plan.InvalidSpec{Problems: []string{`spec.image "X" is no image`}}
+			},
+			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, beside: cachev1.ConditionStalled,
+		},
+		"somebody's Deployment is in the way": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Refused, Why: "theirs: rename it"}}
+			},
+			want: cachev1.ReasonOwnershipConflict, message: "theirs: rename it", beside: cachev1.ConditionStalled,
+		},
+		"the API server finds a child impossible": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}}
+			},
+			want: cachev1.ReasonInvalidSpec, message: `Deployment.apps "cache" is invalid: spec: Required value: x`,
+			beside: cachev1.ConditionStalled,
+		},
+		"Pods can't be created": {
+			change: func(in *Input) {
+				deployed(in).ReadyReplicas = 1
+				deployed(in).Conditions = append(deployed(in).Conditions, appsv1.DeploymentCondition{
+					Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue,
+					Message: `pods "cache-x-12345" is forbidden: exceeded quota: small`,
+				})
+			},
+			want: cachev1.ReasonNodesNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
+			beside: cachev1.ConditionReconciling,
+		},
+		"Pods of a rollout have troubles, the most frequent first": {
+			change: func(in *Input) {
+				rolling(in)
+				deployed(in).ReadyReplicas = 0
+				in.Snapshot.Nodes = []observe.Node{{Trouble: "is odd"}, {Trouble: "can not"}, {Trouble: "can not"}, {Name: "good"}}
+			},
+			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
+			beside: cachev1.ConditionReconciling,
+		},
+		"new nodes answer, but not for long enough": {
+			change: func(in *Input) { rolling(in); deployed(in).AvailableReplicas = 1 },
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready for minReadySeconds",
+			beside: cachev1.ConditionReconciling,
+		},
+		"suspended, with nodes of another size than planned": {
+			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
+			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+		},
+		"suspended before there was a node": {
+			change: func(in *Input) {
+				in.Plan.Suspended, in.Report = true, nil
+				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+			},
+			want: cachev1.ReasonSuspended, message: "The nodes are not there: set spec.suspend to false to have them made",
+			beside: cachev1.ConditionStalled,
+		},
+		"the API server refused a child": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: errors.New("denied\nby policy")}}
+			},
+			want: cachev1.ReasonApplyFailed, message: "denied; by policy", beside: cachev1.ConditionReconciling,
+		},
+		"the API server finds one child impossible and denies another": {
+			change: func(in *Input) {
+				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}, {Verdict: apply.Failed, Err: errors.New("denied")}}
+			},
+			want: cachev1.ReasonApplyFailed, message: invalid.Error() + "; denied", beside: cachev1.ConditionReconciling,
+		},
+		"nothing could be read": {
+			change: func(in *Input) { in.Report, in.Err = nil, errors.New("no answer") },
+			want:   cachev1.ReasonApplyFailed, message: "no answer", beside: cachev1.ConditionReconciling,
+		},
+		"somebody takes back what is set": {
+			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Contested, Why: "fight"}} },
+			want:   cachev1.ReasonOwnershipContested, message: "fight", beside: cachev1.ConditionStalled,
+		},
+		"a child is on its way out": {
+			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Leaving, Why: "is being deleted"}} },
+			want:   cachev1.ReasonRollingOut, message: "is being deleted", beside: cachev1.ConditionReconciling,
+		},
+		"the Deployment is paused": {
+			change: func(in *Input) {
+				deployed(in).UpdatedReplicas = 1
+				in.Snapshot.Deployment().Spec.Paused = true
+			},
+			want:    cachev1.ReasonRollingOut,
+			message: "1 of 3 nodes up to date; the Deployment is paused: kubectl rollout resume deployment cache",
+			beside:  cachev1.ConditionReconciling,
+		},
+		"a node that was ready runs and does not answer": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllNodesReady, 7)
+				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
+				in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Silent: true}
+			},
+			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
+			beside: cachev1.ConditionReconciling,
+		},
+		"a foreign Deployment of that name has nodes": {
+			change: func(in *Input) {
+				in.Snapshot.Deployment().OwnerReferences = nil
+				in.Report = apply.Report{{Verdict: apply.Refused, Why: "theirs"}}
+			},
+			want: cachev1.ReasonOwnershipConflict, message: "theirs", beside: cachev1.ConditionStalled,
+		},
+		"a message that is far too long": {
+			change: func(in *Input) { in.Report, in.Err = nil, errors.New(strings.Repeat("ä", 3000)) },
+			want:   cachev1.ReasonApplyFailed, message: strings.Repeat("ä", 2046) + "…", beside: cachev1.ConditionReconciling,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			tc.change(&in)
+			want := []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.want, Message: tc.message, ObservedGeneration: 7}}
+			if tc.beside == "" {
+				want[0].Status = "True"
+			} else {
+				want = append(want, metav1.Condition{
+					Type: tc.beside, Status: "True", Reason: tc.want, Message: tc.message, ObservedGeneration: 7,
+				})
+			}
+			ignoreTime := cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")
+			if diff := cmp.Diff(want, Evaluate(in).Conditions, ignoreTime); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
