@@ -9,6 +9,7 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -238,6 +239,15 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 			damage: func(w *world) { w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed()) },
 			healed: func(w *world) bool {
 				err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"}, &appsv1.Deployment{})
+				return err == nil
+			},
+		},
+		"the PodDisruptionBudget deleted": {
+			damage: func(w *world) {
+				w.Expect(cluster.Delete(w.ctx, get(w, "cache", &policyv1.PodDisruptionBudget{}))).To(gomega.Succeed())
+			},
+			healed: func(w *world) bool {
+				err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"}, &policyv1.PodDisruptionBudget{})
 				return err == nil
 			},
 		},

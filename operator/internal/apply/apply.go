@@ -133,7 +133,7 @@ func (s *Syncer) update(
 		return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
-	case len(fields) > 0 && !slices.ContainsFunc(fields, isHash):
+	case len(refusedFields(err)) > 0 && len(fields) > 0 && !slices.ContainsFunc(fields, isHash):
 		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
 		const text = "a change by somebody else can not be taken back, delete what was added: %s"
 		return Outcome{}, fmt.Errorf(text, err.Error())
