@@ -31,11 +31,11 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 		t.Fatal("no manifest is found")
 	}
 	for _, manifest := range manifests {
+		object := manifest.Object
+		if slices.Contains(foreignKinds, object.GroupVersionKind().GroupKind().String()) {
+			continue // Nothing here can judge it.
+		}
 		t.Run(manifest.Where, func(t *testing.T) {
-			object := manifest.Object
-			if slices.Contains(foreignKinds, object.GroupVersionKind().GroupKind().String()) {
-				t.Skip("a kind of another project")
-			}
 			namespaced, err := cluster.IsObjectNamespaced(object)
 			if err != nil {
 				t.Fatalf("%v: a kind of another project belongs into foreignKinds", err)
