@@ -3,8 +3,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,7 +35,8 @@ const olmKeys = 50
 // bundle holds enough, not that OLM is right.
 func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 	stopArgoCDsOperator(t)
-	first, second := pushBundle(t, "0.1.0"), pushBundle(t, "0.2.0-rc")
+	now, next := twoCommits(t)
+	first, second := pushBundle(t, now, "0.1.0"), pushBundle(t, next, "0.2.0-rc")
 	modes := []struct {
 		name    string
 		targets []string // of the operator in the namespace olm-<mode>
@@ -83,14 +88,44 @@ func stopArgoCDsOperator(t *testing.T) {
 	})
 }
 
-// pushBundle builds an operator and the bundle around it, pushes both, and reads the bundle back from its image.
-func pushBundle(t *testing.T, version string) bundle.Files {
+// twoCommits returns a checkout of the last commit, and one of a commit on top of it that changes the operator's own
+// Deployment, as a next release may.
+func twoCommits(t *testing.T) (now, next string) {
 	t.Helper()
-	operator, err := c.PushOperator(t.Context(), version)
+	now, next = t.TempDir(), t.TempDir()
+	git := func(arguments ...string) {
+		t.Helper()
+		arguments = append([]string{"-c", "user.name=test", "-c", "user.email=test@example.com"}, arguments...)
+		if out, err := exec.CommandContext(t.Context(), "git", arguments...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, out)
+		}
+	}
+	git("clone", "--quiet", c.Root, now)
+	git("clone", "--quiet", now, next)
+	manager := filepath.Join(next, "operator/config/manager/manager.yaml")
+	content, err := os.ReadFile(manager)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := bundle.Build(t.Context(), c.Root, bundle.Options{
+	changed := bytes.Replace(content, []byte("memory: 64Mi"), []byte("memory: 80Mi"), 1)
+	if err := os.WriteFile(manager, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git("-C", next, "commit", "--quiet", "--all", "--message", "manager: ask for more memory")
+	return now, next
+}
+
+// pushBundle builds an operator of a checkout and the bundle around it, pushes both, and reads the bundle back from its
+// image.
+func pushBundle(t *testing.T, checkout, version string) bundle.Files {
+	t.Helper()
+	from := *c
+	from.Root = checkout
+	operator, err := from.PushOperator(t.Context(), version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := bundle.Build(t.Context(), checkout, bundle.Options{
 		Version: version, Image: operator, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
 			if strings.Contains(image, "/memcached:") {
