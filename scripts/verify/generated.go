@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // staleFiles runs the generators in a copy of the tree, and tells what they changed there.
@@ -15,14 +17,14 @@ func staleFiles(ctx context.Context, root string, files, generators []string) ([
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := copyFiles(root, dir, files); err != nil {
+	if err := worktree.CopyFiles(root, dir, files); err != nil {
 		return nil, err
 	}
 	// The copy gets an index of its own, so that git can tell what changes from here on.
-	if _, err := git(ctx, dir, "init", "--quiet"); err != nil {
+	if _, err := worktree.Git(ctx, dir, "init", "--quiet"); err != nil {
 		return nil, err
 	}
-	if _, err := git(ctx, dir, "add", "--all", "--force"); err != nil {
+	if _, err := worktree.Git(ctx, dir, "add", "--all", "--force"); err != nil {
 		return nil, err
 	}
 	for _, generator := range generators {
@@ -40,7 +42,7 @@ func generate(ctx context.Context, dir, generator string) error {
 	}
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Dir = dir
-	command.Env = environment()
+	command.Env = worktree.Environment()
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", generator, err, out)
 	}
@@ -51,10 +53,10 @@ func generate(ctx context.Context, dir, generator string) error {
 func changes(ctx context.Context, dir string, generators []string) ([]string, error) {
 	// A new file counts as a change once git intends to add it; ignored ones stay out, and
 	// removed ones must not be taken as agreed upon.
-	if _, err := git(ctx, dir, "add", "--no-all", "--intent-to-add", "."); err != nil {
+	if _, err := worktree.Git(ctx, dir, "add", "--no-all", "--intent-to-add", "."); err != nil {
 		return nil, err
 	}
-	names, err := git(ctx, dir, "diff", "--name-only", "-z")
+	names, err := worktree.Git(ctx, dir, "diff", "--name-only", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func changes(ctx context.Context, dir string, generators []string) ([]string, er
 		if name == "" {
 			continue
 		}
-		diff, err := git(ctx, dir, "diff", "--no-color", "--unified=1", "--", name)
+		diff, err := worktree.Git(ctx, dir, "diff", "--no-color", "--unified=1", "--", name)
 		if err != nil {
 			return nil, err
 		}

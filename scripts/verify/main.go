@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 func main() {
@@ -36,7 +38,7 @@ func newCommand() *cobra.Command {
 	command.Flags().StringArrayVar(&generators, "generate", []string{"make generate manifests api-docs"},
 		"command that writes generated files (repeatable)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		root, err := git(command.Context(), ".", "rev-parse", "--show-toplevel")
+		root, err := worktree.Git(command.Context(), ".", "rev-parse", "--show-toplevel")
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 func TestVerify(t *testing.T) {
@@ -86,7 +88,7 @@ func repository(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	if _, err := git(t.Context(), root, "init", "--quiet"); err != nil {
+	if _, err := worktree.Git(t.Context(), root, "init", "--quiet"); err != nil {
 		t.Fatal(err)
 	}
 	return root

@@ -87,18 +87,34 @@ func layerOf(files []file) (v1.Layer, error) {
 // Push writes an image to a registry and returns its reference by digest. Registries on this
 // machine are spoken to in plain HTTP.
 func Push(ctx context.Context, image v1.Image, ref string, opts ...name.Option) (string, error) {
-	tag, err := name.ParseReference(ref, opts...)
+	return push(ref, image, func(to name.Reference) error {
+		return remote.Write(to, image, remoteOptions(ctx)...)
+	}, opts...)
+}
+
+// push parses the reference, lets the content be written, and returns the reference by the content's digest.
+func push(
+	ref string, content interface{ Digest() (v1.Hash, error) }, write func(name.Reference) error, opts ...name.Option,
+) (string, error) {
+	to, err := name.ParseReference(ref, opts...)
 	if err != nil {
 		return "", err
 	}
-	err = remote.Write(tag, image, remote.WithContext(ctx),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(http.DefaultTransport))
-	if err != nil {
+	if err := write(to); err != nil {
 		return "", fmt.Errorf("push %s: %w", ref, err)
 	}
-	digest, err := image.Digest()
+	digest, err := content.Digest()
 	if err != nil {
 		return "", err
 	}
-	return tag.Context().Digest(digest.String()).String(), nil
+	return to.Context().Digest(digest.String()).String(), nil
+}
+
+// remoteOptions are how registries are spoken to: with the credentials of the user's own configuration.
+func remoteOptions(ctx context.Context) []remote.Option {
+	return []remote.Option{
+		remote.WithContext(ctx),
+		remote.WithAuthFromKeychain(authn.DefaultKeychain),
+		remote.WithTransport(http.DefaultTransport),
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/distribution/reference"
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -96,20 +95,9 @@ func Index(images ...v1.Image) (v1.ImageIndex, error) {
 
 // PushIndex writes an index, and what it lists, to a registry and returns its reference by digest.
 func PushIndex(ctx context.Context, index v1.ImageIndex, ref string, opts ...name.Option) (string, error) {
-	tag, err := name.ParseReference(ref, opts...)
-	if err != nil {
-		return "", err
-	}
-	err = remote.WriteIndex(tag, index, remote.WithContext(ctx),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(http.DefaultTransport))
-	if err != nil {
-		return "", fmt.Errorf("push %s: %w", ref, err)
-	}
-	digest, err := index.Digest()
-	if err != nil {
-		return "", err
-	}
-	return tag.Context().Digest(digest.String()).String(), nil
+	return push(ref, index, func(to name.Reference) error {
+		return remote.WriteIndex(to, index, remoteOptions(ctx)...)
+	}, opts...)
 }
 
 // Digest asks the registry for an image, and returns its reference by digest. It tells of an image that the registry
@@ -119,8 +107,7 @@ func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error
 	if err != nil {
 		return "", err
 	}
-	descriptor, err := remote.Head(parsed, remote.WithContext(ctx),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(http.DefaultTransport))
+	descriptor, err := remote.Head(parsed, remoteOptions(ctx)...)
 	var refused *transport.Error
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
 		return "", fmt.Errorf("the registry does not have %s", ref)

@@ -13,6 +13,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // Release is what a release is told.
@@ -56,7 +57,7 @@ func (r *Release) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(copied)
-	if err := copyFiles(r.Root, copied, files); err != nil {
+	if err := worktree.CopyFiles(r.Root, copied, files); err != nil {
 		return err
 	}
 	made, err := r.stamp(ctx, copied, f)
@@ -71,7 +72,7 @@ func (r *Release) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if !r.DryRun {
-		if err := copyFiles(copied, r.Root, changed); err != nil {
+		if err := worktree.CopyFiles(copied, r.Root, changed); err != nil {
 			return err
 		}
 	}

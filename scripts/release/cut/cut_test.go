@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
@@ -245,7 +246,7 @@ func commit(t *testing.T, root, subject string) {
 
 func mustGit(t *testing.T, root string, args ...string) {
 	t.Helper()
-	if _, err := git(t.Context(), root, args...); err != nil {
+	if _, err := worktree.Git(t.Context(), root, args...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -277,7 +278,7 @@ func read(t *testing.T, root, name string) string {
 
 func writeFile(t *testing.T, root, name, content string) {
 	t.Helper()
-	if err := write(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+	if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
@@ -187,7 +188,7 @@ func addAPI(dir string, f *facts) error {
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, released, f.version.String()+".yaml"), content, 0o644)
+	return worktree.WriteFile(filepath.Join(dir, released, f.version.String()+".yaml"), content, 0o644)
 }
 
 // nameOf is an image's reference without tag and digest.

@@ -12,6 +12,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
@@ -36,7 +37,7 @@ func (r *Release) validate() error {
 
 // validateTree refuses what would get into a release without being in its commit.
 func (r *Release) validateTree(ctx context.Context) error {
-	status, err := git(ctx, r.Root, "status", "--porcelain")
+	status, err := worktree.Git(ctx, r.Root, "status", "--porcelain")
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return fmt.Errorf("the tree has changes that are in no commit: commit or stash them first:\n%s", status)
 	}
 	tag := "v" + r.Version
-	tags, err := git(ctx, r.Root, "tag", "--list", tag)
+	tags, err := worktree.Git(ctx, r.Root, "tag", "--list", tag)
 	if err == nil && tags != "" {
 		err = fmt.Errorf("--version %q: the tag %s is there already: a release is made once", r.Version, tag)
 	}

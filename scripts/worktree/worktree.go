@@ -1,0 +1,68 @@
+// Package worktree is what the tools need of a Git work tree: to ask git about it, and to copy files of it.
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Git runs one git command in a folder and returns what it prints.
+func Git(ctx context.Context, dir string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = dir
+	command.Env = Environment()
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return string(out), nil
+}
+
+// Environment is ours without what git sets for its hooks: there it would point every git
+// command, also one in a copy of the tree, at the repository of the hook. Who commits, and when, stays.
+func Environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		who := strings.HasPrefix(variable, "GIT_AUTHOR_") || strings.HasPrefix(variable, "GIT_COMMITTER_")
+		return strings.HasPrefix(variable, "GIT_") && !who
+	})
+}
+
+// CopyFiles copies regular files with their permissions, as some are scripts. Anything else, such as a link, is left
+// out.
+func CopyFiles(from, to string, files []string) error {
+	for _, name := range files {
+		source := filepath.Join(from, name)
+		info, err := os.Lstat(source)
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		content, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		if err := WriteFile(filepath.Join(to, name), content, info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFile writes a file, and makes the folders that it lies in.
+func WriteFile(path string, content []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, mode)
+}
