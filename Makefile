@@ -131,13 +131,16 @@ undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds
 ##@ GitOps
 
 .PHONY: gitops-init
-gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [MEMCACHED_IMAGE=].
-	@go run ./scripts/gitops init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
-		--version $(VERSION) --architecture $(ARCH) --memcached-image '$(MEMCACHED_IMAGE)'
+gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...
+	@go run ./scripts/settings init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
+		--version $(VERSION) --architecture $(ARCH) --memcached-image '$(MEMCACHED_IMAGE)' \
+		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 REPO ?=
 REVISION ?= main
 MEMCACHED_IMAGE ?=
+CATALOG_IMAGE ?=
+ARGOCD_NAMESPACE ?=
 
 ##@ OLM and release
 

@@ -17,7 +17,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 const keys = 200
@@ -124,7 +124,7 @@ func anotherOperatorLosesNothing(t *testing.T) {
 	}
 
 	healthy(t, commit(t, "Upgrade the operator", func(dir string) error {
-		file, err := settings.Load(filepath.Join(dir, settings.Path))
+		file, err := values.Load(filepath.Join(dir, values.Path))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/release/check"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // brokenCatalog is a catalog of two versions in which a text is another.
@@ -156,4 +158,25 @@ func twoVersions(t *testing.T) *catalog.Catalog {
 		}
 	}
 	return c
+}
+
+// TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the example. Whoever has a catalog of their own
+// may pin any.
+func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
+	file, err := values.Load(root + "/" + values.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := file.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := image.Catalog.Digest(bundleDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, got, _ := strings.Cut(s.CatalogImage, "@")
+	if strings.HasPrefix(name, "registry.example.com/") && got != want {
+		t.Errorf("%s has the digest %s, the catalog %s: run make catalog", values.Path, got, want)
+	}
 }

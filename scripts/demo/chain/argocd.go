@@ -56,10 +56,22 @@ func orUnknown(s string) string {
 	return s
 }
 
-// ApplyRoot applies gitops/bootstrap of the Git repository's work tree, once.
+// bootstrap is what ApplyRoot applies: the settings of Argo CD, and the root Application of the way without OLM.
+var bootstrap = []string{"gitops/bootstrap/argocd/existing", "gitops/bootstrap/direct"}
+
+// ApplyRoot applies the bootstrap folders of the Git repository's work tree, once.
 func (c *Chain) ApplyRoot(ctx context.Context) error {
+	for _, folder := range bootstrap {
+		if err := c.applyFolder(ctx, folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Chain) applyFolder(ctx context.Context, folder string) error {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
-		Run(filesys.MakeFsOnDisk(), filepath.Join(c.Git.Dir, "gitops/bootstrap"))
+		Run(filesys.MakeFsOnDisk(), filepath.Join(c.Git.Dir, folder))
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // Chain is a cluster with the Git repository that Argo CD follows.
@@ -108,13 +108,18 @@ func (c *Chain) pushMemcached(ctx context.Context) (string, error) {
 // Publish pushes the manifests of the working tree to Git, with the settings of this cluster.
 func (c *Chain) Publish(ctx context.Context, message string, images Images) (string, error) {
 	return c.Git.Publish(ctx, c.Root, message, func(dir string) error {
-		file, err := settings.Load(filepath.Join(dir, settings.Path))
+		file, err := values.Load(filepath.Join(dir, values.Path))
 		if err != nil {
 			return err
 		}
-		_, err = file.Save(settings.Settings{
+		now, err := file.Settings()
+		if err != nil {
+			return err
+		}
+		_, err = file.Save(values.Settings{
 			RepoURL: c.Git.URL, Revision: Branch, Architecture: oci.Host().Architecture,
-			OperatorImage: images.Operator, MemcachedImage: images.Memcached,
+			ArgoCDNamespace: argoNamespace, OperatorImage: images.Operator, MemcachedImage: images.Memcached,
+			CatalogImage: now.CatalogImage,
 		})
 		return err
 	})

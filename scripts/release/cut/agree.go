@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // agree reads back what was written, each room in the way in which its visitors read it.
 func agree(dir string, f *facts, m *made) error {
 	errs := []error{agreeOverlays(dir, f.image)}
-	file, err := settings.Load(filepath.Join(dir, settings.Path))
+	file, err := values.Load(filepath.Join(dir, values.Path))
 	if err != nil {
 		return err
 	}
 	s, err := file.Settings()
-	errs = append(errs, err, differs(settings.Path, s.OperatorImage, f.image))
+	errs = append(errs, err, differs(values.Path, s.OperatorImage, f.image), differs(values.Path, s.CatalogImage, m.catalog))
 	version, image, err := current(dir)
 	errs = append(errs, err, differs(makefile, version, f.version.String()), differs(managerFile, image, f.image))
 	c, err := catalog.Load(filepath.Join(dir, bundle.Dir))
@@ -48,7 +48,7 @@ func differs(where, got, want string) error {
 
 func agreeOverlays(dir, image string) error {
 	var errs []error
-	for _, pattern := range []string{"overlays/*", "gitops/operator/*"} {
+	for _, pattern := range []string{"overlays/*", "gitops/operator/direct/*"} {
 		overlays, err := filepath.Glob(filepath.Join(dir, pattern, "kustomization.yaml"))
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/emit"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // made are the images that follow from the release, not yet pushed: their digests are known beforehand.
@@ -28,7 +29,7 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 	if err := emit.Bundle(ctx, dir, folder, options); err != nil {
 		return nil, err
 	}
-	bundleDigest, err := digestOf(image.Bundle, folder)
+	bundleDigest, err := image.Bundle.Digest(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +37,21 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 	if err := emit.Catalog(folder, m.bundle); err != nil {
 		return nil, err
 	}
-	catalogDigest, err := digestOf(image.Catalog, folder)
+	catalogDigest, err := image.Catalog.Digest(folder)
+	if err != nil {
+		return nil, err
+	}
 	m.catalog = r.catalogImage() + "@" + catalogDigest
-	return m, err
+	return m, stampCatalog(dir, m.catalog)
+}
+
+// stampCatalog writes which catalog Argo CD gives to OLM.
+func stampCatalog(dir, image string) error {
+	file, err := values.Load(filepath.Join(dir, values.Path))
+	if err != nil {
+		return err
+	}
+	return file.PinCatalog(image)
 }
 
 // channels of a version: one that comes before a release is for those who ask for it.
@@ -55,13 +68,4 @@ func (r *Release) pin(ctx context.Context, image string) (string, error) {
 		return image, nil
 	}
 	return r.Digest(ctx, image)
-}
-
-func digestOf(kind image.Kind, dir string) (string, error) {
-	index, err := kind.Build(dir)
-	if err != nil {
-		return "", err
-	}
-	digest, err := index.Digest()
-	return digest.String(), err
 }

@@ -10,8 +10,8 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/settings"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -81,7 +81,7 @@ func edit(dir, name string, pairs ...string) error {
 func (r *Release) stampManifests(dir string, f *facts) error {
 	pairs := []string{"image: " + f.oldImage, "image: " + f.image}
 	if r.MemcachedImage != "" {
-		files, err := settings.Load(filepath.Join(dir, settings.Path))
+		files, err := values.Load(filepath.Join(dir, values.Path))
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (r *Release) stampMakefile(dir string, f *facts) error {
 
 // stampSettings writes what Argo CD installs.
 func (r *Release) stampSettings(dir string, f *facts) error {
-	file, err := settings.Load(filepath.Join(dir, settings.Path))
+	file, err := values.Load(filepath.Join(dir, values.Path))
 	if err != nil {
 		return err
 	}

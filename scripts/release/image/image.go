@@ -48,6 +48,16 @@ func (k Kind) Build(dir string) (v1.ImageIndex, error) {
 	return oci.Files(labels, files)
 }
 
+// Digest is what the image of what is in dir will have when it is pushed.
+func (k Kind) Digest(dir string) (string, error) {
+	index, err := k.Build(dir)
+	if err != nil {
+		return "", err
+	}
+	digest, err := index.Digest()
+	return digest.String(), err
+}
+
 // parse reads the few instructions of a Dockerfile that an image of files needs, and refuses others.
 func parse(dockerfile string) (labels, folders map[string]string, err error) {
 	labels, folders = map[string]string{}, map[string]string{}
