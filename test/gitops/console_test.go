@@ -1,0 +1,300 @@
+package gitops
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	consoleOIDC = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: console-oidc
+  annotations: {config.kubernetes.io/local-config: "true"}
+data:
+  host: console.example.com
+  issuerURL: https://login.example.com
+  clientID: a-client
+  scopes: profile,groups
+  secretName: a-secret
+  clusterIssuer: an-issuer
+  gateway: a-gateway
+`
+
+	// Ways to install the console, as the text of a kustomization.yaml beside its folder.
+	withoutLogin = "resources: [console/base]\n"
+	withAdmin    = withoutLogin + "components:\n- console/components/cluster-admin\n"
+	withIngress  = "resources: [console/base, oidc.yaml]\ncomponents:\n- console/components/ingress\n"
+)
+
+// consoleRules name what breaks them in what a way renders.
+var consoleRules = map[string][]func(*testing.T, resmap.ResMap) []string{
+	withoutLogin: {readsOnly, byPortForwardOnly, restricted},
+	withAdmin:    {readsOnly},
+	withIngress:  {readsOnly, afterLoginOnly, restricted},
+}
+
+func TestTheConsoleKeepsItsRules(t *testing.T) {
+	for _, way := range []string{withoutLogin, withIngress} {
+		if problems := consoleProblems(t, way); len(problems) > 0 {
+			t.Errorf("%s%q", way, problems)
+		}
+	}
+}
+
+func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
+	const (
+		role, binding = "base/visitor/clusterrole.yaml", "base/visitor/clusterrolebinding.yaml"
+		pod, policy   = "base/deployment.yaml", "base/networkpolicy.yaml"
+		ingress       = "components/ingress/kustomization.yaml"
+		login         = "components/ingress/login.yaml"
+		read          = "[get, list, watch]"
+	)
+	tests := map[string]struct{ way, file, old, new, want string }{
+		"it reads Secrets":            {withoutLogin, role, "- configmaps", "- secrets", "may get secrets"},
+		"it reads everything":         {withoutLogin, role, "[cronjobs, jobs]", `["*"]`, "may get *"},
+		"it runs commands in Pods":    {withoutLogin, role, "pods/log", "pods/exec", "may get pods/exec"},
+		"it deletes":                  {withoutLogin, role, read, "[delete]", "may delete configmaps"},
+		"it does what it likes":       {withoutLogin, role, read, `["*"]`, "may * configmaps"},
+		"its role is made of others":  {withoutLogin, role, "rules:", "aggregationRule: {}\nrules:", "made elsewhere"},
+		"its role is somebody else's": {withoutLogin, binding, "visitor\nsubjects", "x\nsubjects", "made elsewhere"},
+		"it may do everything":        {withAdmin, role, "", "", "cluster-admin is made elsewhere"},
+		"each node has a port for it": {withoutLogin, "base/service.yaml", "ClusterIP", "NodePort", "NodePort"},
+		"other Pods reach it":         {withoutLogin, policy, "podS", "ingress: [{}]\n  podS", "Ingress:"},
+		"nothing guards its Pod":      {withoutLogin, "base/kustomization.yaml", "- networkpolicy.yaml", "", "PolicyTypes"},
+		"it may run as root":          {withoutLogin, pod, "NonRoot: true", "NonRoot: false", "RunAsNonRoot"},
+		"it has capabilities":         {withoutLogin, pod, "[ALL]", "[CHOWN]", "CHOWN"},
+		"its namespace takes any Pod": {withoutLogin, "base/namespace.yaml", "e: restricted", "e: baseline", "baseline"},
+
+		"the login is off":             {withIngress, login, "value: oidc", "value: openshift", "something else answers"},
+		"the login is put off":         {withIngress, login, "value: oidc", "value: disabled", "says disabled"},
+		"a flag puts the login off":    {withIngress, pod, "env:", "args: [--x]\n          env:", "says args"},
+		"requests carry the token":     {withIngress, login, "$patch: delete", "value: x", "says BEARER_TOKEN"},
+		"the visitor is there":         {withIngress, ingress, "- path: no-visitor.yaml", "", "ServiceAccount okd-console-visitor"},
+		"the visitor's token is there": {withIngress, ingress, "- path: no-visitor.yaml", "", "Secret okd-console-visitor"},
+		"a second container answers":   {withIngress, pod, "containers:", "containers:\n        - {name: x, image: x}", "something else answers"},
+		"an issuer is not filled in":   {withIngress, ingress, "ISSUER_URL]", "CLIENT_ID]", "says from-console-oidc"},
+		"passwords go by plain HTTP":   {withIngress, login, "https://0", "http://0", "says http://0"},
+		"it reaches everything":        {withIngress, ingress, "[Ingress, Egress]", "[Ingress]", "it reaches everything"},
+		"the gateway reads along":      {withIngress, "components/ingress/gateway.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			problems := strings.Join(consoleProblems(t, tc.way, [3]string{tc.file, tc.old, tc.new}), "\n")
+			if !strings.Contains(problems, tc.want) {
+				t.Errorf("problems: %q, want one with %q", problems, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheIngressOfTheConsoleDoesNotBuildWithoutALogin(t *testing.T) {
+	type build struct{ way, oidc, want string }
+	tests := map[string]build{
+		"console-oidc is not there":     {withoutLogin + "components: [console/components/ingress]", consoleOIDC, "console-oidc"},
+		"console-oidc has another name": {withIngress, strings.Replace(consoleOIDC, "console-oidc", "x", 1), "console-oidc"},
+		"cluster-admin comes before it": {withAdmin + "- console/components/ingress\n", consoleOIDC, "okd-console-cluster-admin"},
+		"cluster-admin comes after it":  {withIngress + "- console/components/cluster-admin\n", consoleOIDC, "okd-console-cluster-admin"},
+	}
+	for line := range strings.Lines(strings.Split(consoleOIDC, "\ndata:\n")[1]) {
+		tests["console-oidc is without "+strings.TrimSpace(line)] = build{withIngress, strings.Replace(consoleOIDC, line, "", 1), "console-oidc"}
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := buildConsole(t, tc.way, tc.oidc); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error: %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
+	type kind struct{ Group, Kind string }
+	var project struct {
+		Spec struct{ ClusterResourceWhitelist, NamespaceResourceWhitelist []kind }
+	}
+	content, err := os.ReadFile("../../gitops/bootstrap/components/console/project.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(content, &project); err != nil {
+		t.Fatal(err)
+	}
+	held, allowed := map[kind]bool{}, map[kind]bool{}
+	for _, way := range []string{withAdmin, withIngress} {
+		objects, err := buildConsole(t, way, consoleOIDC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects.Resources() {
+			held[kind{object.GetGvk().Group, object.GetGvk().Kind}] = true
+		}
+	}
+	for _, k := range slices.Concat(project.Spec.ClusterResourceWhitelist, project.Spec.NamespaceResourceWhitelist) {
+		allowed[k] = true
+	}
+	if diff := cmp.Diff(held, allowed); diff != "" {
+		t.Errorf("kinds (-held +allowed):\n%s", diff)
+	}
+}
+
+// readsOnly holds roles to reading, but for Secrets, and bindings to the roles here.
+func readsOnly(t *testing.T, objects resmap.ResMap) []string {
+	var problems []string
+	roles := map[string]bool{}
+	for _, role := range ofKind[rbacv1.ClusterRole](t, objects) {
+		roles[role.Name] = role.AggregationRule == nil
+		for _, rule := range role.Rules {
+			problems = append(problems, beyondReading(rule)...)
+		}
+	}
+	for _, binding := range ofKind[rbacv1.ClusterRoleBinding](t, objects) {
+		if !roles[binding.RoleRef.Name] {
+			problems = append(problems, binding.RoleRef.Name+" is made elsewhere")
+		}
+	}
+	return problems
+}
+
+// beyondReading knows that whoever may get pods/exec, or a proxy, may do more than read.
+func beyondReading(rule rbacv1.PolicyRule) []string {
+	var problems []string
+	for _, resource := range rule.Resources {
+		_, part, _ := strings.Cut(resource, "/")
+		harmless := slices.Contains([]string{"", "icon", "log", "scale", "status"}, part) &&
+			resource != "*" && resource != "secrets"
+		for _, verb := range rule.Verbs {
+			if !harmless || !slices.Contains([]string{"get", "list", "watch"}, verb) {
+				problems = append(problems, "may "+verb+" "+resource)
+			}
+		}
+	}
+	return problems
+}
+
+// byPortForwardOnly: as long as there is no login, nothing else leads in.
+func byPortForwardOnly(t *testing.T, objects resmap.ResMap) []string {
+	var problems []string
+	for _, service := range ofKind[corev1.Service](t, objects) {
+		problems = append(problems, cmp.Diff(corev1.ServiceTypeClusterIP, service.Spec.Type))
+	}
+	var policies []networkingv1.NetworkPolicySpec
+	for _, policy := range ofKind[networkingv1.NetworkPolicy](t, objects) {
+		policies = append(policies, policy.Spec)
+	}
+	nobody := networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Ingress"}}
+	return append(problems, cmp.Diff([]networkingv1.NetworkPolicySpec{nobody}, policies))
+}
+
+// afterLoginOnly: one process answers, it asks for a login, and nobody else's rights are left to act by.
+func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
+	var problems []string
+	for _, object := range objects.Resources() {
+		if object.GetKind() == "Secret" || object.GetKind() == "ServiceAccount" && object.GetName() != "okd-console" {
+			problems = append(problems, object.GetKind()+" "+object.GetName()+" is still there")
+		}
+		if object.GetKind() == "NetworkPolicy" && !strings.Contains(object.MustYaml(), "- Egress") {
+			problems = append(problems, "it reaches everything")
+		}
+		for _, sign := range []string{"from-console-oidc", "disabled", "BEARER_TOKEN", "http://0", "args:", "mode: SIMPLE"} {
+			if strings.Contains(object.MustYaml(), sign) {
+				problems = append(problems, object.GetKind()+" still says "+sign)
+			}
+		}
+	}
+	for _, deployment := range ofKind[appsv1.Deployment](t, objects) {
+		containers, login := deployment.Spec.Template.Spec.Containers, corev1.EnvVar{Name: "BRIDGE_USER_AUTH", Value: "oidc"}
+		if len(containers) != 1 || !slices.Contains(containers[0].Env, login) {
+			problems = append(problems, "something else answers than a console with a login")
+		}
+	}
+	return problems
+}
+
+// restricted: the Pod Security Standard of that name is asked for, and met.
+func restricted(t *testing.T, objects resmap.ResMap) []string {
+	var problems []string
+	for _, namespace := range ofKind[corev1.Namespace](t, objects) {
+		problems = append(problems, cmp.Diff("restricted", namespace.Labels["pod-security.kubernetes.io/enforce"]))
+	}
+	for _, deployment := range ofKind[appsv1.Deployment](t, objects) {
+		pod := deployment.Spec.Template.Spec
+		problems = append(problems, cmp.Diff(&corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}, pod.SecurityContext), cmp.Diff(&corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		}, pod.Containers[0].SecurityContext))
+	}
+	return problems
+}
+
+// consoleProblems are those of a way, in a copy with edits.
+func consoleProblems(t *testing.T, way string, edits ...[3]string) []string {
+	t.Helper()
+	objects, err := buildConsole(t, way, consoleOIDC, edits...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems []string
+	for _, rule := range consoleRules[way] {
+		problems = append(problems, rule(t, objects)...)
+	}
+	return slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
+}
+
+// buildConsole builds a way in a copy of the console's folder. An edit is a file, a piece of it, and what replaces that.
+func buildConsole(t *testing.T, way, oidc string, edits ...[3]string) (resmap.ResMap, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "console"), os.DirFS("../../gitops/console")); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kustomization.yaml", way)
+	write("oidc.yaml", oidc)
+	for _, edit := range edits {
+		name := filepath.Join("console", edit[0])
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(content), edit[1]) {
+			t.Fatalf("%s has no %q: %v", name, edit[1], err)
+		}
+		write(name, strings.Replace(string(content), edit[1], edit[2], 1))
+	}
+	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+}
+
+// ofKind reads the objects of a type's kind, strictly.
+func ofKind[T any](t *testing.T, objects resmap.ResMap) []T {
+	t.Helper()
+	var found []T
+	for _, object := range objects.Resources() {
+		if !strings.HasSuffix(fmt.Sprintf("%T", *new(T)), "."+object.GetKind()) {
+			continue
+		}
+		var typed T
+		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), &typed); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, typed)
+	}
+	return found
+}
