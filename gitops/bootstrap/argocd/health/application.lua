@@ -1,23 +1,21 @@
 -- An Application passes on its health, so that the waves of its parent wait for it. Argo CD has had no check of its own
 -- for Applications since 1.8. One of this tree must also be synced to the revision that it names; what other
 -- Applications of this Argo CD are meant to be is not ours to judge.
-local health = { status = "Progressing", message = "Waiting for the first sync" }
-if obj.status == nil or obj.status.health == nil or obj.status.sync == nil then
+local status = obj.status or {}
+if status.health == nil or status.health.status == nil or status.sync == nil then
+  return { status = "Progressing", message = "Waiting for the first sync" }
+end
+local health = { status = status.health.status, message = status.health.message or "" }
+local labels = obj.metadata.labels or {}
+if labels["app.kubernetes.io/part-of"] ~= "memcached-operator" or health.status == "Degraded" then
   return health
 end
-local labels = obj.metadata.labels
-if labels ~= nil and labels["app.kubernetes.io/part-of"] == "memcached-operator" then
-  local compared, source = obj.status.sync.comparedTo, obj.spec.source
-  if source ~= nil and compared ~= nil and compared.source ~= nil
-      and compared.source.targetRevision ~= source.targetRevision then
-    health.message = "Waiting for " .. source.targetRevision
-    return health
-  end
-  if obj.status.health.status == "Healthy" and obj.status.sync.status ~= "Synced" then
-    health.message = "Waiting for the sync"
-    return health
-  end
+local compared = (status.sync.comparedTo or {}).source
+if compared ~= nil and compared.targetRevision ~= obj.spec.source.targetRevision then
+  return { status = "Progressing", message = "Waiting for " .. obj.spec.source.targetRevision }
 end
-health.status = obj.status.health.status or "Progressing"
-health.message = obj.status.health.message or ""
+-- Missing and Unknown would not count at all: Argo CD passes over children of these.
+if status.sync.status ~= "Synced" or health.status == "Missing" or health.status == "Unknown" then
+  return { status = "Progressing", message = "Waiting for the sync" }
+end
 return health

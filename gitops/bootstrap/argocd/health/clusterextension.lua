@@ -6,7 +6,9 @@ for _, condition in ipairs((obj.status or {}).conditions or {}) do
   end
 end
 local installed, progressing = conditions.Installed, conditions.Progressing
-if progressing ~= nil and progressing.reason == "Blocked" then
+-- Not any other reason: operator-controller fills in conditions that it has nothing to say of yet with False.
+local ended = { Blocked = true, InvalidConfiguration = true, ProgressDeadlineExceeded = true }
+if progressing ~= nil and progressing.status == "False" and ended[progressing.reason] then
   return { status = "Degraded", message = progressing.message }
 end
 if installed ~= nil and installed.status == "True" and progressing ~= nil and progressing.reason == "Succeeded" then
