@@ -38,23 +38,37 @@ func (f *flags) addOutput(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
 }
 
+// addArgoCDVersion adds a flag without a default, so that `up` can tell that no version was asked for.
+func addArgoCDVersion(cmd *cobra.Command, version *string) {
+	cmd.Flags().StringVar(version, "argocd-version", "", "version of Argo CD, 2.14 or 3.2 (a new cluster has 2.14)")
+}
+
 func buildCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "build",
-		Short:   "Build all programs of the cluster into the cache",
-		Example: "  go run ./scripts/cluster build",
-		Args:    cobra.NoArgs,
+	var argoCDVersion string
+	cmd := &cobra.Command{
+		Use:   "build",
+		Short: "Build all programs of the cluster into the cache",
+		Example: "  go run ./scripts/cluster build\n" +
+			"  go run ./scripts/cluster build --argocd-version 3.2",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			binaries, err := builds.Ensure(cmd.Context(), builds.Cluster(true)...)
+			argoCD, err := builds.ArgoCD(argoCDVersion)
 			if err != nil {
 				return err
 			}
-			for _, binary := range builds.Cluster(true) {
+			programs := builds.WithArgoCD(argoCD)
+			binaries, err := builds.Ensure(cmd.Context(), programs...)
+			if err != nil {
+				return err
+			}
+			for _, binary := range programs {
 				fmt.Fprintln(cmd.OutOrStdout(), binaries.Path(binary))
 			}
 			return nil
 		},
 	}
+	addArgoCDVersion(cmd, &argoCDVersion)
+	return cmd
 }
 
 func assetsCommand() *cobra.Command {
@@ -81,7 +95,8 @@ func upCommand(f *flags) *cobra.Command {
 		Use:   "up",
 		Short: "Bring the cluster up, or find that it runs already",
 		Example: "  sudo go run ./scripts/cluster up\n" +
-			"  go run ./scripts/cluster up --name e2e --argocd=false -o json",
+			"  go run ./scripts/cluster up --name e2e --argocd=false -o json\n" +
+			"  go run ./scripts/cluster up --name new --argocd-version 3.2",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Name = f.name
@@ -96,6 +111,7 @@ func upCommand(f *flags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
+	addArgoCDVersion(cmd, &opts.ArgoCDVersion)
 	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "refuse instead of installing missing packages with apt-get")
 	f.addOutput(cmd)
 	return cmd

@@ -21,7 +21,7 @@ func (f *flags) print(out io.Writer, cluster *local.Cluster, parts ...local.Part
 	}
 	with := ""
 	if cluster.ArgoCD {
-		with = " with Argo CD"
+		with = " with Argo CD " + cluster.ArgoCDVersion
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := [][2]string{

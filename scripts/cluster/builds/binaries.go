@@ -1,5 +1,10 @@
 package builds
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Binary is one program of the cluster: a package of a module that a wrapper go.mod pins.
 type Binary struct {
 	Name    string // of the file, which is not always what `go build` would call it
@@ -28,7 +33,10 @@ var (
 
 	coredns = &wrapper{component: "coredns", dir: "scripts/cluster/builds/coredns", module: "github.com/coredns/coredns"}
 
-	argocd = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd", module: "github.com/argoproj/argo-cd/v2"}
+	argocd2 = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd", module: "github.com/argoproj/argo-cd/v2"}
+
+	argocd3 = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd3",
+		module: "github.com/argoproj/argo-cd/v3"}
 
 	tools = &wrapper{component: "kustomize", dir: "scripts/tools", module: "sigs.k8s.io/kustomize/kustomize/v5",
 		stamp: "sigs.k8s.io/kustomize/api/provenance.version"}
@@ -50,21 +58,45 @@ var (
 		"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerd}
 	Ctr = Binary{"ctr", "github.com/containerd/containerd/v2/cmd/ctr", containerd}
 
-	CoreDNS   = Binary{"coredns", "github.com/coredns/coredns", coredns}
-	ArgoCD    = Binary{"argocd", "github.com/argoproj/argo-cd/v2/cmd", argocd}
+	CoreDNS = Binary{"coredns", "github.com/coredns/coredns", coredns}
+
+	// A cluster has one of these, under the one name.
+	ArgoCD2 = Binary{"argocd", "github.com/argoproj/argo-cd/v2/cmd", argocd2}
+	ArgoCD3 = Binary{"argocd", "github.com/argoproj/argo-cd/v3/cmd", argocd3}
+
 	Kustomize = Binary{"kustomize", "sigs.k8s.io/kustomize/kustomize/v5", tools}
 )
 
-// Cluster is what a whole cluster needs, with Argo CD or without.
-func Cluster(withArgoCD bool) []Binary {
-	all := []Binary{
+// Cluster is what a whole cluster needs, but for Argo CD.
+func Cluster() []Binary {
+	return []Binary{
 		Etcd,
 		KubeAPIServer, KubeControllerManager, KubeScheduler, KubeProxy, Kubelet, Kubectl,
 		Containerd, ContainerdShim, Ctr,
 		CoreDNS,
 	}
-	if withArgoCD {
-		all = append(all, ArgoCD, Kustomize)
+}
+
+// WithArgoCD is what a whole cluster needs.
+func WithArgoCD(argoCD Binary) []Binary {
+	return append(Cluster(), argoCD, Kustomize)
+}
+
+// ArgoCD finds the Argo CD of a version. A version may leave its end out, as in 3.2; none at all is Argo CD 2's.
+func ArgoCD(version string) (Binary, error) {
+	if version == "" {
+		return ArgoCD2, nil
 	}
-	return all
+	var known []string
+	for _, binary := range []Binary{ArgoCD2, ArgoCD3} {
+		pinned, err := Version(binary)
+		if err != nil {
+			return Binary{}, err
+		}
+		if strings.HasPrefix(pinned+".", "v"+strings.TrimPrefix(version, "v")+".") {
+			return binary, nil
+		}
+		known = append(known, strings.TrimPrefix(pinned, "v"))
+	}
+	return Binary{}, fmt.Errorf("no Argo CD %s: want one of %s", version, strings.Join(known, ", "))
 }

@@ -85,11 +85,51 @@ func TestVersionComesFromTheWrapper(t *testing.T) {
 }
 
 func TestEveryBinaryIsPinned(t *testing.T) {
-	for _, b := range Cluster(true) {
+	for _, b := range append(WithArgoCD(ArgoCD2), ArgoCD3) {
 		if version, err := Version(b); err != nil || !strings.HasPrefix(version, "v") {
 			t.Errorf("Version(%s) = %q, %v", b.Name, version, err)
 		}
 	}
+}
+
+func TestArgoCDIsFoundByVersion(t *testing.T) {
+	both := []string{"no Argo CD ", "2.14.", "3.2."}
+	tests := map[string]struct {
+		version string
+		want    Binary
+		wantErr []string
+	}{
+		"no version is Argo CD 2":                  {"", ArgoCD2, nil},
+		"an exact version is found":                {exact(t, ArgoCD3), ArgoCD3, nil},
+		"the letter v may be left out":             {strings.TrimPrefix(exact(t, ArgoCD3), "v"), ArgoCD3, nil},
+		"the default is found by its version, too": {exact(t, ArgoCD2), ArgoCD2, nil},
+		"the end may be left out":                  {"3.2", ArgoCD3, nil},
+		"a major version is enough":                {"2", ArgoCD2, nil},
+		"half a number is no version":              {"2.1", Binary{}, both},
+		"an unknown version is told the known":     {"3.3.0", Binary{}, both},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := ArgoCD(tc.version)
+			if got != tc.want || (err == nil) != (tc.wantErr == nil) {
+				t.Fatalf("ArgoCD(%q) = %s, %v, want %s", tc.version, got.Package, err, tc.want.Package)
+			}
+			for _, want := range tc.wantErr {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("ArgoCD(%q) = %q, want %q in it", tc.version, err, want)
+				}
+			}
+		})
+	}
+}
+
+func exact(t *testing.T, binary Binary) string {
+	t.Helper()
+	version, err := Version(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
 }
 
 func TestOutputName(t *testing.T) {

@@ -26,18 +26,19 @@ var ErrNotRunning = errors.New("not running")
 
 // Cluster is a running cluster, as the rest of the machine sees it.
 type Cluster struct {
-	Name       string    `json:"name"`
-	Kubeconfig string    `json:"kubeconfig"` // of an administrator, for programs on this machine
-	Registry   string    `json:"registry"`   // host:port, the same in image references everywhere
-	Git        string    `json:"git"`        // URL of a bare repository, for pushing and for Argo CD alike
-	Logs       string    `json:"logs"`       // folder, one file for each part
-	AuditLog   string    `json:"auditLog"`   // every request to the API server, one JSON object a line
-	Kubectl    string    `json:"kubectl"`    // of the cluster's own version
-	Kubernetes string    `json:"kubernetes"` // version
-	ArgoCD     bool      `json:"argocd"`
-	Started    time.Time `json:"started"`
-	PartNames  []string  `json:"parts"`
-	Pid        int       `json:"pid"` // of the first process; nothing of the cluster survives it
+	Name          string    `json:"name"`
+	Kubeconfig    string    `json:"kubeconfig"` // of an administrator, for programs on this machine
+	Registry      string    `json:"registry"`   // host:port, the same in image references everywhere
+	Git           string    `json:"git"`        // URL of a bare repository, for pushing and for Argo CD alike
+	Logs          string    `json:"logs"`       // folder, one file for each part
+	AuditLog      string    `json:"auditLog"`   // every request to the API server, one JSON object a line
+	Kubectl       string    `json:"kubectl"`    // of the cluster's own version
+	Kubernetes    string    `json:"kubernetes"` // version
+	ArgoCD        bool      `json:"argocd"`
+	ArgoCDVersion string    `json:"argocdVersion,omitempty"`
+	Started       time.Time `json:"started"`
+	PartNames     []string  `json:"parts"`
+	Pid           int       `json:"pid"` // of the first process; nothing of the cluster survives it
 
 	// Created tells a cluster that Up made from one that it found.
 	Created bool `json:"-"`

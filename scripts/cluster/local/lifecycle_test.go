@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -27,6 +28,19 @@ func TestLifecycle(t *testing.T) {
 	})
 	t.Run("a part that is killed comes back", func(t *testing.T) {
 		if err := cluster.Kill("kube-apiserver"); err != nil {
+			t.Fatal(err)
+		}
+		awaitAPIServer(t, cluster)
+	})
+	t.Run("a part that is paused hangs until it is resumed", func(t *testing.T) {
+		if err := cluster.Pause("kube-apiserver"); err != nil {
+			t.Fatal(err)
+		}
+		client := newDiscovery(t, cluster)
+		if _, err := client.ServerVersion(); !os.IsTimeout(err) {
+			t.Errorf("ServerVersion() = %v, want a timeout", err)
+		}
+		if err := cluster.Resume("kube-apiserver"); err != nil {
 			t.Fatal(err)
 		}
 		awaitAPIServer(t, cluster)
@@ -71,16 +85,23 @@ func up(t *testing.T, name string) *Cluster {
 	return cluster
 }
 
-func awaitAPIServer(t *testing.T, cluster *Cluster) {
+func newDiscovery(t *testing.T, cluster *Cluster) *discovery.DiscoveryClient {
 	t.Helper()
 	config, err := cluster.RESTConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.Timeout = time.Second
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return client
+}
+
+func awaitAPIServer(t *testing.T, cluster *Cluster) {
+	t.Helper()
+	client := newDiscovery(t, cluster)
 	eventually(t, func(context.Context) (bool, error) {
 		_, err := client.ServerVersion()
 		return err == nil, nil

@@ -36,7 +36,15 @@ func (c *Cluster) Parts() ([]Part, error) {
 }
 
 // Kill ends a part the hard way. The supervisor starts it again a moment later.
-func (c *Cluster) Kill(part string) error {
+func (c *Cluster) Kill(part string) error { return c.signal(part, syscall.SIGKILL) }
+
+// Pause makes a part hang: its connections stay open, and nothing answers, until Resume or Kill.
+func (c *Cluster) Pause(part string) error { return c.signal(part, syscall.SIGSTOP) }
+
+// Resume lets a paused part go on where it was.
+func (c *Cluster) Resume(part string) error { return c.signal(part, syscall.SIGCONT) }
+
+func (c *Cluster) signal(part string, signal syscall.Signal) error {
 	parts, err := c.Parts()
 	if err != nil {
 		return err
@@ -45,7 +53,7 @@ func (c *Cluster) Kill(part string) error {
 	if i < 0 {
 		return fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
 	}
-	return syscall.Kill(parts[i].Pid, syscall.SIGKILL)
+	return syscall.Kill(parts[i].Pid, signal)
 }
 
 func childrenByParent() (map[int][]int, error) {

@@ -34,7 +34,7 @@ func prepare(ctx context.Context, dir rundir.Dir, cluster *Cluster, ports *ports
 	if !cluster.ArgoCD {
 		return nil
 	}
-	return copyArgoManifests(ctx, dir)
+	return copyArgoManifests(ctx, dir, cluster.ArgoCDVersion)
 }
 
 // clients are the users inside of the cluster, each with a kubeconfig.
@@ -118,8 +118,12 @@ func writeKubeconfig(path, cluster, server string, authority *pki.Authority, id 
 
 // copyArgoManifests takes the definitions and default settings from Argo CD's own module, so that
 // they always fit the program.
-func copyArgoManifests(ctx context.Context, dir rundir.Dir) error {
-	module, err := builds.ModuleDir(ctx, builds.ArgoCD)
+func copyArgoManifests(ctx context.Context, dir rundir.Dir, version string) error {
+	argoCD, err := builds.ArgoCD(version)
+	if err != nil {
+		return err
+	}
+	module, err := builds.ModuleDir(ctx, argoCD)
 	if err != nil {
 		return err
 	}

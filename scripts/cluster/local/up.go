@@ -17,26 +17,24 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Options say what cluster is wanted.
-type Options struct {
-	Name      string
-	ArgoCD    bool
-	NoInstall bool // refuse instead of installing what the machine lacks
-}
-
 // Up returns a running cluster: the one that runs already, or a new one. When it fails or is
 // interrupted, it leaves nothing behind but the logs, and those go with the next up or down.
 func Up(ctx context.Context, opts Options) (*Cluster, error) {
+	programs, argoCDVersion, err := opts.programs()
+	if err != nil {
+		return nil, err
+	}
 	if running, err := Find(opts.Name); err == nil {
-		if opts.ArgoCD && !running.ArgoCD {
-			return nil, fmt.Errorf("cluster %q runs without Argo CD: take it down first", opts.Name)
+		if err := opts.accept(running, argoCDVersion); err != nil {
+			return nil, err
 		}
 		return running, nil
 	}
+	opts.ArgoCDVersion = argoCDVersion
 	if err := preflight.Ensure(ctx, preflight.Cluster(opts.ArgoCD), !opts.NoInstall); err != nil {
 		return nil, err
 	}
-	binaries, err := builds.Ensure(ctx, builds.Cluster(opts.ArgoCD)...)
+	binaries, err := builds.Ensure(ctx, programs...)
 	if err != nil {
 		return nil, err
 	}
@@ -136,17 +134,18 @@ func describe(opts Options, dir rundir.Dir, binaries builds.Binaries, ports *por
 		return nil, err
 	}
 	return &Cluster{
-		Name:       opts.Name,
-		Kubeconfig: dir.Path("kubeconfig"),
-		Registry:   fmt.Sprintf("localhost:%d", ports.registry.number),
-		Git:        "file://" + dir.Path("repo.git"),
-		Logs:       dir.Logs(),
-		AuditLog:   dir.Log("audit"),
-		Kubectl:    binaries.Path(builds.Kubectl),
-		Kubernetes: version,
-		ArgoCD:     opts.ArgoCD,
-		Started:    time.Now().Truncate(time.Second),
-		Created:    true,
+		Name:          opts.Name,
+		Kubeconfig:    dir.Path("kubeconfig"),
+		Registry:      fmt.Sprintf("localhost:%d", ports.registry.number),
+		Git:           "file://" + dir.Path("repo.git"),
+		Logs:          dir.Logs(),
+		AuditLog:      dir.Log("audit"),
+		Kubectl:       binaries.Path(builds.Kubectl),
+		Kubernetes:    version,
+		ArgoCD:        opts.ArgoCD,
+		ArgoCDVersion: opts.ArgoCDVersion,
+		Started:       time.Now().Truncate(time.Second),
+		Created:       true,
 	}, nil
 }
 

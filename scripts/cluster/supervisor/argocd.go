@@ -2,17 +2,25 @@ package supervisor
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// argoSettingsOwner is another owner than that of the defaults: an apply takes away what its owner applied
+// before and leaves out now, which would be every default that stands in the same ConfigMap.
+const argoSettingsOwner = client.FieldOwner("local-cluster-settings")
 
 const argoNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: ` + ArgoCDNamespace + `}}`
 
-// argoSettings lie over the defaults that come with Argo CD. Tracking by label, the default, would
-// claim copies that other controllers make of an object together with its labels.
+// argoSettings lie over the defaults that come with Argo CD. Tracking by label, the default of Argo CD 2,
+// would claim copies that other controllers make of an object together with its labels. The key is one that
+// Argo CD's API server would make: without any, Argo CD 3 refuses every destination.
 const argoSettings = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: argocd-cm, labels: {app.kubernetes.io/part-of: argocd}}
@@ -20,6 +28,11 @@ data:
   application.resourceTrackingMethod: annotation
   timeout.reconciliation: ` + resync + `
   timeout.reconciliation.jitter: 0s
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: argocd-secret}
+data: {server.secretkey: %s}
 ---
 apiVersion: argoproj.io/v1alpha1
 kind: AppProject
@@ -50,7 +63,7 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 
 // installArgoCD applies the manifests that `up` took from Argo CD's own module, then our settings.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
-	if err := s.kube.apply(ctx, "", []byte(argoNamespace)); err != nil {
+	if err := s.kube.apply(ctx, fieldOwner, "", []byte(argoNamespace)); err != nil {
 		return err
 	}
 	manifests, err := filepath.Glob(s.Dir.Argo("manifests", "*.yaml"))
@@ -62,14 +75,20 @@ func (s *supervisor) installArgoCD(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.kube.apply(ctx, ArgoCDNamespace, content); err != nil {
+		if err := s.kube.apply(ctx, fieldOwner, ArgoCDNamespace, content); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(path), err)
 		}
 	}
+	return s.applyArgoSettings(ctx)
+}
+
+func (s *supervisor) applyArgoSettings(ctx context.Context) error {
+	key := base64.StdEncoding.EncodeToString([]byte(rand.Text()))
+	settings := fmt.Appendf(nil, argoSettings, key)
 	// The API server serves a new kind a moment after it took its definition.
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		last = s.kube.apply(ctx, ArgoCDNamespace, []byte(argoSettings))
+	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		last = s.kube.apply(ctx, argoSettingsOwner, ArgoCDNamespace, settings)
 		return last == nil, nil
 	})
 	if err != nil {
@@ -96,6 +115,7 @@ func (s *supervisor) repoServer() *part {
 			"--metrics-address=127.0.0.1",
 			"--redis=127.0.0.1:6379",
 			"--disable-tls",
+			"--logformat=text",
 		},
 		env:   s.argoEnv(),
 		ready: healthy("http://127.0.0.1:8084/healthz"),
@@ -112,6 +132,7 @@ func (s *supervisor) applicationController() *part {
 			"--redis=127.0.0.1:6379",
 			"--repo-server=127.0.0.1:8081",
 			"--repo-server-plaintext",
+			"--logformat=text",
 		},
 		env:   s.argoEnv(),
 		ready: healthy("http://127.0.0.1:8082/healthz"),
@@ -125,6 +146,8 @@ func (s *supervisor) argoEnv() []string {
 		"ARGOCD_FAKE_IN_CLUSTER=true",
 		"KUBECONFIG=" + s.Dir.Kubeconfig("argocd"),
 		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync,
+		"ARGOCD_RECONCILIATION_JITTER=0s", // up to a minute by default, since Argo CD 3
+		"ARGOCD_LOG_FORMAT=text",          // what Argo CD 3 logs before it has read its flags
 		"ARGOCD_GPG_ENABLED=false",
 		"ARGOCD_GNUPGHOME=" + s.Dir.Argo("gpg"),
 		"ARGOCD_SSH_DATA_PATH=" + s.Dir.Argo("ssh"),

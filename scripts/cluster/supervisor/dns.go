@@ -54,7 +54,7 @@ func (s *supervisor) startDNS(ctx context.Context) error {
 	if err := rundir.Write(s.Dir.Path("Corefile"), []byte(content), 0o644); err != nil {
 		return err
 	}
-	if err := s.kube.apply(ctx, "kube-system", []byte(dnsService)); err != nil {
+	if err := s.kube.apply(ctx, fieldOwner, "kube-system", []byte(dnsService)); err != nil {
 		return err
 	}
 	if err := s.startParts(ctx, s.coreDNS()); err != nil {

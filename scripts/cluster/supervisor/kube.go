@@ -31,7 +31,7 @@ func newKube(kubeconfig string) (kube, error) {
 }
 
 // apply writes the objects of a YAML stream, into a namespace where their kind has one.
-func (k kube) apply(ctx context.Context, namespace string, manifests []byte) error {
+func (k kube) apply(ctx context.Context, owner client.FieldOwner, namespace string, manifests []byte) error {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), 4096)
 	for {
 		object := &unstructured.Unstructured{}
@@ -50,7 +50,7 @@ func (k kube) apply(ctx context.Context, namespace string, manifests []byte) err
 			object.SetNamespace(namespace)
 		}
 		config := client.ApplyConfigurationFromUnstructured(object)
-		if err := k.Apply(ctx, config, fieldOwner, client.ForceOwnership); err != nil {
+		if err := k.Apply(ctx, config, owner, client.ForceOwnership); err != nil {
 			return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
