@@ -147,8 +147,8 @@ func (s *supervisor) argoEnv() []string {
 		"KUBECONFIG=" + s.Dir.Kubeconfig("argocd"),
 		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync,
 		"ARGOCD_REPO_ERROR_GRACE_PERIOD_SECONDS=" + resync, // else it is silent about them for three minutes
-		"ARGOCD_RECONCILIATION_JITTER=0s", // up to a minute by default, since Argo CD 3
-		"ARGOCD_LOG_FORMAT=text",          // what Argo CD 3 logs before it has read its flags
+		"ARGOCD_RECONCILIATION_JITTER=0s",                  // up to a minute by default, since Argo CD 3
+		"ARGOCD_LOG_FORMAT=text",                           // what Argo CD 3 logs before it has read its flags
 		"ARGOCD_GPG_ENABLED=false",
 		"ARGOCD_GNUPGHOME=" + s.Dir.Argo("gpg"),
 		"ARGOCD_SSH_DATA_PATH=" + s.Dir.Argo("ssh"),
