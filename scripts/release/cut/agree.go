@@ -23,7 +23,8 @@ func agree(dir string, f *facts, m *made) error {
 		return err
 	}
 	s, err := file.Settings()
-	errs = append(errs, err, differs(values.Path, s.OperatorImage, f.image), differs(values.Path, s.CatalogImage, m.catalog))
+	errs = append(errs, err,
+		differs(values.Path, s.OperatorImage, f.image), differs(values.Path, s.CatalogImage, m.catalog))
 	version, image, err := current(dir)
 	errs = append(errs, err, differs(makefile, version, f.version.String()), differs(managerFile, image, f.image))
 	c, err := catalog.Load(filepath.Join(dir, bundle.Dir))
