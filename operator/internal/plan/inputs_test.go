@@ -27,7 +27,6 @@ func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.
 		t.Fatal(err)
 	}
 	live := &appsv1.Deployment{}
-	live.Labels = names.Labels(mc.Name)
 	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
 	return live
 }

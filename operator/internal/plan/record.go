@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -83,8 +82,7 @@ func shortHash(content []byte) string {
 }
 
 // recordOf returns what the Pods of a Deployment are made of. Where the annotation does not tell, the Pod template
-// does, as far as the spec leaves it open, provided that an operator of this kind made it. A Deployment of somebody
-// else's making gets another template anyway.
+// does, as far as the spec leaves it open.
 func recordOf(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Record) (Record, bool) {
 	if live == nil {
 		return Record{}, false
@@ -93,10 +91,7 @@ func recordOf(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Record) (
 	if ok && (spec.Image != "" || record.Image != "" || record.Spec != now.Spec) {
 		return record, true
 	}
-	if live.Labels[names.LabelAppManagedBy] != names.FieldOwner {
-		return Record{}, false
-	}
 	record = now
 	record.Inputs, ok = recovered(spec, live.Spec.Template, now.Inputs)
-	return record, ok && slices.Contains([]Platform{Kubernetes, OpenShift}, record.Platform)
+	return record, ok && record.Platform != ""
 }

@@ -10,15 +10,17 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// recovered reads from a Pod template what it was made of.
+// recovered reads from a Pod template what it was made of. One that does not name its revision is of somebody else's
+// making, and is replaced by another one anyway.
 func recovered(spec cachev1.MemcachedSpec, template corev1.PodTemplateSpec, now Inputs) (Inputs, bool) {
 	container := slices.IndexFunc(template.Spec.Containers, func(c corev1.Container) bool {
 		return c.Name == names.Container
 	})
-	if container < 0 || template.Spec.Containers[container].Image == "" {
+	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
+	if err != nil || revision < 1 || container < 0 || template.Spec.Containers[container].Image == "" {
 		return Inputs{}, false
 	}
-	inputs := Inputs{Revision: revisionOf(template), Platform: platformOf(template, now.Platform)}
+	inputs := Inputs{Revision: revision, Platform: platformOf(template, now.Platform)}
 	if spec.Image == "" {
 		inputs.Image = template.Spec.Containers[container].Image
 	}
@@ -26,15 +28,6 @@ func recovered(spec cachev1.MemcachedSpec, template corev1.PodTemplateSpec, now 
 		inputs.Architectures = architecturesOf(template)
 	}
 	return inputs, true
-}
-
-// revisionOf is 1 for a template that does not tell: all later ones do.
-func revisionOf(template corev1.PodTemplateSpec) int {
-	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
-	if err != nil || revision < 1 {
-		return 1
-	}
-	return revision
 }
 
 // architecturesOf reads the rule of the architectures, which follows that of the operating system at the head of each

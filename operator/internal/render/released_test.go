@@ -31,7 +31,7 @@ func others(live *appsv1.Deployment) plan.Defaults {
 // records are what may become of the annotation on the Deployment.
 var records = map[string]func(*appsv1.Deployment){
 	"as it was written": func(*appsv1.Deployment) {},
-	"gone":              func(d *appsv1.Deployment) { d.Annotations = nil },
+	"gone":              func(d *appsv1.Deployment) { d.Annotations, d.Labels = nil, nil },
 	"changed by hand":   func(d *appsv1.Deployment) { d.Annotations[names.AnnotationTemplateInputs] = `{"revision":1}` },
 }
 
@@ -162,7 +162,6 @@ func TestWhatIsMissingOnAnObjectOfTheNewRevisionIsNotTakenForTheOldOne(t *testin
 	newest.Revisions = Revisions()
 	made := planned(t, nothing, newest)
 	live := &appsv1.Deployment{}
-	live.Labels = names.Labels("cache")
 	live.Spec.Template = renderedTemplate(t, made)
 	p, err := plan.Compute(memcachedWith(nothing), live, others(live))
 	if err != nil {
