@@ -17,6 +17,7 @@ var foreignKinds = []string{
 	"CatalogSource.operators.coreos.com",
 	"ClusterCatalog.olm.operatorframework.io",
 	"ClusterExtension.olm.operatorframework.io",
+	"ExternalSecret.external-secrets.io",
 	"Kustomization.kustomize.config.k8s.io", // no object: it is built
 	"OperatorGroup.operators.coreos.com",
 	"Subscription.operators.coreos.com",
