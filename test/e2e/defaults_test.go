@@ -14,6 +14,7 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,7 +39,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	})
 	t.Cleanup(func() { // The older operator would not know the template of this cache.
 		ctx := context.WithoutCancel(t.Context())
-		_ = c.Client.Delete(ctx, it.get())
+		_ = c.Client.Delete(ctx, &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: it.key.Name}})
 		_, err := c.Git.Commit(ctx, "Go back to the operator as it was", func(dir string) error {
 			return setImages(dir, c.images.Operator, c.images.Memcached)
 		})
