@@ -54,7 +54,7 @@ func TestWhatADeploymentLosesIsNoReasonToReplaceItsNodes(t *testing.T) {
 	annotations := func(change string) string { return `{"metadata":{"annotations":` + change + `}}` }
 	damages := map[string]string{
 		"its record":         annotations(`{"cache.example.com/template-inputs":null}`),
-		"a record that is":   annotations(`{"cache.example.com/template-inputs":"{\"revision\":2,\"image\":\"other\"}"}`),
+		"a sound record":     annotations(`{"cache.example.com/template-inputs":"{\"revision\":2,\"image\":\"other\"}"}`),
 		"all its notes":      annotations(`null`),
 		"its labels":         `{"metadata":{"labels":null}}`,
 		"its labels and all": `{"metadata":{"labels":null,"annotations":null}}`,
