@@ -63,7 +63,7 @@ func argoHealth(t *testing.T, object map[string]any) string {
 // luaHealth runs one of the health checks in gitops/ on an object.
 func luaHealth(t *testing.T, name string, object map[string]any) string {
 	t.Helper()
-	check, err := os.ReadFile(repository + "/gitops/bootstrap/health/" + name)
+	check, err := os.ReadFile(repository + "/gitops/bootstrap/argocd/health/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

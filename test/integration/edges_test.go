@@ -56,7 +56,7 @@ func TestAStatusThatSomebodyEmptiesIsWrittenAgain(t *testing.T) {
 	w.Expect(got).To(gomega.Equal(want))
 }
 
-// TestAFightEndsAfterAFewBlows has two operators that were configured differently.
+// TestAFightEndsAfterAFewBlows has two operators with different defaults, and a cache that is to have the defaults.
 func TestAFightEndsAfterAFewBlows(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
@@ -64,6 +64,7 @@ func TestAFightEndsAfterAFewBlows(t *testing.T) {
 	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=registry.example.com/memcached:one"}, scope)
 	first := w.operator
 	w.memcached("cache", 1)
+	w.patchSpec(`{"updatePolicy":"Automatic"}`)
 	w.ready("cache")
 	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=registry.example.com/memcached:two"}, scope)
 	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })

@@ -31,8 +31,8 @@ type world struct {
 	operator  *exec.Cmd
 	log       string
 
-	// kubeconfig is what the operator connects by.
-	kubeconfig string
+	// binary is the operator, and kubeconfig what it connects by.
+	binary, kubeconfig string
 }
 
 // newWorld makes a namespace and starts an operator that may act in it and nowhere else. Both end with the test,
@@ -50,7 +50,7 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 	t.Helper()
 	w := &world{
 		t: t, ctx: t.Context(), WithT: gomega.NewWithT(t),
-		log: filepath.Join(t.TempDir(), "operator.log"), kubeconfig: kubeconfig,
+		log: filepath.Join(t.TempDir(), "operator.log"), binary: operatorBinary, kubeconfig: kubeconfig,
 	}
 	w.SetDefaultEventuallyTimeout(patience)
 	w.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
@@ -84,7 +84,7 @@ func (w *world) startWith(env []string, flags ...string) {
 	log, err := os.OpenFile(w.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	flags = append([]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, flags...)
-	w.operator = exec.Command(operatorBinary, flags...)
+	w.operator = exec.Command(w.binary, flags...)
 	w.operator.Env = append([]string{"KUBECONFIG=" + w.kubeconfig, "HOME=" + w.t.TempDir()}, env...)
 	w.operator.Stdout, w.operator.Stderr = log, log
 	w.Expect(w.operator.Start()).To(gomega.Succeed())
@@ -100,15 +100,17 @@ func (w *world) stop() {
 }
 
 func (w *world) end() {
+	defer func() { // Also where the operator did not end in order.
+		log, _ := os.ReadFile(w.log)
+		if strings.Contains(string(log), "panic") {
+			w.t.Error("the operator panicked")
+		}
+		if w.t.Failed() {
+			w.t.Logf("the operator's log:\n%s", log)
+		}
+	}()
 	if w.operator != nil {
 		w.stop()
-	}
-	log, _ := os.ReadFile(w.log)
-	if strings.Contains(string(log), "panic") {
-		w.t.Error("the operator panicked")
-	}
-	if w.t.Failed() {
-		w.t.Logf("the operator's log:\n%s", log)
 	}
 }
 

@@ -30,6 +30,7 @@ architectures: [amd64, arm64]
 preferredArchitectures: [{architecture: arm64, weight: 10}]
 placement: {nodeSelector: {disk: ssd}, tolerations: [{operator: Exists}], priorityClassName: high}
 rollout: {maxSurge: 25%, maxUnavailable: 1, minReadySeconds: 5}
+updatePolicy: Automatic
 disruption: {maxUnavailable: 1}
 podMetadata: {labels: {team: a}, annotations: {team: a}}
 service: {labels: {team: a}, annotations: {team: a}}
@@ -102,6 +103,7 @@ var refusals = map[string]refusal{
 	"unavailable above 100%":                {"spec.rollout.maxUnavailable rule 1", `{rollout: {maxUnavailable: 101%}}`, `spec.rollout.maxUnavailable: Invalid value: "101%": maxUnavailable must be`},
 	"ready for less than 0 s":               {"spec.rollout.minReadySeconds minimum", `{rollout: {minReadySeconds: -1}}`, `spec.rollout.minReadySeconds: Invalid value: -1: spec.rollout.minReadySeconds in body should be greater than or equal to 0`},
 	"ready for more than 3600 s":            {"spec.rollout.minReadySeconds maximum", `{rollout: {minReadySeconds: 3601}}`, `spec.rollout.minReadySeconds: Invalid value: 3601: spec.rollout.minReadySeconds in body should be less than or equal to 3600`},
+	"an update policy unheard of":           {"spec.updatePolicy enum", `{updatePolicy: Never}`, `spec.updatePolicy: Unsupported value: "Never": supported values: "OnSpecChange", "Automatic"`},
 	"a disruption above 1000":               {"spec.disruption.maxUnavailable rule 1", `{disruption: {maxUnavailable: 1001}}`, `spec.disruption.maxUnavailable: Invalid value: 1001: maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%`},
 	"a disruption above 100%":               {"spec.disruption.maxUnavailable rule 1", `{disruption: {maxUnavailable: 101%}}`, `spec.disruption.maxUnavailable: Invalid value: "101%": maxUnavailable must be`},
 	"a Pod label that selects":              {"spec.podMetadata.labels rule 1", `{podMetadata: {labels: {app: x}}}`, `labels must not contain app or memcached_cr: by these two the Pods of a cache are selected; choose another name`},
@@ -163,6 +165,7 @@ func TestASpecAtItsBoundsIsTaken(t *testing.T) {
 		`{rollout: {maxSurge: 0%, maxUnavailable: 1%}}`, `{rollout: {maxSurge: 1%, maxUnavailable: 0}}`, `{rollout: {maxSurge: null, maxUnavailable: 0}}`,
 		`{rollout: {maxSurge: 1000, maxUnavailable: 1000}}`, `{rollout: {maxSurge: 100%, maxUnavailable: 100%}}`,
 		`{rollout: {minReadySeconds: 0}}`, `{rollout: {minReadySeconds: 3600}}`,
+		`{updatePolicy: OnSpecChange}`, `{updatePolicy: Automatic}`, `{updatePolicy: null}`,
 		`{disruption: {maxUnavailable: 0}}`, `{disruption: {maxUnavailable: 1000}}`, `{disruption: {maxUnavailable: 0%}}`, `{disruption: {maxUnavailable: 100%}}`,
 		`{podMetadata: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{podMetadata: {annotations: {app: x}}}`,
 		`{service: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{service: {annotations: {memcached_cr: x}}}`,

@@ -14,6 +14,10 @@ const (
 
 	// ConditionSuspended is there, as True, while spec.suspend is set. Ready then still tells of the Pods.
 	ConditionSuspended = "Suspended"
+
+	// ConditionUpdatePending is there, as True, while the nodes are made of older defaults than the operator has now.
+	// Its message says what waits. It says nothing of the nodes' health: Ready may be True beside it.
+	ConditionUpdatePending = "UpdatePending"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -49,6 +53,14 @@ const (
 	ReasonSuspended = "Suspended"
 )
 
+// ReasonNewerDefaults is the reason of UpdatePending: the operator has other defaults than those that the nodes were
+// made of, and keeps them back because they would replace the nodes.
+const ReasonNewerDefaults = "NewerDefaults"
+
 // AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
 // a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.
 const AnnotationAdopt = "cache.example.com/adopt"
+
+// AnnotationUpdateRequested on a Memcached lets in what UpdatePending tells of. Each new value does so once; a point in
+// time is a good one.
+const AnnotationUpdateRequested = "cache.example.com/update-requested"

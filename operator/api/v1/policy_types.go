@@ -63,6 +63,19 @@ type Rollout struct {
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 }
 
+// UpdatePolicy says when what a new operator brings reaches nodes that run, which empties them.
+//
+// +kubebuilder:validation:Enum=OnSpecChange;Automatic
+type UpdatePolicy string
+
+const (
+	// UpdateOnSpecChange waits for the next change of the spec that replaces the nodes anyway.
+	UpdateOnSpecChange UpdatePolicy = "OnSpecChange"
+
+	// UpdateAutomatic replaces the nodes at once.
+	UpdateAutomatic UpdatePolicy = "Automatic"
+)
+
 // Disruption says how many nodes may be away while machines are drained.
 type Disruption struct {
 	// maxUnavailable is how many nodes may be away at a time: a number up to 1000, or a percentage of size up to

@@ -99,6 +99,12 @@ type MemcachedSpec struct {
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 
+	// updatePolicy says when what a new operator brings, such as another default image, reaches nodes that run:
+	// OnSpecChange, with the next change of the spec that replaces them anyway, or Automatic, at once. Defaults to
+	// OnSpecChange.
+	// +optional
+	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
+
 	// disruption says how many nodes may be away while machines are drained.
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`

@@ -19,6 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/controller"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
 // reconcileTimeout ends a pass that hangs, so that it can't hold a worker for ever.
@@ -43,10 +44,6 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 
-	userID, err := memcachedUser(config)
-	if err != nil {
-		return nil, err
-	}
 	metrics, err := metricsOptions(ctx, config, options)
 	if err != nil {
 		return nil, err
@@ -55,8 +52,9 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the operator: %w", err)
 	}
-	defaults := plan.Defaults{
-		Image: options.MemcachedImage, Architectures: options.Architectures, UserID: userID,
+	defaults, err := podDefaults(config, options)
+	if err != nil {
+		return nil, err
 	}
 	err = controller.Setup(mgr, defaults, ctrlcontroller.Options{
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
@@ -69,6 +67,21 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, err
 	}
 	return mgr, nil
+}
+
+// podDefaults returns what Pods are made of where neither the spec nor an earlier operator says it.
+func podDefaults(config *rest.Config, options *Options) (controller.Defaults, error) {
+	platform, err := newPlatform(config)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) plan.Defaults {
+		defaults := plan.Defaults{
+			Revisions: render.Revisions(), Image: options.MemcachedImage, Architectures: options.Architectures,
+		}
+		defaults.Platform, defaults.Unknown = platform.find(ctx)
+		return defaults
+	}, nil
 }
 
 // newScheme holds the types that the operator reads and writes.
@@ -84,8 +97,9 @@ func newScheme() *runtime.Scheme {
 
 func managerOptions(options *Options, metrics metricsserver.Options) ctrl.Options {
 	return ctrl.Options{
-		Scheme: newScheme(),
-		Cache:  cacheOptions(options),
+		Scheme:         newScheme(),
+		MapperProvider: restMapper,
+		Cache:          cacheOptions(options),
 		Client: client.Options{Cache: &client.CacheOptions{
 			// A pass must see what the pass before it wrote: a cache that is behind would make it write again.
 			EnableReadYourWritesConsistency: new(true),

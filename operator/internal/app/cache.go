@@ -1,12 +1,18 @@
 package app
 
 import (
+	"net/http"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
@@ -33,6 +39,24 @@ func cacheOptions(operator *Options) cache.Options {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options
+}
+
+// restMapper knows the kinds that the operator deals with, all of them namespaced. So it need not ask the API server
+// for all kinds that there are, and goes on where that fails.
+func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+	kinds := []schema.GroupVersionKind{
+		cachev1.GroupVersion.WithKind("Memcached"),
+		corev1.SchemeGroupVersion.WithKind("Pod"),
+	}
+	for _, kind := range observe.Kinds() {
+		kinds = append(kinds, kind.GroupVersionKind)
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range kinds {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace) // As client-go's own does.
+	}
+	return mapper, nil
 }
 
 func childSelector() labels.Selector {

@@ -1,36 +1,69 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
-	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // openShiftGroup is an API group that every OpenShift cluster serves, and no other.
 const openShiftGroup = "security.openshift.io"
 
-// memcachedUser returns the user that memcached runs as, or nil on OpenShift, which assigns one itself. Elsewhere
-// it must be given: the official image names its user, and the kubelet can check only numbers against
-// runAsNonRoot.
-func memcachedUser(config *rest.Config) (*int64, error) {
+// askAgain is how long a question that was not answered is not asked again, however many caches wait for it.
+const askAgain = 5 * time.Second
+
+// platform finds out, when it is needed, what the operator runs on. It does not change, so one answer is enough.
+type platform struct {
+	discovery *discovery.DiscoveryClient
+
+	mu      sync.Mutex
+	known   plan.Platform
+	asked   time.Time
+	problem error
+}
+
+func newPlatform(config *rest.Config) (*platform, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("set up discovery: %w", err)
 	}
-	groups, err := client.ServerGroups()
+	return &platform{discovery: client}, nil
+}
+
+// find returns the platform, or why it is not known yet.
+func (p *platform) find(ctx context.Context) (plan.Platform, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == "" && time.Since(p.asked) > askAgain {
+		p.known, p.problem = ask(ctx, p.discovery)
+		p.asked = time.Now()
+	}
+	return p.known, p.problem
+}
+
+func ask(ctx context.Context, client *discovery.DiscoveryClient) (plan.Platform, error) {
+	groups, err := client.ServerGroupsWithContext(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its API groups: %w", err)
+		return "", fmt.Errorf("ask the API server for its API groups: %w", err)
 	}
 	known := sets.New[string]()
 	for _, group := range groups.Groups {
 		known.Insert(group.Name)
 	}
-	if known.Has(openShiftGroup) {
-		return nil, nil
+	switch {
+	case known.Has(openShiftGroup):
+		return plan.OpenShift, nil
+	case !known.Has(appsv1.GroupName):
+		return "", errors.New("the API server does not list the API groups that it has") // It has this one for certain.
 	}
-	return new(names.UserID), nil
+	return plan.Kubernetes, nil
 }

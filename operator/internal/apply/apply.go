@@ -97,10 +97,10 @@ func (s *Syncer) syncOne(
 	if err != nil || len(fields) == 0 {
 		return Outcome{Verdict: Unchanged}, err
 	}
-	if wait := s.contests.wait(live.GetUID(), mc.Generation); wait > 0 {
+	if wait := s.contests.wait(live.GetUID(), hashOf(object)); wait > 0 {
 		return contested(object, fields, wait), nil
 	}
-	return s.update(ctx, mc, live, fields, object)
+	return s.update(ctx, live, fields, object)
 }
 
 // contested gives way in a fight, and says how to end it.
@@ -111,25 +111,29 @@ func contested(object render.Object, fields []string, wait time.Duration) Outcom
 		object.Kind, *object.Metadata.Name, fieldsInWords(fields), contestWindow, strings.ToLower(object.Kind))}
 }
 
-// fieldsInWords leaves out the hash, which changes with every other field.
+// fieldsInWords leaves out the operator's own notes, which change with other fields.
 func fieldsInWords(fields []string) string {
-	fields = slices.DeleteFunc(slices.Clone(fields), isHash)
-	if len(fields) == 0 {
-		return "a field that is no longer set"
+	others := slices.DeleteFunc(slices.Clone(fields), isNote)
+	switch {
+	case len(others) > 0:
+		return strings.Join(others, ", ")
+	case slices.ContainsFunc(fields, isHash):
+		return "a field that is no longer set, or only a note of the operator"
 	}
-	return strings.Join(fields, ", ")
+	return "a note of the operator"
 }
 
 // update applies over an object that is ours. Its uid goes along: should it have been replaced meanwhile, the
 // API server refuses.
 func (s *Syncer) update(
-	ctx context.Context, mc *cachev1.Memcached, live client.Object, fields []string, object render.Object,
+	ctx context.Context, live client.Object, fields []string, object render.Object,
 ) (Outcome, error) {
+	hash := hashOf(object) // The answer overwrites the object.
 	object.Metadata.WithUID(live.GetUID())
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
 	switch {
 	case err == nil:
-		s.contests.note(live.GetUID(), mc.Generation)
+		s.contests.note(live.GetUID(), hash)
 		return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
@@ -176,7 +180,7 @@ func (s *Syncer) meet(
 		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache will not show it: its labels, by which the cache selects, were taken away.
-		return s.update(ctx, mc, found, []string{".metadata.labels"}, object)
+		return s.update(ctx, found, []string{".metadata.labels"}, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }

@@ -78,6 +78,16 @@ func (s schemas) differences(live client.Object, object render.Object) ([]string
 	return paths(comparison.Added.Union(comparison.Modified)), nil
 }
 
+// hashOf reads what stamp noted.
+func hashOf(object render.Object) string {
+	return object.Metadata.Annotations[names.AnnotationAppliedHash]
+}
+
+// isNote tells the annotations in which the operator keeps what it has to know.
+func isNote(field string) bool {
+	return isHash(field) || strings.HasSuffix(field, names.AnnotationTemplateInputs)
+}
+
 // isHash tells the annotation that changes with every wish.
 func isHash(field string) bool {
 	return strings.HasSuffix(field, names.AnnotationAppliedHash)

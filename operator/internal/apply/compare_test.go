@@ -23,11 +23,11 @@ func planned(t testing.TB, change func(*plan.Defaults)) plan.Plan {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	mc.Spec.Size = new(int32(3))
-	defaults := plan.Defaults{Image: "registry.example.com/memcached:1"}
+	defaults := plan.Defaults{Revisions: []int{1}, Image: "registry.example.com/memcached:1", Platform: plan.OpenShift}
 	if change != nil {
 		change(&defaults)
 	}
-	p, err := plan.Compute(mc, defaults)
+	p, err := plan.Compute(mc, nil, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +100,20 @@ func TestDifferences(t *testing.T) {
 			damage: func(d *appsv1.Deployment) { delete(d.Labels, names.LabelAppName) },
 			want:   []string{".metadata.labels.app.kubernetes.io/name"},
 		},
+		"the record of what the Pods are made of taken away": {
+			damage: func(d *appsv1.Deployment) { delete(d.Annotations, names.AnnotationTemplateInputs) },
+			want:   []string{".metadata.annotations.cache.example.com/template-inputs"},
+		},
+		"the record changed by hand": {
+			damage: func(d *appsv1.Deployment) { d.Annotations[names.AnnotationTemplateInputs] = "{}" },
+			want:   []string{".metadata.annotations.cache.example.com/template-inputs"},
+		},
 		"a field that the plan no longer wants shows by the hash": {
-			before: func(d *plan.Defaults) { d.UserID = new(int64(11211)) },
-			want:   []string{".metadata.annotations.cache.example.com/applied-hash"},
+			before: func(d *plan.Defaults) { d.Platform = plan.Kubernetes },
+			want: []string{
+				".metadata.annotations.cache.example.com/applied-hash",
+				".metadata.annotations.cache.example.com/template-inputs",
+			},
 		},
 	}
 	compare := newSchemas(clientgoscheme.Scheme)

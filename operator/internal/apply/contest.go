@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// contestWrites is how often a child is put right for the same wish of the Memcached within contestWindow. More
-	// than that is a fight, which rolls the nodes with each blow.
+	// contestWrites is how often a child is made the same within contestWindow. More than that is a fight, which rolls
+	// the nodes with each blow.
 	contestWrites = 3
 	contestWindow = 10 * time.Minute
 )
@@ -23,10 +23,10 @@ type contests struct {
 	writes map[types.UID]wish
 }
 
-// wish are the writes by which one generation of a Memcached was brought about.
+// wish are the writes that made a child the same each time.
 type wish struct {
-	generation int64
-	times      []time.Time
+	hash  string // of what was applied
+	times []time.Time
 }
 
 func newContests() *contests {
@@ -34,10 +34,10 @@ func newContests() *contests {
 }
 
 // wait returns how long a child is left alone; 0 means that it may be written.
-func (c *contests) wait(child types.UID, generation int64) time.Duration {
+func (c *contests) wait(child types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	recent := c.recent(child, generation)
+	recent := c.recent(child, hash)
 	if len(recent) < contestWrites {
 		return 0
 	}
@@ -45,10 +45,10 @@ func (c *contests) wait(child types.UID, generation int64) time.Duration {
 }
 
 // note remembers a write.
-func (c *contests) note(child types.UID, generation int64) {
+func (c *contests) note(child types.UID, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.writes[child] = wish{generation: generation, times: append(c.recent(child, generation), c.now())}
+	c.writes[child] = wish{hash: hash, times: append(c.recent(child, hash), c.now())}
 	for uid, old := range c.writes {
 		if last := old.times[len(old.times)-1]; c.now().Sub(last) > contestWindow {
 			delete(c.writes, uid)
@@ -56,9 +56,9 @@ func (c *contests) note(child types.UID, generation int64) {
 	}
 }
 
-func (c *contests) recent(child types.UID, generation int64) []time.Time {
+func (c *contests) recent(child types.UID, hash string) []time.Time {
 	known := c.writes[child]
-	if known.generation != generation {
+	if known.hash != hash {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(known.times), func(t time.Time) bool {

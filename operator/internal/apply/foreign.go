@@ -37,7 +37,7 @@ func (s *Syncer) adoptOrRefuse(
 			"delete or rename it, give this Memcached another name, or let it be taken over by the annotation %s: %s",
 			cachev1.AnnotationAdopt, strings.ToLower(object.Kind))), nil
 	}
-	outcome, err := s.update(ctx, mc, found, nil, object)
+	outcome, err := s.update(ctx, found, nil, object)
 	if len(refusedFields(err)) > 0 {
 		return refuse(object, "can not be taken over ("+err.Error()+")",
 			"change or delete what stands in the way, or delete the whole object"), nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
@@ -32,10 +33,15 @@ import (
 // Reconciler makes the cluster what Memcacheds say.
 type Reconciler struct {
 	client   client.Client
+	live     client.Reader // reads past the cache
 	syncer   *apply.Syncer
-	defaults plan.Defaults
+	defaults Defaults
 	events   events.EventRecorder
+	statuses *statuses
 }
+
+// Defaults returns what the operator would make Pods of now.
+type Defaults func(ctx context.Context) plan.Defaults
 
 // Reconcile makes one cache what its spec says, and its status what it is like.
 func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl.Result, error) {
@@ -48,10 +54,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 // sync goes as far as it can, and returns all that it learned.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
 	pass := status.Input{Memcached: mc}
-	if pass.Snapshot, pass.Err = observe.Collect(ctx, r.client, mc); pass.Err != nil {
+	if pass.Snapshot, pass.Err = observe.Collect(ctx, r.client, r.live, mc); pass.Err != nil {
 		return pass
 	}
-	if pass.Plan, pass.Err = plan.Compute(mc, r.defaults); pass.Err != nil {
+	pass.Plan, pass.Err = plan.Compute(mc, pass.Snapshot.Deployment(), r.defaults(ctx))
+	if pass.Err != nil {
 		return pass
 	}
 	if pass.Plan.Suspended {
@@ -64,39 +71,53 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
 func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result, error) {
 	now := status.Evaluate(pass)
-	if err := r.writeStatus(ctx, pass.Memcached, now); err != nil {
+	wait, err := r.writeStatus(ctx, pass.Memcached, now)
+	if err != nil {
 		return ctrl.Result{}, errors.Join(pass.Err, pass.Report.Err(), err)
+	}
+	if wait > 0 {
+		now = pass.Memcached.Status // Events go with a status that is written.
 	}
 	for _, notice := range eventsOf(pass, now) {
 		notice.record(r.events, pass.Memcached)
 	}
-	return retry(pass)
+	return retry(pass, wait)
 }
 
-// retry tells whether a pass is worth repeating before something changes.
-func retry(pass status.Input) (ctrl.Result, error) {
+// retry tells whether a pass is worth repeating before something changes. The status may have to wait.
+func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
 	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
-		return ctrl.Result{}, nil // It would end the same way; the status says what would help.
+		return ctrl.Result{RequeueAfter: wait}, nil // It would end the same way; the status says what would help.
 	}
 	if err := errors.Join(pass.Err, pass.Report.Err()); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: pass.Report.RetryAfter()}, nil
+	if sooner := pass.Report.RetryAfter(); sooner > 0 && (wait == 0 || sooner < wait) {
+		wait = sooner
+	}
+	return ctrl.Result{RequeueAfter: wait}, nil
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus) error {
+// writeStatus writes the status if it differs. In a fight over it, it returns how long it is left as it is.
+func (r *Reconciler) writeStatus(
+	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
+) (time.Duration, error) {
 	if !status.Differs(mc.Status, now) {
-		return nil
+		return 0, nil
+	}
+	if wait := r.statuses.wait(mc); wait > 0 {
+		return wait, nil
 	}
 	patched, base := mc.DeepCopy(), mc.DeepCopy()
 	patched.Status = now
 	base.UID = "" // So that the patch holds the uid: the status is not for a namesake made since.
 	err := r.client.Status().Patch(ctx, patched, client.MergeFrom(base))
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // It was deleted since it was read, and perhaps made anew, which is an event.
+		return 0, nil // It was deleted since it was read, and perhaps made anew, which is an event.
 	}
 	if err != nil {
-		return fmt.Errorf("write the status: %w", err)
+		return 0, fmt.Errorf("write the status: %w", err)
 	}
-	return nil
+	r.statuses.note(mc, patched)
+	return 0, nil
 }

@@ -106,6 +106,9 @@ func normal(o apply.Outcome, reason, action, note string) notice {
 func transition(before, now cachev1.MemcachedStatus) []notice {
 	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+	if is == nil {
+		return nil
+	}
 	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !slices.Contains(toldAgain, is.Reason)) {
 		return nil
 	}

@@ -43,7 +43,11 @@ func TestEvents(t *testing.T) {
 		},
 		"a field is no longer wanted": {
 			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash"), before: steady, now: steady,
-			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set`},
+			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set, or only a note of the operator`},
+		},
+		"somebody took a note of ours away": {
+			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/template-inputs"), before: steady, now: steady,
+			want: []string{`Warning DriftCorrected: Deployment "cache" was changed by somebody, and restored: a note of the operator`},
 		},
 		"somebody changed a field of ours": {
 			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,

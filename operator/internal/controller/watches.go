@@ -18,19 +18,20 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // Name is the controller's, in logs, metrics and events.
 const Name = "memcached"
 
 // Setup adds the controller to a manager.
-func Setup(mgr ctrl.Manager, defaults plan.Defaults, options controller.Options) error {
+func Setup(mgr ctrl.Manager, defaults Defaults, options controller.Options) error {
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
 		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme()),
 		defaults: defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
+		statuses: newStatuses(),
 	}
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).

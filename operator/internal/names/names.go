@@ -32,6 +32,13 @@ const (
 	// noticed although the object still has it.
 	AnnotationAppliedHash = "cache.example.com/applied-hash"
 
+	// AnnotationTemplateInputs tells what the Pods are made of beside the spec (plan.Record), so that another operator
+	// goes on to make them of the same.
+	AnnotationTemplateInputs = "cache.example.com/template-inputs"
+
+	// AnnotationTemplateRevision is on the Pods and tells by which revision of the template they were made.
+	AnnotationTemplateRevision = "cache.example.com/template-revision"
+
 	// AnnotationDefaultContainer is where kubectl looks for the container that logs and exec mean.
 	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"
 )

@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -41,4 +43,8 @@ func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 		}
 	}
 	return kind.WithVersion("") // Not a kind of child; reading it fails, and says so.
+}
+
+func kindsOf(wanted schema.GroupVersionKind) []Kind {
+	return slices.DeleteFunc(Kinds(), func(kind Kind) bool { return kind.GroupVersionKind != wanted })
 }

@@ -4,6 +4,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +18,8 @@ import (
 
 // Snapshot is what there was of a Memcached at one moment.
 type Snapshot struct {
-	// Children are the objects with the Memcached's name and our labels, by kind; what is not there is not in
-	// it. They come from the cache: read them, don't change them.
+	// Children are the objects with the Memcached's name and our labels, by kind, and a Deployment without them where
+	// there are nodes; what is not there is not in it. They come from the cache: read them, don't change them.
 	Children map[schema.GroupKind]client.Object
 
 	// Nodes are the memcached Pods that are not being deleted, sorted by name.
@@ -31,24 +32,33 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// Collect reads the children of a Memcached and its nodes.
-func Collect(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
-	children, err := collectChildren(ctx, reader, client.ObjectKeyFromObject(mc))
+// Collect reads the children of a Memcached and its nodes from the cache. Where there are nodes and no Deployment, it
+// looks past the cache: one that has lost our labels still tells what its nodes are made of.
+func Collect(ctx context.Context, cache, live client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
+	key := client.ObjectKeyFromObject(mc)
+	children, err := collectChildren(ctx, cache, key, Kinds())
 	if err != nil {
 		return Snapshot{}, err
 	}
-	nodes, err := collectNodes(ctx, reader, mc)
+	nodes, err := collectNodes(ctx, cache, mc)
 	if err != nil {
 		return Snapshot{}, err
+	}
+	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
+		hidden, err := collectChildren(ctx, live, key, kindsOf(DeploymentKind))
+		if err != nil {
+			return Snapshot{}, err
+		}
+		maps.Copy(children, hidden)
 	}
 	return Snapshot{Children: children, Nodes: nodes}, nil
 }
 
 func collectChildren(
-	ctx context.Context, reader client.Reader, key client.ObjectKey,
+	ctx context.Context, reader client.Reader, key client.ObjectKey, kinds []Kind,
 ) (map[schema.GroupKind]client.Object, error) {
 	children := map[schema.GroupKind]client.Object{}
-	for _, kind := range Kinds() {
+	for _, kind := range kinds {
 		child := kind.New()
 		switch err := reader.Get(ctx, key, child); {
 		case apierrors.IsNotFound(err):

@@ -3,8 +3,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -13,18 +15,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
-
-// Defaults are what the operator was configured with for fields that the spec leaves out.
-type Defaults struct {
-	// Image is the memcached image.
-	Image string
-
-	// Architectures are the kubernetes.io/arch values that memcached Pods may run on; none means any.
-	Architectures []string
-
-	// UserID is the user that memcached runs as; nil leaves it to the cluster (OpenShift assigns one).
-	UserID *int64
-}
 
 // Plan is what a cache is to be. It holds no default and no question any more.
 type Plan struct {
@@ -42,7 +32,13 @@ type Plan struct {
 	PullSecrets []string
 	Memcached   memcached.Settings
 	Resources   corev1.ResourceRequirements
-	UserID      *int64
+	UserID      *int64 // nil leaves it to the cluster
+
+	// Record goes onto the Deployment. Its revision is that of the template.
+	Record Record
+
+	// Waiting is what the nodes would be made of otherwise, had the user let it in.
+	Waiting []string
 
 	Architectures          []string
 	PreferredArchitectures []cachev1.PreferredArchitecture
@@ -69,8 +65,13 @@ func (p Plan) Endpoint() string {
 	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, p.Memcached.Port)
 }
 
-// Compute returns what the cache is to be, or an *InvalidSpec.
-func Compute(mc *cachev1.Memcached, defaults Defaults) (Plan, error) {
+// Compute returns what the cache is to be, or an *InvalidSpec. The Deployment that there is, if any, tells what its
+// Pods are made of.
+func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (Plan, error) {
+	record, waiting, err := choose(mc, live, defaults)
+	if err != nil {
+		return Plan{}, err
+	}
 	spec := mc.Spec
 	settings := nodeSettings(spec)
 	p := Plan{
@@ -80,22 +81,21 @@ func Compute(mc *cachev1.Memcached, defaults Defaults) (Plan, error) {
 		Suspended: spec.Suspend,
 
 		Size:        orDefault(spec.Size, 1),
-		Image:       spec.Image,
+		Image:       cmp.Or(spec.Image, record.Image),
 		PullSecrets: pullSecrets(spec),
 		Memcached:   settings,
 		Resources:   resources(spec, settings),
-		UserID:      defaults.UserID,
+		UserID:      record.Platform.userID(),
+		Record:      record,
+		Waiting:     waiting,
 
-		Architectures:          architectures(spec, defaults),
+		Architectures:          architectures(spec, record),
 		PreferredArchitectures: spec.PreferredArchitectures,
 		Placement:              placement(spec, mc.Name),
 
 		Rollout:     rollout(spec),
 		PodMetadata: orZero(spec.PodMetadata),
 		Service:     orZero(spec.Service),
-	}
-	if p.Image == "" {
-		p.Image = defaults.Image
 	}
 	p.Disruption = disruption(spec, p.Size)
 	return p, validate(spec, p)
@@ -128,9 +128,9 @@ func pullSecrets(spec cachev1.MemcachedSpec) []string {
 	return secrets
 }
 
-func architectures(spec cachev1.MemcachedSpec, defaults Defaults) []string {
+func architectures(spec cachev1.MemcachedSpec, record Record) []string {
 	if len(spec.Architectures) == 0 {
-		return defaults.Architectures
+		return record.Architectures
 	}
 	var architectures []string
 	for _, architecture := range spec.Architectures {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +16,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-var defaults = Defaults{Image: "registry.example.com/memcached:1", Architectures: []string{"arm64"}, UserID: new(int64(11211))}
+var defaults = Defaults{
+	Revisions: []int{1}, Image: "registry.example.com/memcached:1", Architectures: []string{"arm64"}, Platform: Kubernetes,
+}
 
 func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 	return &cachev1.Memcached{
@@ -34,7 +37,7 @@ func TestCompute(t *testing.T) {
 	plain := func() Plan {
 		return Plan{
 			Name: "cache", Namespace: "team", UID: "uid-1",
-			Size: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: defaults.UserID,
+			Size: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: new(int64(11211)),
 			Memcached: memcached.Settings{
 				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
 			},
@@ -150,11 +153,11 @@ func TestCompute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := plain()
 			tc.want(&want)
-			got, err := Compute(memcachedWith(tc.spec), defaults)
+			got, err := Compute(memcachedWith(tc.spec), nil, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Plan{}, "Record")); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
@@ -233,7 +236,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Compute(memcachedWith(tc.spec), defaults)
+			_, err := Compute(memcachedWith(tc.spec), nil, defaults)
 			if _, ok := errors.AsType[*InvalidSpec](err); !ok {
 				t.Fatalf("got %v, want an InvalidSpec", err)
 			}
@@ -247,7 +250,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 }
 
 func TestEndpoint(t *testing.T) {
-	p, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), defaults)
+	p, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nil, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +264,7 @@ func FuzzComputeNeverPanics(f *testing.F) {
 	f.Add(int32(-1), "", int64(0))
 	f.Fuzz(func(t *testing.T, size int32, image string, memory int64) {
 		spec := cachev1.MemcachedSpec{Size: &size, Image: image, Memory: resource.NewQuantity(memory, resource.BinarySI)}
-		p, err := Compute(memcachedWith(spec), defaults)
+		p, err := Compute(memcachedWith(spec), nil, defaults)
 		if _, ok := errors.AsType[*InvalidSpec](err); err != nil && !ok {
 			t.Fatalf("an error that is no InvalidSpec: %v", err)
 		}

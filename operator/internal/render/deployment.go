@@ -17,6 +17,7 @@ const progressDeadlineSeconds = 600
 func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
 		WithLabels(names.Labels(p.Name)).
+		WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().
 			WithReplicas(p.Size).
@@ -26,7 +27,7 @@ func deployment(p plan.Plan) Object {
 				WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
 					WithMaxSurge(p.Rollout.MaxSurge).
 					WithMaxUnavailable(p.Rollout.MaxUnavailable))).
-			WithTemplate(podTemplate(p)))
+			WithTemplate(template(p)))
 	if p.Rollout.MinReadySeconds > 0 { // The API server does not keep a zero, so it must not be sent.
 		deployment.Spec.
 			WithMinReadySeconds(p.Rollout.MinReadySeconds).

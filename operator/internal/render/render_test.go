@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/applyconfigurations"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,16 +22,24 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// planned is the plan of a Memcached with a size of three and nothing else, changed by a case.
-func planned(t *testing.T, change func(*cachev1.MemcachedSpec)) plan.Plan {
-	t.Helper()
-	mc := &cachev1.Memcached{}
+var defaults = plan.Defaults{
+	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
+	Platform: plan.Kubernetes,
+}
+
+// memcachedWith is a Memcached of size three and nothing else, changed by a case.
+func memcachedWith(change func(*cachev1.MemcachedSpec)) *cachev1.Memcached {
+	mc := &cachev1.Memcached{TypeMeta: metav1.TypeMeta{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached"}}
 	mc.Name, mc.Namespace, mc.UID = "cache", "team", "00000000-0000-0000-0000-000000000001"
 	mc.Spec.Size = new(int32(3))
 	change(&mc.Spec)
-	p, err := plan.Compute(mc, plan.Defaults{
-		Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"}, UserID: new(int64(11211)),
-	})
+	return mc
+}
+
+// planned is the plan of a new Memcached.
+func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
+	t.Helper()
+	p, err := plan.Compute(memcachedWith(change), nil, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,41 +48,47 @@ func planned(t *testing.T, change func(*cachev1.MemcachedSpec)) plan.Plan {
 
 func nothing(*cachev1.MemcachedSpec) {}
 
+// TestObjectsMatchTheirGoldenFiles also keeps the Memcached of each case: a release takes all of it into
+// testdata/released.
 func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
-	tests := map[string]func(*cachev1.MemcachedSpec){
-		"a size alone":         nothing,
-		"no node":              func(s *cachev1.MemcachedSpec) { s.Size = new(int32(0)) },
-		"memory and resources": memoryAndResources,
-		"arguments":            func(s *cachev1.MemcachedSpec) { s.ExtraArgs = []string{"-f", "1.08", "-o", "no_lru_crawler"} },
-		"image and pull secrets": func(s *cachev1.MemcachedSpec) {
+	tests := map[string]struct {
+		change   func(*cachev1.MemcachedSpec)
+		operator func(*plan.Defaults)
+	}{
+		"a size alone":         {change: nothing},
+		"no node":              {change: func(s *cachev1.MemcachedSpec) { s.Size = new(int32(0)) }},
+		"memory and resources": {change: memoryAndResources},
+		"arguments": {change: func(s *cachev1.MemcachedSpec) {
+			s.ExtraArgs = []string{"-f", "1.08", "-o", "no_lru_crawler"}
+		}},
+		"image and pull secrets": {change: func(s *cachev1.MemcachedSpec) {
 			s.Image, s.ImagePullSecrets = "localhost:5000/memcached", []cachev1.ImagePullSecret{{Name: "a"}, {Name: "b"}}
-		},
-		"architectures":                architectures,
-		"placement":                    placement,
-		"rollout and disruption":       rolloutAndDisruption,
-		"metadata of Pods and Service": metadata,
+		}},
+		"architectures":                {change: architectures},
+		"placement":                    {change: placement},
+		"rollout and disruption":       {change: rolloutAndDisruption},
+		"metadata of Pods and Service": {change: metadata},
+		"assigned user":                {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
+		"any architecture":             {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
 	}
-	for name, change := range tests {
+	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, object := range Objects(planned(t, change)) {
-				file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
-				compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), file), object)
+			defaults := defaults
+			if tc.operator != nil {
+				tc.operator(&defaults)
+			}
+			file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
+			compareGolden(t, filepath.Join("testdata", "memcached", file), memcachedWith(tc.change))
+			for _, object := range Objects(planned(t, tc.change, defaults)) {
+				compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), file), object.Configuration)
 			}
 		})
 	}
 }
 
-func TestWhereTheClusterAssignsTheUserNoneIsGiven(t *testing.T) {
-	p := planned(t, nothing)
-	p.UserID = nil
-	for _, object := range Objects(p) {
-		compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), "assigned-user.yaml"), object)
-	}
-}
-
-func compareGolden(t *testing.T, path string, object Object) {
+func compareGolden(t *testing.T, path string, object any) {
 	t.Helper()
-	got, err := yaml.Marshal(object.Configuration)
+	got, err := yaml.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +110,7 @@ func compareGolden(t *testing.T, path string, object Object) {
 }
 
 func TestRenderingIsTheSameEachTime(t *testing.T) {
-	p := planned(t, metadata)
+	p := planned(t, metadata, defaults)
 	spell := func() string {
 		var all []byte
 		for _, object := range Objects(p) {
@@ -117,7 +132,7 @@ func TestRenderingIsTheSameEachTime(t *testing.T) {
 
 func TestEveryObjectIsValidByTheSchemaOfItsKind(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
-	for _, object := range Objects(planned(t, placement)) {
+	for _, object := range Objects(planned(t, placement, defaults)) {
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Configuration)
 		if err != nil {
 			t.Fatal(err)
@@ -132,12 +147,10 @@ func TestEveryObjectIsValidByTheSchemaOfItsKind(t *testing.T) {
 }
 
 func BenchmarkPlanAndRender(b *testing.B) {
-	mc := &cachev1.Memcached{}
-	mc.Name, mc.Namespace, mc.UID = "cache", "team", "uid"
-	mc.Spec.Size = new(int32(3))
+	mc := memcachedWith(nothing)
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := plan.Compute(mc, plan.Defaults{Image: "registry.example.com/memcached:1"})
+		p, err := plan.Compute(mc, nil, defaults)
 		if err != nil {
 			b.Fatal(err)
 		}

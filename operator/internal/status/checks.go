@@ -151,6 +151,9 @@ func nodesComeUp(in Input) (verdict, bool) {
 	if trouble == "" {
 		return verdict{}, false
 	}
+	if len(in.Plan.Waiting) > 0 {
+		trouble += "; the operator has other defaults, which wait: see the condition " + cachev1.ConditionUpdatePending
+	}
 	return notReady(in, "; "+trouble)
 }
 

@@ -3,7 +3,9 @@
 package status
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,6 +45,9 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	setConditions(&status, judge(in))
 	setSuspended(&status, in.Memcached.Spec.Suspend)
+	if in.Err == nil { // Otherwise it is not known what waits.
+		setUpdatePending(&status, in)
+	}
 	return status
 }
 
@@ -84,6 +89,22 @@ func setSuspended(status *cachev1.MemcachedStatus, suspended bool) {
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
 		Message:            "Nothing but the status is written while spec.suspend is true",
+		ObservedGeneration: status.ObservedGeneration,
+	})
+}
+
+// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone.
+func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
+	if len(in.Plan.Waiting) == 0 || in.deployment() == nil {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionUpdatePending)
+		return
+	}
+	message := fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does so anyway, for a "+
+		"new value of the annotation %s, or for spec.updatePolicy %s",
+		strings.Join(in.Plan.Waiting, "; "), cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionTrue, Reason: cachev1.ReasonNewerDefaults,
+		Message:            Shorten(message, longestMessage),
 		ObservedGeneration: status.ObservedGeneration,
 	})
 }

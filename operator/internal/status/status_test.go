@@ -108,6 +108,40 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
+	in := rolledOut()
+	in.Plan.Waiting = []string{"image memcached:1 -> memcached:2", "template revision 1 -> 2"}
+	in.Memcached.Status = Evaluate(in)
+	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
+	want := &metav1.Condition{
+		Type: "UpdatePending", Status: "True", Reason: "NewerDefaults", ObservedGeneration: 7,
+		Message: "image memcached:1 -> memcached:2; template revision 1 -> 2. It waits, as it replaces the nodes, for a change of " +
+			"the spec that does so anyway, for a new value of the annotation cache.example.com/update-requested, or for " +
+			"spec.updatePolicy Automatic",
+	}
+	if diff := cmp.Diff(want, pending, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if !meta.IsStatusConditionTrue(in.Memcached.Status.Conditions, cachev1.ConditionReady) {
+		t.Error("a cache is ready although something waits")
+	}
+
+	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
+	in.Plan.Waiting = nil
+	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) == nil {
+		t.Error("the condition went although nothing tells that nothing waits")
+	}
+	in.Err = nil
+	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) != nil {
+		t.Error("the condition stays although nothing waits")
+	}
+	in.Plan.Waiting = []string{"x"}
+	in.Snapshot.Deployment().OwnerReferences = nil
+	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) != nil {
+		t.Error("the condition tells of somebody else's Deployment")
+	}
+}
+
 func TestASuspendedCacheSaysSo(t *testing.T) {
 	in := rolledOut()
 	in.Memcached.Spec.Suspend, in.Plan.Suspended = true, true

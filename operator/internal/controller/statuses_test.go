@@ -1,0 +1,64 @@
+package controller
+
+import (
+	"testing"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := newStatuses()
+	s.now = func() time.Time { return now }
+	telling := func(ready int32) *cachev1.Memcached {
+		mc := &cachev1.Memcached{Status: cachev1.MemcachedStatus{ReadyReplicas: ready}}
+		mc.UID = "cache"
+		return mc
+	}
+	ours, theirs := telling(1), telling(9)
+
+	for range 3 * statusWrites { // Nodes come and go: what is there is always what was written last.
+		s.note(ours, telling(2))
+		s.note(telling(2), ours)
+	}
+	if wait := s.wait(ours); wait != 0 {
+		t.Fatalf("a status that only we write waits for %s", wait)
+	}
+	for range statusWrites {
+		if wait := s.wait(theirs); wait != 0 {
+			t.Fatalf("left alone for %s before its time", wait)
+		}
+		s.note(theirs, ours)
+		now = now.Add(time.Minute)
+	}
+	if got, want := s.wait(theirs), statusWindow-statusWrites*time.Minute; got != want {
+		t.Errorf("left alone for %s, want %s", got, want)
+	}
+	if wait := s.wait(ours); wait != 0 {
+		t.Errorf("ours is still there, and its next one waits for %s", wait)
+	}
+	other := telling(9)
+	other.UID = "other"
+	if wait := s.wait(other); wait != 0 {
+		t.Errorf("that of another Memcached waits for %s", wait)
+	}
+	now = now.Add(statusWindow)
+	if wait := s.wait(theirs); wait != 0 {
+		t.Errorf("it waits for %s after the fight has become old", wait)
+	}
+}
+
+func TestStatusesThatAreOldAreForgotten(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := newStatuses()
+	s.now = func() time.Time { return now }
+	first, second := &cachev1.Memcached{}, &cachev1.Memcached{}
+	first.UID, second.UID = "first", "second"
+	s.note(first, first)
+	now = now.Add(2 * statusWindow)
+	s.note(second, second)
+	if _, known := s.written["first"]; known || len(s.written) != 1 {
+		t.Errorf("remembers %d statuses", len(s.written))
+	}
+}

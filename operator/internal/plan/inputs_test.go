@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// newer are the defaults of an operator that differs in all that Pods are made of.
+var newer = Defaults{
+	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
+}
+
+// deployedBy is the Deployment of a Memcached as an operator with the given defaults made it.
+func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.Deployment {
+	t.Helper()
+	p, err := Compute(mc, nil, defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := &appsv1.Deployment{}
+	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
+	return live
+}
+
+var everythingWaits = []string{
+	"image registry.example.com/memcached:1 -> registry.example.com/memcached:2",
+	"architectures arm64 -> amd64, s390x",
+	"platform Kubernetes -> OpenShift",
+	"template revision 1 -> 2",
+}
+
+func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
+	old := Inputs{Revision: 1, Image: defaults.Image, Architectures: defaults.Architectures, Platform: Kubernetes}
+	now := Inputs{Revision: 2, Image: newer.Image, Architectures: newer.Architectures, Platform: OpenShift}
+	request := func(value string) func(*cachev1.Memcached) {
+		return func(mc *cachev1.Memcached) {
+			mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: value}
+		}
+	}
+	tests := map[string]struct {
+		before, change func(*cachev1.Memcached)
+		operator       func(*Defaults)
+		want           Inputs
+		waits          []string
+	}{
+		"nothing changed but the operator": {want: old, waits: everythingWaits},
+		"fields changed that replace no node": {
+			change: func(mc *cachev1.Memcached) {
+				mc.Spec.Size, mc.Spec.Suspend, mc.Spec.UpdatePolicy = new(int32(5)), true, cachev1.UpdateOnSpecChange
+				mc.Spec.Rollout = &cachev1.Rollout{MinReadySeconds: new(int32(9))}
+				mc.Spec.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromInt32(2))}
+				mc.Spec.Service = &cachev1.ServiceMetadata{Labels: map[string]string{"a": "b"}}
+			},
+			want: old, waits: everythingWaits,
+		},
+		"a quantity in another spelling": {
+			before: func(mc *cachev1.Memcached) { mc.Spec.Memory = new(resource.MustParse("1Gi")) },
+			change: func(mc *cachev1.Memcached) { mc.Spec.Memory = new(resource.MustParse("1024Mi")) },
+			want:   old, waits: everythingWaits,
+		},
+		"a field changed that replaces the nodes": {
+			change: func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(5)) },
+			want:   now,
+		},
+		"an update is requested":             {change: request("now"), want: now},
+		"another update is requested":        {before: request("then"), change: request("now"), want: now},
+		"an update was requested before":     {before: request("then"), want: old, waits: everythingWaits},
+		"a request was taken back":           {before: request("then"), change: request(""), want: old, waits: everythingWaits},
+		"updates are automatic":              {change: func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = cachev1.UpdateAutomatic }, want: now},
+		"the operator has the same defaults": {operator: func(d *Defaults) { *d = defaults }, want: old},
+		"the spec names the image": {
+			before: func(mc *cachev1.Memcached) { mc.Spec.Image = "mine" },
+			want:   Inputs{Revision: 1, Architectures: old.Architectures, Platform: Kubernetes}, waits: everythingWaits[1:],
+		},
+		"the spec names the architectures": {
+			before:   func(mc *cachev1.Memcached) { mc.Spec.Architectures = []cachev1.Architecture{"amd64"} },
+			operator: func(d *Defaults) { d.Platform, d.Revisions = Kubernetes, []int{1} },
+			want:     Inputs{Revision: 1, Image: old.Image, Platform: Kubernetes}, waits: everythingWaits[:1],
+		},
+		"the spec names the image no longer": {
+			before: func(mc *cachev1.Memcached) { mc.Spec.Image = "mine" },
+			change: func(mc *cachev1.Memcached) { mc.Spec.Image = "" },
+			want:   now,
+		},
+		"the operator allows any architecture": {
+			operator: func(d *Defaults) { *d = defaults; d.Architectures = nil },
+			want:     old, waits: []string{"architectures arm64 -> any"},
+		},
+		"the platform can't be found out": {
+			operator: func(d *Defaults) { d.Platform = "" },
+			want:     old, waits: append(everythingWaits[:2:2], everythingWaits[3]),
+		},
+		"the platform can't be found out while the spec changes": {
+			change:   func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(5)) },
+			operator: func(d *Defaults) { d.Platform = "" },
+			want:     Inputs{Revision: 2, Image: now.Image, Architectures: now.Architectures, Platform: Kubernetes},
+		},
+		"the operator is older than the template": {
+			operator: func(d *Defaults) { d.Revisions = []int{3} },
+			want:     Inputs{Revision: 3, Image: now.Image, Architectures: now.Architectures, Platform: OpenShift},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			mc := memcachedWith(cachev1.MemcachedSpec{})
+			change(mc, tc.before)
+			live := deployedBy(t, mc, defaults)
+			change(mc, tc.change)
+			operator := newer
+			change(&operator, tc.operator)
+			p, err := Compute(mc, live, operator)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, p.Record.Inputs); diff != "" {
+				t.Errorf("inputs (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.waits, p.Waiting); diff != "" {
+				t.Errorf("what waits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func change[T any](object *T, change func(*T)) {
+	if change != nil {
+		change(object)
+	}
+}
+
+func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
+	older, other := defaults, defaults
+	older.Architectures, other.Architectures = []string{"amd64", "arm64"}, []string{"arm64", "amd64"}
+	mc := memcachedWith(cachev1.MemcachedSpec{UpdatePolicy: cachev1.UpdateAutomatic})
+	p, err := Compute(mc, deployedBy(t, mc, older), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(older.Architectures, p.Architectures); diff != "" || len(p.Waiting) > 0 {
+		t.Errorf("%v waits; architectures (-want +got):\n%s", p.Waiting, diff)
+	}
+}
+
+func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
+	unknown := defaults
+	unknown.Platform, unknown.Unknown = "", errors.New("no answer")
+	_, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nil, unknown)
+	if err == nil || !strings.Contains(err.Error(), "find out whether this is OpenShift") || !errors.Is(err, unknown.Unknown) {
+		t.Errorf("got %v, want an error that says what is waited for, and why", err)
+	}
+}
+
+// TestARequestIsHonouredOnce also when it changes nothing: it must not let in what comes later.
+func TestARequestIsHonouredOnce(t *testing.T) {
+	mc := memcachedWith(cachev1.MemcachedSpec{})
+	mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "monday"}
+	live := deployedBy(t, memcachedWith(cachev1.MemcachedSpec{}), defaults)
+	for _, operator := range []Defaults{defaults, newer} {
+		p, err := Compute(mc, live, operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Image != defaults.Image || p.Record.Requested != "monday" {
+			t.Errorf("image %s, honoured %q", p.Image, p.Record.Requested)
+		}
+		live.Annotations[names.AnnotationTemplateInputs] = p.Record.Encode()
+	}
+}

@@ -1,0 +1,178 @@
+package integration
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+const (
+	imageOne = "registry.example.com/memcached:one"
+	imageTwo = "registry.example.com/memcached:two"
+	oneToTwo = "image " + imageOne + " -> " + imageTwo
+)
+
+func TestDiscoveryThatFailsOrComesBackChangesNothing(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{}.start(w, at)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	before, spent := w.uids("cache"), len(w.quiet())
+
+	release{clusterIs: noAnswer}.start(w, at)
+	w.memcached("new", 2)
+	mc := w.reason("new", cachev1.ReasonApplyFailed)
+	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.ContainSubstring(
+		"find out whether this is OpenShift, which decides what user memcached runs as: ask the API server for its API groups"))
+	w.patchSpec(`{"size":3}`)
+	w.Expect(w.ready("cache").Status.Nodes).To(gomega.HaveLen(3), "the cache that is there is looked after")
+	w.waits("cache", "")
+	w.Expect(w.uids("cache")).To(gomega.ContainElements(before))
+	w.patchSpec(`{"threads":2}`)
+	w.ready("cache")
+	w.Expect(*w.deployment("cache").Spec.Template.Spec.SecurityContext.RunAsUser).To(gomega.Equal(int64(11211)))
+	before = w.uids("cache")
+
+	at.state.Store(int32(asItIs))
+	w.ready("new")
+	w.Expect(w.uids("cache")).To(gomega.Equal(before))
+	writes := count(w.quiet()[spent:], "patch deployments")
+	w.Expect(writes).To(gomega.Equal(3), "a new size, other threads and the new cache")
+}
+
+func TestWhatADeploymentLosesIsNoReasonToReplaceItsNodes(t *testing.T) {
+	annotations := func(change string) string { return `{"metadata":{"annotations":` + change + `}}` }
+	damages := map[string]string{
+		"its record":         annotations(`{"cache.example.com/template-inputs":null}`),
+		"a sound record":     annotations(`{"cache.example.com/template-inputs":"{\"revision\":2,\"image\":\"other\"}"}`),
+		"all its notes":      annotations(`null`),
+		"its labels":         `{"metadata":{"labels":null}}`,
+		"its labels and all": `{"metadata":{"labels":null,"annotations":null}}`,
+	}
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			w, at := newUpgradeWorld(t)
+			release{image: imageOne}.start(w, at)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			before, uids := w.deployment("cache"), w.uids("cache")
+			release{image: imageTwo, architectures: "s390x", revision: true}.start(w, at)
+			const waits = oneToTwo + "; architectures any -> s390x; template revision 1 -> 2"
+			w.waits("cache", waits)
+
+			w.patch(&appsv1.Deployment{}, "cache", damage)
+			eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+				return cmp.Equal(d.Labels, before.Labels) &&
+					d.Annotations["cache.example.com/template-inputs"] == before.Annotations["cache.example.com/template-inputs"]
+			})
+			w.quiet()
+			w.waits("cache", waits)
+			w.Expect(w.rollouts("cache")).To(gomega.Equal(1))
+			w.Expect(w.uids("cache")).To(gomega.Equal(uids))
+		})
+	}
+}
+
+// TestOperatorsThatTakeTurnsWriteNothingButTheStatus: so OLM v0 does at each upgrade, first without the settings of the
+// Subscription and then with them.
+func TestOperatorsThatTakeTurnsWriteNothingButTheStatus(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	one, two := release{image: imageOne, architectures: "amd64"}, release{image: imageTwo, architectures: "arm64"}
+	one.start(w, at)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	uids, spent := w.uids("cache"), len(w.quiet())
+	for range 2 {
+		two.start(w, at)
+		w.waits("cache", oneToTwo+"; architectures amd64 -> arm64")
+		one.start(w, at)
+		w.waits("cache", "")
+	}
+	want := slices.Repeat([]string{"patch memcacheds/status"}, 4)
+	if diff := cmp.Diff(want, w.quiet()[spent:]); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
+}
+
+// TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver: each writes what waits by its own defaults.
+func TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne}.start(w, at)
+	first := w.operator
+	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
+	w.memcached("cache", 1)
+	w.ready("cache")
+	spent := len(w.quiet())
+	w.operator = nil
+	release{image: imageTwo}.start(w, at)
+	w.Eventually(func() int { return count(w.requests()[spent:], "patch memcacheds/status") }).Should(gomega.BeNumerically(">", 4))
+
+	requests := w.quiet()[spent:]
+
+	if writes := count(requests, "patch memcacheds/status"); writes > 20 || writes < len(requests) {
+		t.Errorf("the fight ended after %d writes of the status, of %d requests: %v", writes, len(requests), requests)
+	}
+	w.patchSpec(`{"size":2}`)
+	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(2), "what matters is still done")
+}
+
+func TestAnOrphanIsAdoptedWithTheNodesThatItHas(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne}.start(w, at)
+	mc := w.memcached("cache", 2)
+	w.ready("cache")
+	uids := w.uids("cache")
+	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
+	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return len(d.OwnerReferences) == 0 })
+
+	release{image: imageTwo}.start(w, at)
+	adopting := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache", Annotations: map[string]string{
+			cachev1.AnnotationAdopt: "deployment,service,poddisruptionbudget",
+		}},
+		Spec: cachev1.MemcachedSpec{Size: new(int32(2))},
+	}
+	w.Expect(cluster.Create(w.ctx, adopting)).To(gomega.Succeed())
+	w.ready("cache")
+	w.waits("cache", oneToTwo)
+	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
+}
+
+func TestACacheIsFreedFromADefaultThatCanNotBePulled(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne}.start(w, at)
+	w.memcached("cache", 2)
+	w.markPods(func(pod *corev1.Pod) {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: "memcached", Image: imageOne,
+			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
+		}}
+	})
+	w.reason("cache", cachev1.ReasonNodesNotReady)
+
+	release{image: imageTwo}.start(w, at)
+	w.waits("cache", oneToTwo)
+	w.Eventually(func() string {
+		mc := get(w, "cache", &cachev1.Memcached{})
+		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
+	}).Should(gomega.And(
+		gomega.ContainSubstring(`image "`+imageOne+`" of container "memcached" can not be pulled`),
+		gomega.HaveSuffix("the operator has other defaults, which wait: see the condition UpdatePending")))
+
+	w.request("cache", time.Now().Format(time.RFC3339))
+	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+		return d.Spec.Template.Spec.Containers[0].Image == imageTwo
+	})
+	w.waits("cache", "")
+}
