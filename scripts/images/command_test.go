@@ -36,6 +36,18 @@ func TestAProgramIsPushedForAllItsPlatforms(t *testing.T) {
 	}
 }
 
+func TestTheOperatorsTagIsItsVersion(t *testing.T) {
+	host := newRegistry(t)
+	t.Chdir("../..")
+	_, err := run(t, "operator", "--version", "0.1.0", "--platform", oci.Host().String(), "--push", host+"/operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oci.Digest(t.Context(), host+"/operator:0.1.0"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatCannotBeDoneIsRefusedAtOnce(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"a push to nowhere":                 {"operator --push operator:1", "--push"},
