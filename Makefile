@@ -50,7 +50,7 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./test/arch ./test/e2e $(ARGS)
 
 .PHONY: bench
 bench: ## Measure the pure steps and the comparison at rest.
@@ -172,9 +172,6 @@ DEFAULT_CHANNEL ?= stable
 USE_IMAGE_DIGESTS ?=
 PULL_SECRET ?=
 DRY_RUN ?=
-
-.PHONY: images
-images: image-index ## The same as image-index.
 
 .PHONY: bundle
 bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].
