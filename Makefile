@@ -50,7 +50,7 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./test/arch ./test/e2e $(ARGS)
 
 .PHONY: bench
 bench: ## Measure the pure steps and the comparison at rest.
@@ -90,21 +90,40 @@ fmt: ## Format the code.
 
 ##@ Build and push
 
+PLATFORMS ?= linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
+BUILDX_BUILDER ?= memcached-operator
+
 .PHONY: build
 build: ## Build the operator for this machine into bin/.
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
 
 .PHONY: image
-image: ## Build the operator's image without Docker and push it to IMG, for ARCH.
-	@go run ./scripts/images operator --version $(VERSION) --platform linux/$(ARCH) --push $(IMG)
+image: ## Build the operator's image without Docker and push it to IMG, for ARCH alone.
+	@go run ./scripts/images operator --version '$(VERSION)' --platform linux/$(ARCH) --push '$(IMG)'
+
+.PHONY: image-index
+image-index: ## Build the operator's image without Docker and push it to IMG, for PLATFORMS.
+	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
+
+.PHONY: image-inspect
+image-inspect: ## Compare the platforms of IMG and of MEMCACHED_IMAGE with those that the manifests promise.
+	@go run ./scripts/images inspect --image '$(IMG)' --memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build the operator's image with Docker.
+docker-build: ## Build the operator's image with Docker, for this machine.
 	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --tag $(IMG) .
 
 .PHONY: docker-push
 docker-push: ## Push the image that docker-build made.
 	@$(CONTAINER_TOOL) push $(IMG)
+
+# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+.PHONY: docker-buildx
+docker-buildx: ## Build the operator's image with Docker and push it to IMG, for PLATFORMS.
+	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
+		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
+	@$(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false \
+		--build-arg VERSION=$(VERSION) --tag '$(IMG)' --push .
 
 ##@ Install into the cluster of your kubeconfig (no kubectl needed)
 
@@ -153,10 +172,6 @@ DEFAULT_CHANNEL ?= stable
 USE_IMAGE_DIGESTS ?=
 PULL_SECRET ?=
 DRY_RUN ?=
-
-.PHONY: images
-images: ## Build the operator's image for the four architectures and push it to IMG.
-	@go run ./scripts/release image operator --version $(VERSION) --push $(IMG)
 
 .PHONY: bundle
 bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].

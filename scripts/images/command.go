@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,44 +11,58 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
 // flags are what the commands have in common.
 type flags struct {
-	push     string
-	insecure bool
-	platform string
-	version  string
+	push      string
+	insecure  bool
+	platforms []string
+	version   string
 }
 
 func newCommand() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
 		Use:   "images",
-		Short: "Build the project's container images without Docker, and push them",
+		Short: "Build the project's container images without Docker, push them, and inspect what was pushed",
 		Long: "Builds images, the same bytes every time, and prints the reference by digest of what it pushed.\n" +
 			"Registries on this machine are spoken to in plain HTTP.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	persistent := root.PersistentFlags()
-	persistent.StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
-	persistent.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
-	root.AddCommand(f.operatorCommand(), f.programCommand(), f.memcachedCommand(), f.pauseCommand())
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().BoolVar(&f.insecure, "insecure", false,
+		"plain HTTP also to a registry that is not on this machine")
+	for _, build := range []*cobra.Command{
+		f.operatorCommand(), f.programCommand(), f.memcachedCommand(), f.pauseCommand(),
+	} {
+		build.Flags().StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
+		root.AddCommand(build)
+	}
+	root.AddCommand(f.inspectCommand())
 	return root
 }
 
 func (f *flags) operatorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "operator",
-		Short:   "The operator's image",
-		Example: "  go run ./scripts/images operator --push localhost:15001/memcached-operator:dev",
+		Short:   "The operator's image, an index of all platforms",
+		Example: "  go run ./scripts/images operator --version 0.1.0 --push localhost:15001/memcached-operator",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.buildProgram(cmd, oci.Program{Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + f.version})
+			platforms, err := oci.ParsePlatforms(f.platforms)
+			if err != nil {
+				return err
+			}
+			return f.publish(cmd, "operator", func(ctx context.Context, update func(string)) (built, error) {
+				index, err := oci.Operator(".", f.version).BuildAll(ctx, platforms, update)
+				return built{index: index, version: f.version}, err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&f.version, "version", "dev", "version that the operator reports")
-	f.addPlatform(cmd)
+	f.addPlatforms(cmd, oci.Platforms()...)
 	return cmd
 }
 
@@ -57,33 +70,61 @@ func (f *flags) programCommand() *cobra.Command {
 	var ldflags string
 	cmd := &cobra.Command{
 		Use:   "program PACKAGE",
-		Short: "The image of any Go program",
-		Example: "  go run ./scripts/images program ./test/e2e/client \\\n" +
-			"    --push localhost:15001/client:dev --platform linux/arm64",
+		Short: "The image of any Go program, an index of the platforms",
+		Example: "  go run ./scripts/images program ./test/client \\\n" +
+			"    --push localhost:15001/client:dev --platform linux/amd64,linux/arm64",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.buildProgram(cmd, oci.Program{Package: args[0], LDFlags: ldflags})
+			platforms, err := oci.ParsePlatforms(f.platforms)
+			if err != nil {
+				return err
+			}
+			program := oci.Program{Package: args[0], LDFlags: ldflags}
+			return f.publish(cmd, args[0], func(ctx context.Context, update func(string)) (built, error) {
+				index, err := program.BuildAll(ctx, platforms, update)
+				return built{index: index}, err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&ldflags, "ldflags", "", "further flags for the linker")
-	f.addPlatform(cmd)
+	f.addPlatforms(cmd, oci.Host())
 	return cmd
 }
 
 func (f *flags) memcachedCommand() *cobra.Command {
-	return &cobra.Command{
+	var suite string
+	cmd := &cobra.Command{
 		Use:   "memcached",
-		Short: "An image of this machine's memcached, shaped like the official one",
-		Long: "Makes an image from the distribution's memcached and its libraries, for this machine's architecture.\n" +
+		Short: "An image of the distribution's memcached, shaped like the official one",
+		Long: "Makes an image from this machine's memcached and its libraries. With --platform it makes an index of\n" +
+			"several platforms, from the packages of Debian's memcached that this machine's apt fetches. Nothing is\n" +
+			"installed, and nothing of other platforms is run.\n" +
 			"A reference without a tag gets memcached's version as its tag.",
-		Example: "  go run ./scripts/images memcached --push localhost:15001/memcached",
-		Args:    cobra.NoArgs,
+		Example: "  go run ./scripts/images memcached --push localhost:15001/memcached\n" +
+			"  go run ./scripts/images memcached --platform linux/arm64,linux/s390x --suite trixie \\\n" +
+			"    --push registry.example.com/team/memcached",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.publish(cmd, "memcached", func(ctx context.Context) (v1.Image, string, error) {
-				return oci.Memcached(ctx)
+			platforms, err := oci.ParsePlatforms(f.platforms)
+			if err != nil {
+				return err
+			}
+			return f.publish(cmd, "memcached", func(ctx context.Context, _ func(string)) (b built, err error) {
+				if len(platforms) == 0 && suite == "" {
+					b.image, b.version, err = oci.Memcached(ctx)
+					return b, err
+				}
+				if len(platforms) == 0 {
+					platforms = []v1.Platform{oci.Host()}
+				}
+				b.index, b.version, err = oci.MemcachedIndex(ctx, platforms, suite)
+				return b, err
 			})
 		},
 	}
+	f.addPlatforms(cmd)
+	cmd.Flags().StringVar(&suite, "suite", "", "suite of Debian that packages are from (default: the machine's own)")
+	return cmd
 }
 
 func (f *flags) pauseCommand() *cobra.Command {
@@ -93,49 +134,65 @@ func (f *flags) pauseCommand() *cobra.Command {
 		Example: "  go run ./scripts/images pause --push localhost:15001/pause:1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.publish(cmd, "pause", func(ctx context.Context) (v1.Image, string, error) {
+			return f.publish(cmd, "pause", func(ctx context.Context, _ func(string)) (built, error) {
 				image, err := oci.Pause(ctx)
-				return image, "", err
+				return built{image: image}, err
 			})
 		},
 	}
 }
 
-func (f *flags) addPlatform(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.platform, "platform", oci.Host().String(), "platform of the image")
+func (f *flags) addPlatforms(cmd *cobra.Command, platforms ...v1.Platform) {
+	var names []string
+	for _, platform := range platforms {
+		names = append(names, platform.String())
+	}
+	cmd.Flags().StringSliceVar(&f.platforms, "platform", names, "platforms of the image, with commas between them")
 }
 
-func (f *flags) buildProgram(cmd *cobra.Command, program oci.Program) error {
-	platform, err := v1.ParsePlatform(f.platform)
-	if err != nil {
-		return err
+// built is an image, or the index of several, and the tag that it suggests.
+type built struct {
+	image   v1.Image
+	index   v1.ImageIndex
+	version string
+}
+
+func (b built) digest() (v1.Hash, error) {
+	if b.index != nil {
+		return b.index.Digest()
 	}
-	if platform.OS == "" || platform.Architecture == "" {
-		return errors.New("a platform is written like linux/arm64")
+	return b.image.Digest()
+}
+
+func (b built) push(ctx context.Context, ref string, options ...name.Option) (string, error) {
+	if b.index != nil {
+		return oci.PushIndex(ctx, b.index, withTag(ref, b.version), options...)
 	}
-	program.Platform = *platform
-	title := fmt.Sprintf("%s for %s", program.Package, f.platform)
-	return f.publish(cmd, title, func(ctx context.Context) (v1.Image, string, error) {
-		image, err := program.Build(ctx)
-		return image, f.version, err
-	})
+	return oci.Push(ctx, b.image, withTag(ref, b.version), options...)
 }
 
 // publish builds an image, pushes it where that is asked for, and prints what came out.
-func (f *flags) publish(cmd *cobra.Command, title string, build func(context.Context) (v1.Image, string, error)) error {
+func (f *flags) publish(
+	cmd *cobra.Command, title string, build func(context.Context, func(string)) (built, error),
+) error {
+	if f.push != "" {
+		if err := bundle.ValidateImage("push", withTag(f.push, "latest")); err != nil {
+			return err
+		}
+	}
 	var result string
 	err := progress.Stage(cmd.Context(), "Image "+title, func(update func(string)) error {
-		image, version, err := build(cmd.Context())
+		b, err := build(cmd.Context(), update)
 		if err != nil {
 			return err
 		}
 		if f.push == "" {
-			digest, err := image.Digest()
+			digest, err := b.digest()
 			result = digest.String()
 			return err
 		}
 		update("pushing")
-		result, err = oci.Push(cmd.Context(), image, withTag(f.push, version), f.options()...)
+		result, err = b.push(cmd.Context(), f.push, f.options()...)
 		return err
 	})
 	if err == nil {

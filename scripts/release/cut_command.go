@@ -9,7 +9,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
 
 func cutCommand() *cobra.Command {
@@ -40,11 +39,11 @@ func cutCommand() *cobra.Command {
 	return command
 }
 
-// buildOperator builds the image that make images pushes.
+// buildOperator builds the image that make image-index pushes.
 func buildOperator(ctx context.Context, dir, version string) (digest string, err error) {
 	var index v1.ImageIndex
 	err = progress.Stage(ctx, "The operator's image, to compare", func(update func(string)) (err error) {
-		index, err = image.Operator(dir, version).BuildAll(ctx, update)
+		index, err = oci.Operator(dir, version).BuildAll(ctx, oci.Platforms(), update)
 		return err
 	})
 	if err != nil {

@@ -16,41 +16,22 @@ import (
 
 // imageFlags are those of the command image.
 type imageFlags struct {
-	dir, push, version, tool string
-	insecure                 bool
+	dir, push, tool string
+	insecure        bool
 }
 
 func imageCommand() *cobra.Command {
 	f := &imageFlags{}
 	command := &cobra.Command{
 		Use:   "image",
-		Short: "Build the images of a release for all architectures, and push them",
+		Short: "Build the images that OLM reads, and push them",
 		Long: "Image prints the digest of what it built, or the reference by digest of what it pushed. Registries on this\n" +
 			"machine are spoken to in plain HTTP.",
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
 	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
-	command.AddCommand(f.operatorCommand(),
-		f.filesCommand("bundle", image.Bundle), f.filesCommand("catalog", image.Catalog))
-	return command
-}
-
-func (f *imageFlags) operatorCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "operator",
-		Short: "The operator's image",
-		Example: "  go run ./scripts/release image operator --version 0.1.0 \\\n" +
-			"    --push registry.example.com/memcached-operator:0.1.0",
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return f.publish(command, "operator", func(update func(string)) (v1.ImageIndex, error) {
-				return image.Operator(".", f.version).BuildAll(command.Context(), update)
-			})
-		},
-	}
-	command.Flags().StringVar(&f.version, "version", "", "version that the operator reports (required)")
-	command.PreRunE = func(*cobra.Command, []string) error { return bundle.ValidateVersion("version", f.version) }
+	command.AddCommand(f.filesCommand("bundle", image.Bundle), f.filesCommand("catalog", image.Catalog))
 	return command
 }
 
@@ -67,7 +48,7 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 					Name: f.tool, Ref: f.push, Dir: f.dir, Out: command.ErrOrStderr(),
 				})
 			}
-			return f.publish(command, name, func(func(string)) (v1.ImageIndex, error) { return kind.Build(f.dir) })
+			return f.publish(command, name, kind)
 		},
 	}
 	command.Flags().StringVar(&f.dir, "dir", bundle.Dir, "folder with the bundle and the catalog")
@@ -75,11 +56,8 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 	return command
 }
 
-// builder makes an image, and tells what it is at.
-type builder func(update func(string)) (v1.ImageIndex, error)
-
 // publish builds an image, pushes it where that is asked for, and prints what came out.
-func (f *imageFlags) publish(command *cobra.Command, name string, build builder) error {
+func (f *imageFlags) publish(command *cobra.Command, name string, kind image.Kind) error {
 	if f.push != "" {
 		if err := bundle.ValidateImage("push", f.push); err != nil {
 			return err
@@ -87,7 +65,7 @@ func (f *imageFlags) publish(command *cobra.Command, name string, build builder)
 	}
 	var result string
 	err := progress.Stage(command.Context(), "Image of the "+name, func(update func(string)) error {
-		index, err := build(update)
+		index, err := kind.Build(f.dir)
 		if err != nil {
 			return err
 		}

@@ -2,20 +2,17 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"path"
 	"slices"
+	"strings"
 
-	"github.com/distribution/reference"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
@@ -62,10 +59,27 @@ func folders(content map[string]string) []file {
 	return files
 }
 
-// BuildAll builds the program for each platform, as one index.
-func (p Program) BuildAll(ctx context.Context, update func(string)) (v1.ImageIndex, error) {
+// ParsePlatforms reads a list such as linux/arm64,linux/amd64. What comes back is sorted and has each platform once,
+// so that an index has the same digest in whatever order its platforms were named.
+func ParsePlatforms(list []string) ([]v1.Platform, error) {
+	var platforms []v1.Platform
+	for _, item := range list {
+		platform, err := v1.ParsePlatform(item)
+		if err != nil || platform.OS == "" || platform.Architecture == "" {
+			return nil, fmt.Errorf("--platform %q: write a list like linux/amd64,linux/arm64", item)
+		}
+		platforms = append(platforms, *platform)
+	}
+	slices.SortFunc(platforms, func(a, b v1.Platform) int { return strings.Compare(a.String(), b.String()) })
+	return slices.CompactFunc(platforms, func(a, b v1.Platform) bool { return a.Equals(b) }), nil
+}
+
+// BuildAll builds the program for each of the platforms, as one index.
+func (p Program) BuildAll(
+	ctx context.Context, platforms []v1.Platform, update func(string),
+) (v1.ImageIndex, error) {
 	var images []v1.Image
-	for _, platform := range Platforms() {
+	for _, platform := range platforms {
 		update(platform.String())
 		p.Platform = platform
 		image, err := p.Build(ctx)
@@ -98,27 +112,4 @@ func PushIndex(ctx context.Context, index v1.ImageIndex, ref string, opts ...nam
 	return push(ref, index, func(to name.Reference) error {
 		return remote.WriteIndex(to, index, remoteOptions(ctx)...)
 	}, opts...)
-}
-
-// Digest asks the registry for an image, and returns its reference by digest. It tells of an image that the registry
-// does not have.
-func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error) {
-	parsed, err := name.ParseReference(ref, opts...)
-	if err != nil {
-		return "", err
-	}
-	descriptor, err := remote.Head(parsed, remoteOptions(ctx)...)
-	var refused *transport.Error
-	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
-		return "", fmt.Errorf("the registry does not have %s", ref)
-	}
-	if err != nil {
-		return "", fmt.Errorf("ask the registry for %s: %w", ref, err)
-	}
-	// Not what the library makes of the name: docker.io/library/x would come back as index.docker.io/library/x.
-	named, err := reference.ParseNormalizedNamed(ref)
-	if err != nil {
-		return "", err
-	}
-	return reference.TrimNamed(named).Name() + "@" + descriptor.Digest.String(), nil
 }

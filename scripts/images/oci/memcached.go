@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
 // memcachedID is the user, and the port, that the official image has.
@@ -27,23 +29,66 @@ func Memcached(ctx context.Context) (image v1.Image, version string, err error) 
 	if version, err = memcachedVersion(ctx, binary); err != nil {
 		return nil, "", err
 	}
-	libraries, err := exec.CommandContext(ctx, "ldd", binary).Output()
+	image, err = memcachedOf("/", binary, Host())
+	return image, version, err
+}
+
+// MemcachedIndex makes images of Debian's memcached for several platforms, without running any of them. The suite is
+// one of Debian's, such as trixie; empty is that of the machine. It returns the version as well, for the tag.
+func MemcachedIndex(
+	ctx context.Context, platforms []v1.Platform, suite string,
+) (index v1.ImageIndex, version string, err error) {
+	images, versions := make([]v1.Image, len(platforms)), make([]string, len(platforms))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, platform := range platforms {
+		group.Go(func() (err error) {
+			images[i], versions[i], err = memcachedPackage(ctx, platform, suite)
+			if err != nil {
+				err = fmt.Errorf("memcached for %s: %w", platform, err)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, "", err
+	}
+	if len(slices.Compact(slices.Clone(versions))) != 1 {
+		return nil, "", fmt.Errorf("memcached has the versions %s: try again when the mirror has one for all of %s",
+			versions, platforms)
+	}
+	index, err = Index(images...)
+	return index, versions[0], err
+}
+
+func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (v1.Image, string, error) {
+	root, err := os.MkdirTemp("", "memcached-")
 	if err != nil {
-		return nil, "", fmt.Errorf("ask for memcached's libraries: %w", err)
+		return nil, "", err
+	}
+	defer os.RemoveAll(root)
+	version, err := debian.Unpack(ctx, root, debian.Request{
+		Package: "memcached", Architecture: debian.Architecture(platform.Architecture), Suite: suite,
+		// What starts memcached as a service of the machine.
+		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils"},
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	image, err := memcachedOf(tree(root), "/usr/bin/memcached", platform)
+	return image, version, err
+}
+
+// memcachedOf makes the image of a memcached, and of the libraries that it needs.
+func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, error) {
+	program, err := root.files(binary)
+	if err != nil {
+		return nil, err
 	}
 	files := []file{
 		{path: "etc/passwd", mode: 0o644, content: fmt.Appendf(nil, "memcached:x:%d:%[1]d::/:/nonexistent\n", memcachedID)},
 		{path: "etc/group", mode: 0o644, content: fmt.Appendf(nil, "memcached:x:%d:\n", memcachedID)},
 	}
-	for _, path := range append(librariesOf(string(libraries)), binary) {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return nil, "", err
-		}
-		files = append(files, file{path: strings.TrimPrefix(path, "/"), mode: 0o755, content: content})
-	}
-	image, err = assemble(Host(), memcachedConfig(filepath.Dir(binary)), files)
-	return image, version, err
+	return assemble(platform, memcachedConfig(path.Dir(binary)), append(files, program...))
 }
 
 func memcachedConfig(dir string) v1.Config {
@@ -68,21 +113,4 @@ func memcachedVersion(ctx context.Context, binary string) (string, error) {
 		return "", errors.New("memcached -V gives no version: " + string(out))
 	}
 	return string(match[1]), nil
-}
-
-// librariesOf returns the files that ldd names, in order: those after an arrow, and the loader,
-// which stands alone. The kernel's own library is no file.
-func librariesOf(ldd string) []string {
-	var paths []string
-	for line := range strings.Lines(ldd) {
-		if _, target, found := strings.Cut(line, "=>"); found {
-			line = target
-		}
-		path, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if filepath.IsAbs(path) {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
 }

@@ -129,19 +129,3 @@ func TestPushedImageCanBePulled(t *testing.T) {
 		t.Errorf("pulled %s, pushed %s", got, want)
 	}
 }
-
-func TestLibrariesOf(t *testing.T) {
-	ldd := `	linux-vdso.so.1 (0x00007fc82a09b000)
-	libevent-2.1.so.7 => /lib/x86_64-linux-gnu/libevent-2.1.so.7 (0x00007fc829fd6000)
-	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007fc82981e000)
-	/lib64/ld-linux-x86-64.so.2 (0x00007fc82a09d000)
-`
-	want := []string{
-		"/lib/x86_64-linux-gnu/libc.so.6",
-		"/lib/x86_64-linux-gnu/libevent-2.1.so.7",
-		"/lib64/ld-linux-x86-64.so.2",
-	}
-	if diff := cmp.Diff(want, librariesOf(ldd)); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -25,6 +25,12 @@ type Program struct {
 	Labels   map[string]string
 }
 
+// Operator is the operator's image of the sources in dir. Those, go.mod, go.sum and the version are all that it
+// depends on. The Dockerfile builds the same program.
+func Operator(dir, version string) Program {
+	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
+}
+
 // Host is the platform of this machine's nodes.
 func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
 
@@ -65,7 +71,8 @@ func (p Program) compile(ctx context.Context) ([]byte, error) {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w "+p.LDFlags, "-o", output, p.Package)
 	build.Dir = p.Dir
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.Platform.OS, "GOARCH="+p.Platform.Architecture)
+	// GOFLAGS may hold what changes the program.
+	build.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+p.Platform.OS, "GOARCH="+p.Platform.Architecture)
 	if p.Platform.Variant != "" && p.Platform.Architecture == "arm" {
 		build.Env = append(build.Env, "GOARM="+p.Platform.Variant[1:])
 	}

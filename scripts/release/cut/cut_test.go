@@ -133,7 +133,7 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 			func(_ *testing.T, r *Release) {
 				r.Digest = func(context.Context, string) (string, error) { return "", missing }
 			},
-			[]string{"MANIFEST_UNKNOWN", "make images REGISTRY=" + registry + " VERSION=0.2.0"},
+			[]string{"MANIFEST_UNKNOWN", "make image-index REGISTRY=" + registry + " VERSION=0.2.0"},
 		},
 		"an image of other sources": {
 			func(_ *testing.T, r *Release) {

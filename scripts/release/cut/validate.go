@@ -108,7 +108,7 @@ func lastReleased(root string) (string, error) {
 func (r *Release) pushedImage(ctx context.Context) (string, error) {
 	pinned, err := r.Digest(ctx, r.operatorImage())
 	if err != nil {
-		return "", fmt.Errorf("%w: push it by make images REGISTRY=%s VERSION=%s", err, r.Registry, r.Version)
+		return "", fmt.Errorf("%w: push it by make image-index REGISTRY=%s VERSION=%s", err, r.Registry, r.Version)
 	}
 	if r.MemcachedImage != "" {
 		if _, err := r.Digest(ctx, r.MemcachedImage); err != nil {
@@ -121,7 +121,7 @@ func (r *Release) pushedImage(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if pushed != built {
-		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by make images REGISTRY=%s "+
+		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by make image-index REGISTRY=%s "+
 			"VERSION=%s, with this version of Go", r.operatorImage(), pushed, built, r.Registry, r.Version)
 	}
 	return r.operatorImage() + "@" + pushed, nil

@@ -1,4 +1,4 @@
-// Package image builds the images of a release: the operator's, the bundle's and the catalog's.
+// Package image builds the images that OLM reads: the bundle's and the catalog's.
 package image
 
 import (
@@ -13,12 +13,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
-
-// Operator is the operator's image of the sources in dir. Those, go.mod, go.sum and the version are all that it
-// depends on.
-func Operator(dir, version string) oci.Program {
-	return oci.Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
-}
 
 // Kind is an image of files of which the Dockerfile says which they are.
 type Kind struct{ dockerfile string }

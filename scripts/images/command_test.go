@@ -1,0 +1,83 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+func TestAProgramIsPushedForAllItsPlatforms(t *testing.T) {
+	host := newRegistry(t)
+	t.Chdir("../..")
+	var refs []string
+	for _, platforms := range []string{"linux/s390x,linux/arm64", "linux/arm64,linux/s390x,linux/arm64"} {
+		out, err := run(t, "program", "./scripts/images/pause", "--platform", platforms, "--push", host+"/pause:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, strings.TrimSpace(out))
+	}
+	if refs[0] != refs[1] {
+		t.Errorf("the order of the platforms decides: %s and %s", refs[0], refs[1])
+	}
+	description, err := oci.Describe(t.Context(), refs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, manifest := range description.Platforms {
+		got = append(got, manifest.Platform)
+	}
+	if diff := cmp.Diff([]string{"linux/arm64", "linux/s390x"}, got); diff != "" {
+		t.Errorf("platforms (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheOperatorsTagIsItsVersion(t *testing.T) {
+	host := newRegistry(t)
+	t.Chdir("../..")
+	_, err := run(t, "operator", "--version", "0.1.0", "--platform", oci.Host().String(), "--push", host+"/operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oci.Digest(t.Context(), host+"/operator:0.1.0"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatCannotBeDoneIsRefusedAtOnce(t *testing.T) {
+	tests := map[string]struct{ args, want string }{
+		"a push to nowhere":                 {"operator --push operator:1", "--push"},
+		"a platform without a system":       {"operator --platform arm64", `--platform "arm64"`},
+		"memcached for half a platform":     {"memcached --platform linux/", `--platform "linux/"`},
+		"an unknown format":                 {"inspect -o yaml", `--output "yaml": text and json are possible`},
+		"a folder that is not a repository": {"inspect --root scripts/images", "operator/config/manager"},
+	}
+	t.Chdir("../..")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := run(t, strings.Fields(tc.args)...); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWithTag(t *testing.T) {
+	tests := map[string]struct{ ref, tag, want string }{
+		"no tag gets the suggested one":    {"localhost:5001/memcached", "1.6.18", "localhost:5001/memcached:1.6.18"},
+		"a tag stays":                      {"localhost:5001/memcached:dev", "1.6.18", "localhost:5001/memcached:dev"},
+		"a digest stays":                   {"localhost:5001/memcached@sha256:0", "1.6.18", "localhost:5001/memcached@sha256:0"},
+		"where none is suggested it stays": {"localhost:5001/pause", "", "localhost:5001/pause"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := withTag(tc.ref, tc.tag); got != tc.want {
+				t.Errorf("withTag(%q, %q) = %q, want %q", tc.ref, tc.tag, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,193 @@
+package inspect
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// repository is one with an overlay, a component beside it, and a bundle.
+var repository = map[string]string{
+	"operator/config/manager/kustomization.yaml": "resources: [manager.yaml]\n",
+	"operator/config/manager/manager.yaml":       deployment("amd64, arm64", "amd64,arm64"),
+	"overlays/arm64/kustomization.yaml":          "resources: [deployment.yaml]\n",
+	"overlays/arm64/deployment.yaml":             deployment("arm64", "arm64"),
+	"overlays/part/kustomization.yaml":           "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+	"bundle/manifests/operator.clusterserviceversion.yaml": `
+metadata:
+  labels: {operatorframework.io/arch.s390x: supported, operatorframework.io/arch.arm64: "no", other: supported}
+spec:
+  install:
+    spec:
+      deployments:
+        - name: controller-manager
+` + indent(strings.Join(strings.SplitAfter(deployment("s390x", "s390x"), "\n")[3:], ""), 10),
+}
+
+func deployment(affinity, operand string) string {
+	return `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager}
+spec:
+  template:
+    spec:
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+              - matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [` + affinity + `]}]
+      containers:
+        - {name: manager, image: "r.example.com/operator:1", env: [
+            {name: RELATED_IMAGE_MEMCACHED, value: "r.example.com/memcached:1"},
+            {name: OPERAND_ARCHITECTURES, value: "` + operand + `"}]}
+        - {name: proxy, image: "r.example.com/proxy:1"}
+`
+}
+
+func indent(text string, by int) string {
+	return strings.ReplaceAll(strings.Repeat(" ", by)+strings.TrimSuffix(text, "\n"), "\n", "\n"+strings.Repeat(" ", by)) + "\n"
+}
+
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func promises(t *testing.T, root string) []Promise {
+	t.Helper()
+	promises, err := Promises(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return promises
+}
+
+func TestWhatManifestsPromise(t *testing.T) {
+	var got []string
+	for _, p := range promises(t, write(t, repository)) {
+		got = append(got, strings.Join([]string{p.Source, p.Field, p.Name, strings.Join(p.Architectures, "+")}, " | "))
+	}
+	const csv = "bundle/manifests/operator.clusterserviceversion.yaml"
+	want := []string{
+		"operator/config/manager | the node affinity | operator | amd64+arm64",
+		"operator/config/manager | the node affinity | proxy | amd64+arm64",
+		"operator/config/manager | OPERAND_ARCHITECTURES | memcached | amd64+arm64",
+		"overlays/arm64 | the node affinity | operator | arm64",
+		"overlays/arm64 | the node affinity | proxy | arm64",
+		"overlays/arm64 | OPERAND_ARCHITECTURES | memcached | arm64",
+		csv + " | the node affinity | operator | s390x",
+		csv + " | the node affinity | proxy | s390x",
+		csv + " | OPERAND_ARCHITECTURES | memcached | s390x",
+		csv + " | the labels operatorframework.io/arch.* | operator | s390x",
+		csv + " | the labels operatorframework.io/arch.* | proxy | s390x",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEveryPlaceOfThisRepositoryIsRead: a place that is moved, and that nothing reads any more, promises in secret.
+func TestEveryPlaceOfThisRepositoryIsRead(t *testing.T) {
+	const root = "../../.."
+	var sources []string
+	named := map[string]bool{}
+	for _, p := range promises(t, root) {
+		sources = append(sources, p.Source)
+		named[p.Name] = true
+		if len(p.Architectures) == 0 {
+			t.Errorf("%s: %s names no architecture for %s", p.Source, p.Field, p.Name)
+		}
+	}
+	overlays, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"bundle/manifests/memcached-operator.clusterserviceversion.yaml", "operator/config/manager"}
+	for _, overlay := range overlays {
+		want = append(want, "overlays/"+filepath.Base(filepath.Dir(overlay)))
+	}
+	slices.Sort(sources)
+	if diff := cmp.Diff(want, slices.Compact(sources)); diff != "" {
+		t.Errorf("places (-want +got):\n%s", diff)
+	}
+	if !named[Operator] || !named[Memcached] {
+		t.Errorf("images: %v", named)
+	}
+}
+
+func TestManifestsThatCannotBeReadAreAnError(t *testing.T) {
+	tests := map[string]struct{ file, content, want string }{
+		"an overlay of nothing": {"overlays/arm64/kustomization.yaml", "resources: [missing.yaml]\n", "overlays/arm64"},
+		"a bundle that is none": {"bundle/manifests/operator.clusterserviceversion.yaml", "spec: []\n", "bundle/manifests"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			root := write(t, repository)
+			if err := os.WriteFile(filepath.Join(root, tc.file), []byte(tc.content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Promises(root); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhereAPodMayLand(t *testing.T) {
+	affinity := func(terms string) string {
+		return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + terms + "]}}}"
+	}
+	arch := func(operator, values string) string {
+		return "{key: kubernetes.io/arch, operator: " + operator + ", values: [" + values + "]}"
+	}
+	term := func(expressions ...string) string {
+		return "{matchExpressions: [" + strings.Join(expressions, ",") + "]}"
+	}
+	const zone = "{key: zone, operator: In, values: [a]}"
+	tests := map[string]struct {
+		pod  string
+		want []string
+	}{
+		"nothing confines it":                   {"{}", nil},
+		"a node selector":                       {"nodeSelector: {kubernetes.io/arch: s390x}", []string{"s390x"}},
+		"one of a list":                         {affinity(term(arch("In", "arm64, amd64"), zone)), []string{"amd64", "arm64"}},
+		"either of two terms":                   {affinity(term(arch("In", "arm64")) + "," + term(arch("In", "amd64"))), []string{"amd64", "arm64"}},
+		"both of two expressions":               {affinity(term(arch("In", "arm64, amd64"), arch("In", "amd64, s390x"))), []string{"amd64"}},
+		"a term that leaves it open":            {affinity(term(arch("In", "arm64")) + "," + term(zone)), nil},
+		"what it must not be names none":        {affinity(term(arch("NotIn", "arm64"))), nil},
+		"what it would rather not name is none": {"affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: " + term(arch("In", "arm64")) + "}]}}", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := corev1.PodSpec{}
+			if err := yaml.UnmarshalStrict([]byte(tc.pod), &pod); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, landing(pod)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestABundleWithoutLabelsRunsOnAmd64(t *testing.T) {
+	if diff := cmp.Diff([]string{"amd64"}, labelled(map[string]string{"operatorframework.io/os.linux": "supported"})); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,111 @@
+//go:build e2e
+
+package arch
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+// TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, on bases that are
+// made here and without a network, and compares what comes out with what image-index makes. Both builds share Go's
+// cache. It is kept by all that goes into a package, compiler, flags and sources, so that a Dockerfile that differs in
+// any of it finds nothing there and makes another program.
+func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
+	ref := buildDockerfile(t, pushBuilder(t))
+	for _, platform := range oci.Platforms() {
+		t.Run(platform.String(), func(t *testing.T) {
+			want := factsOf(t, pull(t, operatorIndex, platform))
+			got := factsOf(t, pull(t, ref, platform))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the Dockerfile's image (-index +Dockerfile):\n%s", diff)
+			}
+			t.Logf("/manager of %s: sha256 %s", platform, got.Files["manager"])
+		})
+	}
+}
+
+func buildDockerfile(t *testing.T, builder string) string {
+	t.Helper()
+	var platforms []string
+	for _, platform := range oci.Platforms() {
+		platforms = append(platforms, platform.String())
+	}
+	download := exec.CommandContext(t.Context(), "go", "mod", "download")
+	download.Dir = root
+	output(t, download)
+	ref := host + "/memcached-operator:dockerfile"
+	storage := []string{"--root", t.TempDir(), "--runroot", t.TempDir(), "--storage-driver", "vfs"}
+	buildah(t, append(storage, "build", "--isolation", "chroot", "--tls-verify=false", "--file", "Dockerfile",
+		"--platform", strings.Join(platforms, ","), "--manifest", ref,
+		"--build-arg", "BUILDER="+builder, "--build-arg", "BASE=scratch", "--build-arg", "VERSION="+version,
+		// Debian 12's buildah does not know by itself what it runs on.
+		"--build-arg", "BUILDPLATFORM="+oci.Host().String(),
+		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE")+":/go/pkg/mod",
+		"--volume", goenv(t, "GOCACHE")+":/root/.cache/go-build", ".")...)
+	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
+	return ref
+}
+
+func buildah(t *testing.T, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "buildah", args...)
+	command.Dir = root
+	command.Env = append(command.Environ(), "TMPDIR="+t.TempDir())
+	output(t, command)
+}
+
+func output(t *testing.T, command *exec.Cmd) {
+	t.Helper()
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+// facts are what makes an image behave as it does.
+type facts struct {
+	Platform, User string
+	Entrypoint     []string
+	Files          map[string]string // their SHA-256
+}
+
+func factsOf(t *testing.T, image v1.Image) facts {
+	t.Helper()
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := facts{
+		Platform: config.Platform().String(), User: config.Config.User, Entrypoint: config.Config.Entrypoint,
+		Files: map[string]string{},
+	}
+	files := mutate.Extract(image)
+	defer files.Close()
+	archive := tar.NewReader(files)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return f
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := sha256.New()
+		if _, err := io.Copy(hash, archive); err != nil {
+			t.Fatal(err)
+		}
+		f.Files[header.Name] = fmt.Sprintf("%x", hash.Sum(nil))
+	}
+}

@@ -1,0 +1,157 @@
+//go:build e2e
+
+package arch
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+)
+
+// emulatorOf is QEMU's program for an architecture; empty for the machine's own.
+func emulatorOf(architecture string) string {
+	if architecture == runtime.GOARCH {
+		return ""
+	}
+	called := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+	if name := called[architecture]; name != "" {
+		architecture = name
+	}
+	return "qemu-" + architecture + "-static"
+}
+
+// pull asks the registry for an image as a node of a platform does.
+func pull(t *testing.T, ref string, platform v1.Platform) v1.Image {
+	t.Helper()
+	parsed, err := name.ParseReference(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := remote.Image(parsed, remote.WithPlatform(platform), remote.WithContext(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// logSize tells how much a node pulls.
+func logSize(t *testing.T, image v1.Image) {
+	t.Helper()
+	manifest, err := image.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(0)
+	for _, layer := range manifest.Layers {
+		size += layer.Size
+	}
+	t.Logf("%.1f MB compressed", float64(size)/1e6)
+}
+
+// machine is the file system of an image, and how its program is started there.
+type machine struct {
+	root     string
+	emulator []string
+	config   v1.Config
+}
+
+// unpack writes an image's files into a folder, and the emulator beside them where one is needed.
+func unpack(t *testing.T, image v1.Image) machine {
+	t.Helper()
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := machine{root: t.TempDir(), config: config.Config}
+	files := mutate.Extract(image)
+	defer files.Close()
+	archive := tar.NewReader(files)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag == tar.TypeReg {
+			m.write(t, header.Name, archive)
+		}
+	}
+	emulator := emulatorOf(config.Architecture)
+	if emulator == "" {
+		return m
+	}
+	source, err := preflight.Program(emulator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Open(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	m.write(t, emulator, program)
+	m.emulator = []string{"/" + emulator}
+	return m
+}
+
+func (m machine) write(t *testing.T, name string, content io.Reader) {
+	t.Helper()
+	file := filepath.Join(m.root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, content); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command is the program of the image, in its file system and not as root, as a node would start it.
+func (m machine) command(ctx context.Context, program string, user uint32, args ...string) *exec.Cmd {
+	line := append(append([]string{}, m.emulator...), program)
+	line = append(line, args...)
+	command := exec.CommandContext(ctx, line[0], line[1:]...)
+	command.Dir, command.Env = "/", m.config.Env
+	command.SysProcAttr = &syscall.SysProcAttr{
+		Chroot: m.root, Credential: &syscall.Credential{Uid: user, Gid: user}, Pdeathsig: syscall.SIGKILL,
+	}
+	return command
+}
+
+// entrypoint is the path of the image's program.
+func (m machine) entrypoint() string {
+	program := m.config.Entrypoint[0]
+	if path.IsAbs(program) {
+		return program
+	}
+	for _, variable := range m.config.Env {
+		if dir, isPath := strings.CutPrefix(variable, "PATH="); isPath {
+			return path.Join(dir, program)
+		}
+	}
+	return "/" + program
+}

@@ -1,0 +1,85 @@
+//go:build e2e
+
+// Package arch proves the images of all architectures on a machine of one: the Dockerfile and image-index make the
+// same programs, and each program runs, the operator's and memcached's, under an emulator where it has to.
+package arch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+const version = "0.1.0-arch"
+
+// What TestMain makes, for all tests.
+var (
+	root          string // of the repository
+	host          string // of the registry
+	operatorIndex string // what image-index pushes, by digest
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	//nolint:forbidigo // TestMain has no test to take a context from.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	host = strings.TrimPrefix(server.URL, "http://")
+	if err := prepare(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "prepare:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+func prepare(ctx context.Context) (err error) {
+	if root, err = builds.Root(); err != nil {
+		return err
+	}
+	if err := preflight.Ensure(ctx, needs(), true); err != nil {
+		return err
+	}
+	return progress.Stage(ctx, "The operator's index", func(update func(string)) error {
+		index, err := oci.Operator(root, version).BuildAll(ctx, oci.Platforms(), update)
+		if err != nil {
+			return err
+		}
+		operatorIndex, err = oci.PushIndex(ctx, index, host+"/memcached-operator:"+version)
+		return err
+	})
+}
+
+func needs() []preflight.Need {
+	needs := []preflight.Need{
+		{Program: "apt-get", Package: "apt", Why: "fetches memcached for other architectures"},
+		{Program: "dpkg-deb", Package: "dpkg", Why: "unpacks it"},
+		{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"},
+	}
+	for _, platform := range oci.Platforms() {
+		if emulator := emulatorOf(platform.Architecture); emulator != "" {
+			needs = append(needs, preflight.Need{
+				Program: emulator, Package: "qemu-user-static", Why: "runs programs for " + platform.Architecture,
+			})
+		}
+	}
+	return needs
+}
