@@ -37,7 +37,8 @@ func agree(dir string, f *facts, m *made) error {
 	}
 	errs = append(errs, differs(catalog.Path, c.Bundles[i].Image, m.bundle))
 	_, err = os.Stat(filepath.Join(dir, released, version+".yaml"))
-	return errors.Join(append(errs, err)...)
+	_, templatesErr := os.Stat(filepath.Join(dir, releasedTemplates(version), "deployment"))
+	return errors.Join(append(errs, err, templatesErr)...)
 }
 
 func differs(where, got, want string) error {

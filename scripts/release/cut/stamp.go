@@ -23,7 +23,7 @@ const (
 // stamp writes the places that name a version or an image, bundle and catalog last: they are made of the others.
 func (r *Release) stamp(ctx context.Context, dir string, f *facts) (*made, error) {
 	for _, room := range []func(string, *facts) error{
-		r.stampManifests, r.stampMakefile, r.stampSettings, stampBase, stampDocs, addAPI,
+		r.stampManifests, r.stampMakefile, r.stampSettings, stampBase, stampDocs, addAPI, addTemplates,
 	} {
 		if err := room(dir, f); err != nil {
 			return nil, err
@@ -190,6 +190,22 @@ func addAPI(dir string, f *facts) error {
 	}
 	return worktree.WriteFile(filepath.Join(dir, released, f.version.String()+".yaml"), content, 0o644)
 }
+
+const templates = "operator/internal/render/testdata"
+
+// addTemplates keeps what the released operator makes of Memcacheds: later ones must make the same of them, or they
+// would replace the nodes of running caches.
+func addTemplates(dir string, f *facts) error {
+	for _, kind := range []string{"memcached", "deployment"} {
+		from := filepath.Join(dir, templates, kind)
+		if err := os.CopyFS(filepath.Join(dir, releasedTemplates(f.version.String()), kind), os.DirFS(from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func releasedTemplates(version string) string { return filepath.Join(templates, "released", version) }
 
 // nameOf is an image's reference without tag and digest.
 func nameOf(image string) string {
