@@ -26,8 +26,13 @@ help: ## Show this help.
 ##@ See it work
 
 .PHONY: demo
-demo: ## Bring up a real cluster with Argo CD here, install the operator from Git, show it working (root, Linux).
-	@go run ./scripts/demo up $(ARGS)
+demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current WAY= REGISTRY= REPO=.
+	@go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
+		--way '$(WAY)' --registry '$(REGISTRY)' --repo '$(REPO)' --arch '$(DEMO_ARCH)') $(ARGS)
+
+CLUSTER ?= local
+# Not the default of ARCH, which is this machine's: the demo asks the nodes.
+DEMO_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 
 .PHONY: demo-status
 demo-status: ## Tell what of the demo runs where, with the paths of its logs.
