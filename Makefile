@@ -26,8 +26,13 @@ help: ## Show this help.
 ##@ See it work
 
 .PHONY: demo
-demo: ## Bring up a real cluster with Argo CD here, install the operator from Git, show it working (root, Linux).
-	@go run ./scripts/demo up $(ARGS)
+demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current WAY= REGISTRY= REPO=.
+	@go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
+		--way '$(WAY)' --registry '$(REGISTRY)' --repo '$(REPO)' --arch '$(DEMO_ARCH)') $(ARGS)
+
+CLUSTER ?= local
+# Not the default of ARCH, which is this machine's: the demo asks the nodes.
+DEMO_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 
 .PHONY: demo-status
 demo-status: ## Tell what of the demo runs where, with the paths of its logs.
@@ -40,12 +45,13 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ Test
 
 .PHONY: test
-test: verify lint test-go ## Run every test that needs no node: generated files, lint, unit, integration on a real API server.
+test: verify lint gitops-verify test-go ## Run every test that needs no node: generated files, lint, unit, integration on a real API server.
 
 .PHONY: test-go
 test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
 		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m ./... $(ARGS)
+	@cd scripts/gitops && go tool -modfile=../tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
@@ -59,6 +65,7 @@ bench: ## Measure the pure steps and the comparison at rest.
 .PHONY: lint
 lint: ## Hold the house rules (.golangci.yaml).
 	@$(TOOL) golangci-lint run ./...
+	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and files are short.
@@ -155,6 +162,19 @@ gitops-init: ## Write where your Git repository and registry are: REPO= REVISION
 		--version $(VERSION) --architecture $(ARCH) --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
+.PHONY: gitops-plan
+gitops-plan: ## Show the tree of Applications as it would be applied: WAY= [ARCH=] [ARGS='--diff HEAD'].
+	@go -C scripts/gitops run . plan --way '$(WAY)' --arch '$(ARCH)' $(ARGS)
+
+.PHONY: gitops-verify
+gitops-verify: ## Find what Argo CD would refuse in the tree, in all ways and architectures. A part of make test.
+	@go -C scripts/gitops run . verify $(ARGS)
+
+.PHONY: gitops-sources
+gitops-sources: ## Note in gitops/sources.json what the releases hold that the tree names by URL (needs the internet).
+	@go -C scripts/gitops run . sources --write --sources fetch $(ARGS)
+
+WAY ?= direct
 REPO ?=
 REVISION ?= main
 MEMCACHED_IMAGE ?=

@@ -1,5 +1,5 @@
-// Command demo shows the whole chain on this machine: a commit is pushed to Git, Argo CD syncs it into a real
-// cluster, the operator makes a cache of it, and a client stores keys in it.
+// Command demo shows the whole chain: a commit is pushed to Git, Argo CD syncs it into a real cluster, the operator
+// makes a cache of it, and a client stores keys in it. The cluster is one on this machine, or the user's own.
 package main
 
 import (
@@ -10,8 +10,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 func main() {
@@ -26,25 +24,13 @@ func main() {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the whole chain on this machine, from a Git push to keys in a cache",
+		Short: "Show the whole chain, from a Git push to keys in a cache",
 		Long: "Brings up a real cluster with Argo CD on this machine, without Docker, installs the operator\n" +
-			"from Git, and leaves all of it running. Take it down by: make demo-down",
+			"from Git, and leaves all of it running. Take it down by: make demo-down\n\n" +
+			"With --cluster current it does the same on the cluster of your kubeconfig, with your registry and your\n" +
+			"Git repository. It finds out first what is missing, and asks before it changes anything: docs/demo.md.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	var options local.Options
-	up := &cobra.Command{
-		Use:     "up",
-		Short:   "Bring everything up and show it working",
-		Example: "  sudo go run ./scripts/demo up",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			options.ArgoCD = true
-			return show(cmd.Context(), cmd.OutOrStdout(), options)
-		},
-	}
-	up.Flags().BoolVar(&options.NoInstall, "no-install", false,
-		"refuse instead of installing missing packages with apt-get")
-	up.Flags().StringVar(&options.Name, "name", "demo", "name of the cluster; several may run at once")
-	root.AddCommand(up)
+	root.AddCommand(upCommand())
 	return root
 }

@@ -3,16 +3,22 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -30,37 +36,50 @@ func newGomega(t *testing.T) *gomega.WithT {
 }
 
 // commit changes the repository that Argo CD follows, and returns the commit.
-func commit(t *testing.T, message string, change func(dir string) error) string {
+func (s *site) commit(t *testing.T, message string, change func(dir string) error) string {
 	t.Helper()
-	hash, err := c.Git.Commit(t.Context(), message, change)
+	hash, err := s.Git.Commit(t.Context(), message, change)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return hash
 }
 
-// commitCache puts a Memcached with the given spec into Git.
-func commitCache(t *testing.T, name, spec string) string {
+// head is the commit that Argo CD follows.
+func (s *site) head(t *testing.T) string {
 	t.Helper()
-	return commit(t, fmt.Sprintf("%s: %s", name, spec), func(dir string) error {
-		manifest := "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
-		err := os.WriteFile(filepath.Join(dir, "gitops/samples", name+".yaml"), []byte(manifest), 0o644)
-		if err != nil {
-			return err
+	head, err := s.Git.Head()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+// commitCache puts a Memcached with the given spec into Git.
+func (s *site) commitCache(t *testing.T, name, spec string) string {
+	t.Helper()
+	manifest := "apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
+	return s.commit(t, fmt.Sprintf("%s: %s", name, spec), func(dir string) error { return addManifest(dir, name, manifest) })
+}
+
+// addManifest puts a manifest beside the samples.
+func addManifest(dir, name, manifest string) error {
+	err := os.WriteFile(filepath.Join(dir, "gitops/samples", name+".yaml"), []byte(manifest), 0o644)
+	if err != nil {
+		return err
+	}
+	return editResources(dir, func(resources []string) []string {
+		if slices.Contains(resources, name+".yaml") {
+			return resources
 		}
-		return editResources(dir, func(resources []string) []string {
-			if slices.Contains(resources, name+".yaml") {
-				return resources
-			}
-			return append(resources, name+".yaml")
-		})
+		return append(resources, name+".yaml")
 	})
 }
 
 // removeCache takes a Memcached out of Git.
-func removeCache(t *testing.T, name string) string {
+func (s *site) removeCache(t *testing.T, name string) string {
 	t.Helper()
-	return commit(t, "Remove "+name, func(dir string) error {
+	return s.commit(t, "Remove "+name, func(dir string) error {
 		if err := os.Remove(filepath.Join(dir, "gitops/samples", name+".yaml")); err != nil {
 			return err
 		}
@@ -95,29 +114,33 @@ func editResources(dir string, edit func([]string) []string) error {
 }
 
 // healthy waits until Argo CD has synced a commit and found all of it healthy.
-func healthy(t *testing.T, commit string) {
+func (s *site) healthy(t *testing.T, commit string) {
 	t.Helper()
-	err := c.WaitHealthy(t.Context(), commit, patience, func(string) {},
-		chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication)
+	s.healthyWithin(t, commit, patience)
+}
+
+func (s *site) healthyWithin(t *testing.T, commit string, timeout time.Duration) {
+	t.Helper()
+	err := s.WaitHealthy(t.Context(), commit, timeout, func(string) {}, applications...)
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func memcached(t *testing.T, name string) *cachev1.Memcached {
+func (s *site) memcached(t *testing.T, name string) *cachev1.Memcached {
 	t.Helper()
 	mc := &cachev1.Memcached{}
-	if err := c.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, mc); err != nil {
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, mc); err != nil {
 		t.Fatal(err)
 	}
 	return mc
 }
 
 // nodes returns the uids of the cache's Pods that are not being deleted, by name.
-func nodes(t *testing.T, namespace, name string) map[string]types.UID {
+func (s *site) nodes(t *testing.T, namespace, name string) map[string]types.UID {
 	t.Helper()
 	pods := &corev1.PodList{}
-	err := c.Client.List(t.Context(), pods,
+	err := s.Client.List(t.Context(), pods,
 		client.InNamespace(namespace), client.MatchingLabels{"app": "memcached", "memcached_cr": name})
 	if err != nil {
 		t.Fatal(err)
@@ -131,37 +154,82 @@ func nodes(t *testing.T, namespace, name string) map[string]types.UID {
 	return uids
 }
 
+func names(nodes map[string]types.UID) []string { return slices.Sorted(maps.Keys(nodes)) }
+
 // storeKeys lets a client set keys, hashed over the nodes that the Service's name resolves to.
-func storeKeys(t *testing.T, name string, keys int) chain.Keys {
+func (s *site) storeKeys(t *testing.T, name string, keys int) chain.Keys {
 	t.Helper()
-	return runClient(t, "set", name, keys)
+	return s.runClient(t, "set", name, keys)
 }
 
 // readKeys lets another, newly started client read them.
-func readKeys(t *testing.T, name string, keys int) chain.Keys {
+func (s *site) readKeys(t *testing.T, name string, keys int) chain.Keys {
 	t.Helper()
-	return runClient(t, "get", name, keys)
+	return s.runClient(t, "get", name, keys)
 }
 
-func runClient(t *testing.T, verb, name string, keys int) chain.Keys {
+func (s *site) runClient(t *testing.T, verb, name string, keys int) chain.Keys {
 	t.Helper()
-	result, err := c.RunClient(t.Context(), namespace, images.Client, verb,
-		"--endpoint="+memcached(t, name).Status.Endpoint, fmt.Sprintf("--keys=%d", keys))
+	result, err := s.RunClient(t.Context(), namespace, s.images.Client, verb,
+		"--endpoint="+s.memcached(t, name).Status.Endpoint, fmt.Sprintf("--keys=%d", keys))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
 }
 
-// applicationSays waits until an Application tells of something.
-func applicationSays(t *testing.T, name, words string) {
+// assertGone waits until a cache is gone with all that was made of it.
+func (s *site) assertGone(t *testing.T, name string) {
+	t.Helper()
+	g := newGomega(t)
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	for _, object := range []client.Object{&cachev1.Memcached{}, &appsv1.Deployment{}, &corev1.Service{}} {
+		g.Eventually(func() bool { return apierrors.IsNotFound(s.Client.Get(t.Context(), key, object)) }).
+			Should(gomega.BeTrue(), "%T is gone", object)
+	}
+	g.Eventually(func() int { return len(s.nodes(t, namespace, name)) }).Should(gomega.BeZero())
+}
+
+// applicationSays waits until an Application tells of something. It may take its time with errors of the repository,
+// which are often over soon.
+func (s *site) applicationSays(t *testing.T, name, words string) {
 	t.Helper()
 	var last chain.Application
 	newGomega(t).Eventually(func() string {
 		var err error
-		if last, err = c.Application(t.Context(), name); err != nil {
+		if last, err = s.Application(t.Context(), name); err != nil {
 			return err.Error()
 		}
 		return strings.Join(last.Messages, "\n")
-	}).Should(gomega.ContainSubstring(words), "last seen: %s", last)
+	}).WithTimeout(2*patience).Should(gomega.ContainSubstring(words), "last seen: %s", &last)
+}
+
+// listen collects what an Application tells of errors from now on. Some of it stands there only for a moment.
+func (s *site) listen(t *testing.T, name string) (said func() string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	events, err := s.Client.Watch(ctx, applicationList(), client.InNamespace(argoNamespace),
+		client.MatchingFields{"metadata.name": name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	var all strings.Builder
+	go func() {
+		for event := range events.ResultChan() {
+			mutex.Lock()
+			if application, ok := event.Object.(*unstructured.Unstructured); ok {
+				conditions, _, _ := unstructured.NestedSlice(application.Object, "status", "conditions")
+				message, _, _ := unstructured.NestedString(application.Object, "status", "operationState", "message")
+				fmt.Fprintln(&all, conditions, message)
+			}
+			mutex.Unlock()
+		}
+	}()
+	return func() string {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return all.String()
+	}
 }

@@ -44,8 +44,9 @@ const (
 // TestAnOperatorKilledAfterAnyWriteLeavesNothingHalfDone kills the operator after its first write, its second and
 // so on, before it learns that the write succeeded, until it gets through without being killed.
 func TestAnOperatorKilledAfterAnyWriteLeavesNothingHalfDone(t *testing.T) {
+	c.needs(t)
 	g := newGomega(t)
-	healthy(t, commit(t, "Stop the operator in the cluster", func(dir string) error { return scaleManager(dir, 0) }))
+	c.healthy(t, c.commit(t, "Stop the operator in the cluster", func(dir string) error { return scaleManager(dir, 0) }))
 	t.Cleanup(func() {
 		_, err := c.Git.Commit(context.WithoutCancel(t.Context()), "Start the operator in the cluster",
 			func(dir string) error { return scaleManager(dir, 1) })
@@ -122,7 +123,7 @@ func assertNothingTwice(t *testing.T, mc *cachev1.Memcached) {
 			t.Errorf("%d objects in %T, want one", got, list)
 		}
 	}
-	names := slices.Sorted(maps.Keys(nodes(t, mc.Namespace, mc.Name)))
+	names := slices.Sorted(maps.Keys(c.nodes(t, mc.Namespace, mc.Name)))
 	if len(names) != int(killedSize) {
 		t.Errorf("Pods %v, want %d", names, killedSize)
 	}
@@ -158,7 +159,7 @@ func startOperator(t *testing.T, binary string, n int) *operator {
 	o.cmd = exec.Command(binary, "--watch-namespaces="+killedNamespace,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0")
 	o.cmd.Env = []string{
-		"KUBECONFIG=" + writeKubeconfig(t, address), "HOME=" + t.TempDir(), "RELATED_IMAGE_MEMCACHED=" + images.Memcached,
+		"KUBECONFIG=" + writeKubeconfig(t, address), "HOME=" + t.TempDir(), "RELATED_IMAGE_MEMCACHED=" + c.images.Memcached,
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "operator.log"))
 	if err != nil {
@@ -233,7 +234,7 @@ func isWrite(request *http.Request) bool {
 func operatorConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "memcached-operator-system", Name: "memcached-operator-controller-manager",
+		Namespace: operatorNamespace, Name: operatorName,
 	}}
 	token := &authenticationv1.TokenRequest{}
 	if err := c.Client.SubResource("token").Create(t.Context(), account, token); err != nil {
@@ -264,12 +265,12 @@ func writeKubeconfig(t *testing.T, server string) string {
 
 // scaleManager sets how many operators run in the cluster, in Git.
 func scaleManager(dir string, replicas int) error {
-	path := filepath.Join(dir, "gitops/operator", runtime.GOARCH, "kustomization.yaml")
+	path := filepath.Join(dir, "gitops/operator/direct", runtime.GOARCH, "kustomization.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
 	kept, _, _ := strings.Cut(string(content), "replicas:")
-	kept += fmt.Sprintf("replicas:\n  - {name: memcached-operator-controller-manager, count: %d}\n", replicas)
+	kept += fmt.Sprintf("replicas:\n  - {name: %s, count: %d}\n", operatorName, replicas)
 	return os.WriteFile(path, []byte(kept), 0o644)
 }

@@ -1,39 +1,44 @@
 //go:build e2e
 
-// Package e2e proves the whole chain on a real cluster: commits are pushed to Git, Argo CD syncs them, the operator
+// Package e2e proves the whole chain on real clusters: commits are pushed to Git, Argo CD syncs them, the operator
 // makes Deployments of them, and clients speak memcached's protocol to the Pods. Nothing in it is a mock.
 package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
 const (
-	clusterName = "e2e"
-	namespace   = "memcached-samples"
+	namespace         = "memcached-samples"
+	argoNamespace     = "argocd"
+	operatorNamespace = "memcached-operator-system"
+	operatorName      = "memcached-operator-controller-manager"
 
 	// patience is how long something may take that normally takes seconds.
 	patience = 3 * time.Minute
 )
 
-// What TestMain brings up, for all tests.
+// The clusters, one for each version of Argo CD that the tree in gitops/ is for. A test brings up what it needs.
 var (
-	c      *chain.Chain
-	images chain.Images
+	argoCD2 = &site{name: "e2e", argoCD: "2.14.21"}
+	argoCD3 = &site{name: "e2e-argocd3", argoCD: "3.2.6"}
 )
+
+// applications of the tree, the root last.
+var applications = []string{chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication}
+
+// c is where the tests run that any version of Argo CD does for.
+var c = argoCD2
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -43,67 +48,37 @@ func run(m *testing.M) int {
 	//nolint:forbidigo // TestMain has no test to take a context from.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := bringUp(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "bring the chain up:", err)
+	if err := takeDown(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "take down what an earlier run left:", err)
 		return 1
 	}
+	// An interrupted test binary ends at once, so clusters are taken down by whoever waits for the signal.
+	interrupted := context.AfterFunc(ctx, func() {
+		_ = takeDown(context.WithoutCancel(ctx))
+		os.Exit(1)
+	})
 	code := m.Run()
+	if !interrupted() {
+		select {} // The clusters are being taken down.
+	}
 	if os.Getenv("E2E_KEEP") != "" {
-		fmt.Printf("The cluster is left running: export KUBECONFIG=%s\n", c.Cluster.Kubeconfig)
+		for _, s := range []*site{argoCD2, argoCD3} {
+			s.tell(os.Stdout)
+		}
 		return code
 	}
-	if _, err := local.Down(ctx, clusterName); err != nil {
-		fmt.Fprintln(os.Stderr, "take the cluster down:", err)
+	if err := takeDown(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "take the clusters down:", err)
 		return 1
 	}
 	return code
 }
 
-// bringUp makes a new cluster, whatever an earlier run left, and installs the operator from Git.
-func bringUp(ctx context.Context) error {
-	if _, err := local.Down(ctx, clusterName); err != nil {
-		return err
+func takeDown(ctx context.Context) error {
+	var errs []error
+	for _, s := range []*site{argoCD2, argoCD3} {
+		_, err := local.Down(ctx, s.name)
+		errs = append(errs, err)
 	}
-	cluster, err := local.Up(ctx, local.Options{Name: clusterName, ArgoCD: true})
-	if err != nil {
-		return err
-	}
-	if c, err = chain.New(ctx, cluster); err != nil {
-		return err
-	}
-	if err := refuseSimulatedNodes(ctx); err != nil {
-		return err
-	}
-	err = progress.Stage(ctx, "Images", func(update func(string)) (err error) {
-		images, err = c.PushImages(ctx, "0.1.0-e2e", update)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	commit, err := c.Publish(ctx, "Install the memcached operator", images)
-	if err != nil {
-		return err
-	}
-	if err := c.ApplyRoot(ctx); err != nil {
-		return err
-	}
-	return progress.Stage(ctx, "Argo CD installs the operator", func(update func(string)) error {
-		return c.WaitHealthy(ctx, commit, patience, update,
-			chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication)
-	})
-}
-
-// refuseSimulatedNodes: on a simulated node nothing runs in a Pod, so none of these tests would prove anything.
-func refuseSimulatedNodes(ctx context.Context) error {
-	nodes := &corev1.NodeList{}
-	if err := c.Client.List(ctx, nodes); err != nil {
-		return err
-	}
-	for _, node := range nodes.Items {
-		if node.Labels["type"] == "kwok" || !strings.Contains(node.Status.NodeInfo.ContainerRuntimeVersion, "containerd") {
-			return fmt.Errorf("node %s is simulated: these tests need nodes that run Pods", node.Name)
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -34,6 +34,7 @@ const olmKeys = 50
 // what is in the ClusterServiceVersion and nothing else. A stand-in does what OLM would do: this proves that the
 // bundle holds enough, not that OLM is right.
 func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
+	c.needs(t)
 	stopArgoCDsOperator(t)
 	now, next := twoCommits(t)
 	first, second := pushBundle(t, now, "0.1.0"), pushBundle(t, next, "0.2.0-rc")
@@ -78,7 +79,7 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 // stopArgoCDsOperator: two operators that serve the same namespaces would prove nothing of either.
 func stopArgoCDsOperator(t *testing.T) {
 	t.Helper()
-	healthy(t, commit(t, "Stop the operator for that of the bundle", func(dir string) error { return scaleManager(dir, 0) }))
+	c.healthy(t, c.commit(t, "Stop the operator for that of the bundle", func(dir string) error { return scaleManager(dir, 0) }))
 	t.Cleanup(func() {
 		_, err := c.Git.Commit(context.WithoutCancel(t.Context()), "Start the operator again",
 			func(dir string) error { return scaleManager(dir, 1) })
@@ -119,7 +120,7 @@ func twoCommits(t *testing.T) (now, next string) {
 // image.
 func pushBundle(t *testing.T, checkout, version string) bundle.Files {
 	t.Helper()
-	from := *c
+	from := *c.Chain
 	from.Root = checkout
 	operator, err := from.PushOperator(t.Context(), version)
 	if err != nil {
@@ -129,7 +130,7 @@ func pushBundle(t *testing.T, checkout, version string) bundle.Files {
 		Version: version, Image: operator, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
 			if strings.Contains(image, "/memcached:") {
-				return images.Memcached, nil // The nodes here reach no other registry.
+				return c.images.Memcached, nil // The nodes here reach no other registry.
 			}
 			return image, nil
 		},
@@ -212,7 +213,7 @@ func (o *installed) holdsKeys(it *cache) {
 	o.t.Helper()
 	endpoint := "--endpoint=" + it.get().Status.Endpoint
 	for _, verb := range []string{"set", "get"} {
-		got, err := c.RunClient(o.t.Context(), it.key.Namespace, images.Client, verb, endpoint, fmt.Sprintf("--keys=%d", olmKeys))
+		got, err := c.RunClient(o.t.Context(), it.key.Namespace, c.images.Client, verb, endpoint, fmt.Sprintf("--keys=%d", olmKeys))
 		o.Expect(err).NotTo(gomega.HaveOccurred())
 		if verb == "get" {
 			got.Nodes = nil

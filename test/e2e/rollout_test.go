@@ -64,11 +64,12 @@ func (it *cache) says(reason, words string) {
 	}).Should(gomega.BeTrue(), "last seen: %v", last)
 }
 
-func (it *cache) nodes() map[string]types.UID { return nodes(it.t, it.key.Namespace, it.key.Name) }
+func (it *cache) nodes() map[string]types.UID { return c.nodes(it.t, it.key.Namespace, it.key.Name) }
 
 // TestARolloutThatIsStuckRecoversWhileTheOldNodesServe has a client that refreshes its list of nodes each second, as
 // long-lived clients should: not one of its requests fails.
 func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
+	c.needs(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
 	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
 	waitByKubectl(it)
@@ -76,7 +77,7 @@ func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
 
 	watching := make(chan chain.Keys, 1)
 	go func() {
-		watched, err := c.RunClient(t.Context(), it.key.Namespace, images.Client,
+		watched, err := c.RunClient(t.Context(), it.key.Namespace, c.images.Client,
 			"watch", "--endpoint="+it.get().Status.Endpoint, "--keys=50", "--for=60s")
 		if err != nil {
 			t.Error(err)
@@ -117,6 +118,7 @@ func waitByKubectl(it *cache) {
 }
 
 func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
+	c.needs(t)
 	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})
 	it.says(cachev1.ReasonNodesNotReady, `container "memcached" ended with exit code`)
 	it.patch(`{"extraArgs":null}`)
@@ -124,6 +126,7 @@ func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
+	c.needs(t)
 	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
 	it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
 	before := it.nodes()

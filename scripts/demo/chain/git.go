@@ -112,6 +112,11 @@ func (r *Repository) Commit(ctx context.Context, message string, change func(dir
 	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
 		return "", fmt.Errorf("push: %w", err)
 	}
+	return r.Head()
+}
+
+// Head is the last commit of the work tree.
+func (r *Repository) Head() (string, error) {
 	head, err := r.repository.Head()
 	if err != nil {
 		return "", err

@@ -3,10 +3,9 @@
 local status = obj.status or {}
 for _, condition in ipairs(status.conditions or {}) do
   -- While OLM replaces one version by the next there are two ClusterServiceVersions, and it says this for some seconds.
-  local replacing = condition.type == "ResolutionFailed" and status.installedCSV ~= nil
-    and string.find(condition.message or "", "is not referenced by a subscription", 1, true) ~= nil
-  if replacing and condition.status == "True" then
-    return { status = "Progressing", message = "OLM replaces " .. status.installedCSV .. ": " .. condition.message }
+  if condition.type == "ResolutionFailed" and condition.status == "True" and status.installedCSV ~= nil then
+    local message = "OLM can not go on from " .. status.installedCSV .. " yet: " .. (condition.message or "")
+    return { status = "Progressing", message = message }
   end
   local failed = condition.type == "InstallPlanFailed" or condition.type == "ResolutionFailed"
     or condition.type == "CatalogSourcesUnhealthy" or condition.type == "BundleUnpackFailed"

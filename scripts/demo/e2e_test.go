@@ -1,0 +1,140 @@
+//go:build e2e
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/demo/target"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+// TestTheDemoOnACurrentCluster takes a local cluster for one that was there already: its kubeconfig, its registry and
+// its Git repository are all that the demo is told.
+func TestTheDemoOnACurrentCluster(t *testing.T) {
+	const name = "current"
+	down := func() {
+		if _, err := local.Down(context.WithoutCancel(t.Context()), name); err != nil {
+			t.Error(err)
+		}
+	}
+	down()
+	t.Cleanup(down)
+	cluster, err := local.Up(t.Context(), local.Options{Name: name, ArgoCD: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memcached, version, err := oci.Memcached(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	memcachedImage, err := oci.Push(t.Context(), memcached, cluster.Image("memcached", version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", cluster.Kubeconfig)
+	args := []string{
+		"up", "--cluster", "current", "--way", "direct", "--registry", cluster.Registry, "--repo", cluster.Git,
+		"--memcached-image", memcachedImage, "--timeout", "5m",
+	}
+
+	t.Run("changes nothing before it is told yes", func(t *testing.T) {
+		if out, err := up(t, args); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+			t.Errorf("error %v\n%s", err, out)
+		}
+		if changes := changesOf(t, cluster); len(changes) > 0 {
+			t.Errorf("the audit log has %v", changes)
+		}
+		if refs := git(t, "ls-remote", cluster.Git); refs != "" {
+			t.Errorf("Git has %s", refs)
+		}
+	})
+	t.Run("ends with keys in a cache", func(t *testing.T) {
+		out, err := up(t, append(args, "--yes"))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, want := range []string{
+			"memcached-root       Synced   Healthy", "memcached-samples    Synced   Healthy",
+			"A second client found 200 keys on 3 nodes, 0 of them on more than one.",
+		} {
+			if !strings.Contains(out, want) {
+				t.Errorf("lacks %q:\n%s", want, out)
+			}
+		}
+		if len(changesOf(t, cluster)) == 0 {
+			t.Error("the audit log has no change by the demo: the test before saw nothing either")
+		}
+	})
+	t.Run("goes on with what is there", func(t *testing.T) {
+		before := git(t, "ls-remote", cluster.Git)
+		out, err := up(t, append(args, "--yes"))
+		if err != nil || !strings.Contains(out, "A second client found 200 keys") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		if after := git(t, "ls-remote", cluster.Git); after != before {
+			t.Errorf("Git had %s, and has %s", before, after)
+		}
+	})
+	t.Run("refuses another way beside it", func(t *testing.T) {
+		out, err := up(t, append(args, "--yes", "--way", "olm-v1"))
+		if err == nil || !strings.Contains(out, "two operators would fight") {
+			t.Errorf("error %v\n%s", err, out)
+		}
+	})
+}
+
+func up(t *testing.T, args []string) (string, error) {
+	t.Helper()
+	command := newCommand()
+	command.SetArgs(args)
+	var out bytes.Buffer
+	command.SetOut(&out)
+	err := command.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// changesOf are the requests of the demo in the audit log that change something.
+func changesOf(t *testing.T, cluster *local.Cluster) (changes []string) {
+	t.Helper()
+	log, err := os.ReadFile(cluster.AuditLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for line := range bytes.Lines(log) {
+		var event struct {
+			Verb, RequestURI, UserAgent string
+			ObjectRef                   struct{ Resource string }
+		}
+		if err := json.Unmarshal(line, &event); err != nil || event.UserAgent != target.UserAgent {
+			continue
+		}
+		asked++
+		reads := event.Verb == "get" || event.Verb == "list" || event.Verb == "watch"
+		tries := strings.Contains(event.RequestURI, "dryRun=All")
+		if !reads && !tries && !strings.HasSuffix(event.ObjectRef.Resource, "accessreviews") {
+			changes = append(changes, event.Verb+" "+event.RequestURI)
+		}
+	}
+	if asked == 0 {
+		t.Errorf("the audit log has no request by %s", target.UserAgent)
+	}
+	return changes
+}

@@ -1,0 +1,127 @@
+package verify
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	log "github.com/sirupsen/logrus"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/render"
+	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
+	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
+)
+
+const root = "../../.."
+
+func TestMain(m *testing.M) {
+	log.SetLevel(log.ErrorLevel) // Argo CD's packages
+	os.Exit(m.Run())
+}
+
+// plain is the tree as it is, for one architecture: for what does not depend on that choice.
+var plain = []variant{{architecture: "amd64"}}
+
+// cache is for all tests: most of the tree is the same in each.
+var cache = render.NewCache()
+
+var load = sync.OnceValues(func() (repo.Files, error) { return repo.Load(root) })
+
+// repository is the repository as it is, with whatever settings its user has.
+func repository(t *testing.T) repo.Files {
+	t.Helper()
+	files, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// shipped is the repository with the settings that it is shipped with.
+func shipped(t *testing.T) repo.Files {
+	t.Helper()
+	files := repository(t)
+	return files.With(repo.Files{repo.SettingsFile: files["scripts/settings/values/testdata/settings.yaml"]})
+}
+
+// taken is the repository after gitops-init.
+func taken(t *testing.T) repo.Files {
+	t.Helper()
+	return apply(t, shipped(t),
+		replace(repo.SettingsFile, `git\.example\.com`, "git.acme.test"),
+		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
+		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator-catalog@.*`,
+			"registry.acme.test/memcached-operator-catalog@sha256:"+strings.Repeat("7", 64)),
+		replace(repo.SettingsFile, `memcachedImage: .*`, "memcachedImage: registry.acme.test/memcached:7"),
+	)
+}
+
+// edit changes a copy of the files. It fails the test where there is nothing to change.
+type edit func(*testing.T, repo.Files) repo.Files
+
+func apply(t *testing.T, files repo.Files, edits ...edit) repo.Files {
+	t.Helper()
+	for _, edit := range edits {
+		files = edit(t, files)
+	}
+	return files
+}
+
+// replace replaces each match of a regular expression in a file.
+func replace(file, pattern, with string) edit {
+	return func(t *testing.T, files repo.Files) repo.Files {
+		t.Helper()
+		expression := regexp.MustCompile(pattern)
+		if !expression.Match(files[file]) {
+			t.Fatalf("%s holds nothing that matches %s", file, pattern)
+		}
+		return files.With(repo.Files{file: expression.ReplaceAll(files[file], []byte(with))})
+	}
+}
+
+// unselect lets the settings fill no longer the fields whose list matches a regular expression.
+func unselect(fields string) edit {
+	return replace("gitops/settings/kustomization.yaml", `- select: \{[^}]*\}(\n +fieldPaths: )`+fields, "- select: {kind: Nothing}$1[x]")
+}
+
+// write writes a file, or removes it if there is no content.
+func write(file, content string) edit {
+	return func(_ *testing.T, files repo.Files) repo.Files {
+		if content == "" {
+			return files.With(repo.Files{file: nil})
+		}
+		return files.With(repo.Files{file: []byte(content)})
+	}
+}
+
+func fixtures() fs.FS { return os.DirFS("../testdata/health") }
+
+func verified(t *testing.T, o Options) Report {
+	t.Helper()
+	if o.Fixtures == nil {
+		o.Fixtures = fixtures()
+	}
+	if o.Sources == "" {
+		o.Sources = tree.Skip
+	}
+	if o.Cache == nil {
+		o.Cache = cache
+	}
+	report, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func containsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}

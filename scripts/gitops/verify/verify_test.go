@@ -1,0 +1,132 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/render"
+	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
+)
+
+func TestTheTreeHasNoErrors(t *testing.T) {
+	report := verified(t, Options{Files: repository(t), Cache: render.NewCache()})
+	for _, p := range report.Problems {
+		if p.Level == Error {
+			t.Error(p)
+		}
+	}
+	c := report.Checked
+	if c.Ways < 4 || c.Variants < 16 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
+		t.Errorf("hardly anything was checked: %+v", c)
+	}
+}
+
+func TestBeforeAndAfterGitopsInit(t *testing.T) {
+	tests := map[string]struct {
+		files  repo.Files
+		strict bool
+		level  string // empty: no problem
+		words  []string
+	}{
+		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, catalogImage", "gitops-init"}},
+		"and an error if somebody insists":     {shipped(t), true, Error, []string{"repoURL, operatorImage, catalogImage"}},
+		"there are none after":                 {taken(t), true, "", nil},
+		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "beside your own repoURL, catalogImage"}},
+		"so is the repository":                 {example(t, "repoURL"), false, Error, []string{"repoURL", "beside your own operatorImage, catalogImage"}},
+		"a catalog by tag is an error":         {catalog(t, ":v1"), false, Error, []string{"catalogImage", "has no digest"}},
+		"one with a digest of zeros a warning": {catalog(t, "@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
+		"or an error":                          {catalog(t, "@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			problems := of(repo.SettingsFile, verified(t, Options{Files: tc.files, Strict: tc.strict, variants: plain}))
+			if tc.level == "" && len(problems) == 0 {
+				return
+			}
+			if len(problems) != 1 {
+				t.Fatalf("problems: %v", problems)
+			}
+			expect(t, problems[0], tc.level, "", tc.words)
+		})
+	}
+}
+
+// of are the problems of a file.
+func of(file string, report Report) []Problem {
+	return slices.DeleteFunc(slices.Clone(report.Problems), func(p Problem) bool { return p.File != file })
+}
+
+// example is the repository after a gitops-init that left out a setting.
+func example(t *testing.T, setting string) repo.Files {
+	t.Helper()
+	value := map[string]string{
+		"repoURL": "https://git.example.com/a/b.git", "operatorImage": "registry.example.com/memcached-operator:1",
+	}[setting]
+	return apply(t, taken(t), replace(repo.SettingsFile, setting+`: .*`, setting+": "+value))
+}
+
+func catalog(t *testing.T, version string) repo.Files {
+	t.Helper()
+	return apply(t, taken(t), replace(repo.SettingsFile, `catalogImage: .*`, "catalogImage: registry.acme.test/catalog"+version))
+}
+
+// expect makes sure of a problem's level and rule, and that it holds the words.
+func expect(t *testing.T, p Problem, level, rule string, words []string) {
+	t.Helper()
+	if p.Level != level || rule != "" && p.Rule != rule {
+		t.Errorf("%s of the rule %s: %v", p.Level, p.Rule, p)
+	}
+	for _, word := range words {
+		if !strings.Contains(p.String(), word) {
+			t.Errorf("%q is missing in: %v", word, p)
+		}
+	}
+	if p.File == "" || p.Remedy == "" {
+		t.Errorf("file or remedy is missing: %v", p)
+	}
+}
+
+func TestAProblemOfOneWaySaysSo(t *testing.T) {
+	const file = "gitops/operator/olm-v1/clustercatalog.yaml"
+	files := apply(t, taken(t), replace(file, `sync-wave: "-1"`, `sync-wave: first`))
+	problems := of(file, verified(t, Options{Files: files, variants: plain}))
+	if len(problems) != 1 || !strings.Contains(problems[0].String(), "(olm-v1)") {
+		t.Errorf("problems: %v", problems)
+	}
+}
+
+func TestAWayThatIsNotThereIsRefused(t *testing.T) {
+	_, err := Run(t.Context(), Options{Files: taken(t), Sources: "skip", Ways: []string{"helm"}, Fixtures: fixtures()})
+	if err == nil || !strings.Contains(err.Error(), `"helm"`) || !strings.Contains(err.Error(), "openshift") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestTheIngressOfTheConsoleAsksForALogin(t *testing.T) {
+	without := []variant{{architecture: "amd64", options: []string{"ingress"}}}
+	report := verified(t, Options{Files: taken(t), Ways: []string{"olm"}, variants: without})
+	found(t, report, "whole", []string{"gitops/console", "console-oidc"})
+}
+
+func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
+	seen := map[string]int{}
+	for _, v := range variants(taken(t)) {
+		seen[strings.Join(v.options, "+")]++
+	}
+	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "version"} {
+		if seen[option] != 4 {
+			t.Errorf("option %q is tried with %d architectures: %v", option, seen[option], seen)
+		}
+	}
+}
+
+func TestAFolderThatNothingIsMadeOfIsFound(t *testing.T) {
+	const file = "gitops/operator/olm-v1/forgotten/kustomization.yaml"
+	files := apply(t, taken(t), write(file, "kind: Component\n"))
+	report := verified(t, Options{Files: files, Cache: render.NewCache()})
+	found(t, report, "unreached", []string{file, "# - ../forgotten"})
+	if problems := of(file, report); len(problems) != len(report.Problems) {
+		t.Errorf("problems: %v", report.Problems)
+	}
+}

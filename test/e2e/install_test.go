@@ -1,0 +1,131 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+)
+
+// installAndMeasure compares Argo CD's way with that of scripts/deploy. The figures are told, and not judged.
+func (s *site) installAndMeasure(t *testing.T) {
+	s.uninstall(t)
+	s.pullImages(t)
+	deployInstalls, deployChanges := s.measureWithoutArgoCD(t)
+
+	installs := s.measureArgoCD(t, "install by Argo CD", 3, func() string {
+		s.install(t)
+		return s.head(t)
+	})
+	s.assertReady(t, sample, 3)
+	s.assertSamplesWaitedForTheOperator(t)
+	s.storeKeys(t, sample, keys)
+	if got := s.readKeys(t, sample, keys); got.Found != keys || len(got.Nodes) != 3 {
+		t.Errorf("a second client finds %d of %d keys on %v, want three nodes", got.Found, keys, got.Nodes)
+	}
+
+	changes := s.measureArgoCD(t, "size 3 to 4 by Argo CD", 4, func() string {
+		return s.commit(t, "Four nodes", func(tree string) error { return resizeSample(tree, 4) })
+	})
+	s.assertReady(t, sample, 4)
+	t.Logf("Argo CD v%s:\n%s", s.argoCD, table(installs, deployInstalls, changes, deployChanges))
+}
+
+// assertSamplesWaitedForTheOperator goes by when the cluster itself says that things happened.
+func (s *site) assertSamplesWaitedForTheOperator(t *testing.T) {
+	t.Helper()
+	manager := s.manager(t)
+	samples := object("argoproj.io/v1alpha1", "Application", chain.SamplesApplication)
+	samples.SetNamespace(argoNamespace)
+	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(samples), samples); err != nil {
+		t.Fatal(err)
+	}
+	for _, condition := range manager.Status.Conditions {
+		if condition.Type != appsv1.DeploymentAvailable {
+			continue
+		}
+		if condition.Status != corev1.ConditionTrue || condition.LastTransitionTime.After(samples.GetCreationTimestamp().Time) {
+			t.Errorf("the Application of the samples was made at %s, the operator is available: %s since %s",
+				samples.GetCreationTimestamp(), condition.Status, condition.LastTransitionTime)
+		}
+		return
+	}
+	t.Errorf("the operator's Deployment does not say whether it is available: %v", manager.Status.Conditions)
+}
+
+// rootWaitsForEachCache adds a cache whose image does not exist: the rest is healthy, and still the root is not.
+func (s *site) rootWaitsForEachCache(t *testing.T) {
+	g := newGomega(t)
+	missing := s.Cluster.Image("memcached", "missing")
+	bad := s.commitCache(t, "waits", fmt.Sprintf("{size: 1, image: %q}", missing))
+	g.Eventually(func() string { return s.state(t, chain.SamplesApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
+	g.Eventually(func() string { return s.state(t, chain.RootApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
+	g.Consistently(func() string { return s.state(t, chain.RootApplication, bad) }, "5s").
+		Should(gomega.Equal("Synced Progressing"))
+	if got, want := s.state(t, chain.OperatorApplication, bad), "Synced Healthy"; got != want {
+		t.Errorf("the operator's Application is %s, want %s", got, want)
+	}
+
+	s.healthy(t, s.commitCache(t, "waits", "{size: 1}"))
+	s.assertReady(t, "waits", 1)
+	s.healthy(t, s.removeCache(t, "waits"))
+	s.assertGone(t, "waits")
+}
+
+// state of an Application, once it has compared a commit.
+func (s *site) state(t *testing.T, name, commit string) string {
+	t.Helper()
+	application, err := s.Application(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if application.Revision != commit {
+		return "at another commit"
+	}
+	return application.Sync + " " + application.Health
+}
+
+func (s *site) manager(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	manager := &appsv1.Deployment{}
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: operatorName}, manager); err != nil {
+		t.Fatal(err)
+	}
+	return manager
+}
+
+// removeTree takes all of it out of Git.
+func removeTree(dir string) error { return os.RemoveAll(filepath.Join(dir, "gitops")) }
+
+// assertReady checks that a Memcached says what is so: it is ready, and its nodes are the Pods that there are.
+func (s *site) assertReady(t *testing.T, name string, size int) {
+	t.Helper()
+	mc := s.memcached(t, name)
+	if !isReady(mc) || int(mc.Status.ReadyReplicas) != size {
+		t.Errorf("%s is not ready with %d nodes: %+v", name, size, mc.Status)
+	}
+	if diff := cmp.Diff(names(s.nodes(t, namespace, name)), mc.Status.Nodes); diff != "" {
+		t.Errorf("status.nodes (-Pods +status):\n%s", diff)
+	}
+}
+
+func isReady(mc *cachev1.Memcached) bool {
+	for _, condition := range mc.Status.Conditions {
+		if condition.Type == cachev1.ConditionReady {
+			return condition.Status == metav1.ConditionTrue && mc.Status.ObservedGeneration == mc.Generation
+		}
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+// upgradeAndRollBack changes one line of the settings, and reverts it.
+func (s *site) upgradeAndRollBack(t *testing.T) {
+	next, err := s.PushOperator(t.Context(), "0.2.0-e2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next == s.images.Operator {
+		t.Fatalf("both versions of the operator are %s", next)
+	}
+	holds := s.holds(t, sample)
+	root := s.syncs(t)[chain.RootApplication]
+
+	upgrade := s.commit(t, "Upgrade the operator", func(dir string) error { return setOperator(dir, next) })
+	s.healthy(t, upgrade)
+	s.assertOperatorActs(t, next, 1)
+	holds.still(t)
+
+	s.healthy(t, s.revert(t, upgrade))
+	s.assertOperatorActs(t, s.images.Operator, 2)
+	holds.still(t)
+	s.healthy(t, s.removeCache(t, "another"))
+	if diff := cmp.Diff(root, s.syncs(t)[chain.RootApplication]); diff != "" {
+		t.Errorf("no commit changed an Application, and the root synced (-before +after):\n%s", diff)
+	}
+}
+
+func setOperator(dir, image string) error {
+	file, err := values.Load(filepath.Join(dir, values.Path))
+	if err != nil {
+		return err
+	}
+	now, err := file.Settings()
+	if err != nil {
+		return err
+	}
+	now.OperatorImage = image
+	_, err = file.Save(now)
+	return err
+}
+
+// assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes: so it has seen
+// those that don't, too.
+func (s *site) assertOperatorActs(t *testing.T, image string, size int) {
+	t.Helper()
+	manager := s.manager(t)
+	status := manager.Status
+	if got := manager.Spec.Template.Spec.Containers[0].Image; got != image || status.Replicas != 1 || status.ReadyReplicas != 1 {
+		t.Errorf("the manager runs %s with %d of %d ready, want %s", got, status.ReadyReplicas, status.Replicas, image)
+	}
+	s.healthy(t, s.commitCache(t, "another", fmt.Sprintf("{size: %d}", size)))
+	s.assertReady(t, "another", size)
+}
+
+// revert undoes a commit as people do.
+func (s *site) revert(t *testing.T, commit string) string {
+	t.Helper()
+	return s.commit(t, "Nothing but the revert", func(dir string) error {
+		out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "revert", "--no-edit", commit).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("git revert: %w\n%s", err, out)
+		}
+		return err
+	})
+}
+
+// held are the nodes of a cache with a client's keys in them.
+type held struct {
+	s     *site
+	cache string
+	nodes map[string]types.UID
+}
+
+// holds lets a client store keys.
+func (s *site) holds(t *testing.T, cache string) held {
+	t.Helper()
+	s.storeKeys(t, cache, keys)
+	return held{s: s, cache: cache, nodes: s.nodes(t, namespace, cache)}
+}
+
+// still checks that no node was replaced and no key is lost.
+func (h held) still(t *testing.T) {
+	t.Helper()
+	if diff := cmp.Diff(h.nodes, h.s.nodes(t, namespace, h.cache)); diff != "" {
+		t.Errorf("Pods (-before +after):\n%s", diff)
+	}
+	if found := h.s.readKeys(t, h.cache, keys).Found; found != keys {
+		t.Errorf("%d of %d keys are left", found, keys)
+	}
+}
