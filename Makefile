@@ -56,7 +56,11 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./test/arch ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./scripts/demo ./test/e2e $(ARGS)
+
+.PHONY: e2e-arch
+e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
+	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
 .PHONY: bench
 bench: ## Measure the pure steps and the comparison at rest.

@@ -38,7 +38,7 @@ func (d *demo) pushImages(ctx context.Context) (p pushed, err error) {
 	refs := d.Images()
 	err = progress.Stage(ctx, "Images", func(update func(string)) error {
 		update("operator")
-		if p.Operator, err = d.pushProgram(ctx, image.Operator(d.Root, target.Version), refs.Operator); err != nil {
+		if p.Operator, err = d.pushProgram(ctx, oci.Operator(d.Root, target.Version), refs.Operator); err != nil {
 			return err
 		}
 		update("client")
