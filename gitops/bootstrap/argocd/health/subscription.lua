@@ -2,10 +2,17 @@
 -- after it. Here a Subscription is healthy with a version installed, unless something failed.
 local status = obj.status or {}
 for _, condition in ipairs(status.conditions or {}) do
-  -- While OLM replaces one version by the next there are two ClusterServiceVersions, and it says this for some seconds.
-  if condition.type == "ResolutionFailed" and condition.status == "True" and status.installedCSV ~= nil then
-    local message = "OLM can not go on from " .. status.installedCSV .. " yet: " .. (condition.message or "")
-    return { status = "Progressing", message = message }
+  -- While OLM replaces one version by the next there are two ClusterServiceVersions, and it finds that nothing fits. It may
+  -- leave it at that for a quarter of an hour, although all went well: what counts is what is installed.
+  local unresolved = condition.type == "ResolutionFailed" and condition.status == "True"
+  if unresolved and status.installedCSV ~= nil then
+    local health = { status = "Progressing" }
+    if status.state == "AtLatestKnown" and status.installedCSV == status.currentCSV
+        and condition.reason == "ConstraintsNotSatisfiable" then
+      health.status = "Healthy"
+    end
+    health.message = status.installedCSV .. " is installed; OLM finds nothing newer that fits: " .. (condition.message or "")
+    return health
   end
   local failed = condition.type == "InstallPlanFailed" or condition.type == "ResolutionFailed"
     or condition.type == "CatalogSourcesUnhealthy" or condition.type == "BundleUnpackFailed"
