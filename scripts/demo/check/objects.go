@@ -18,6 +18,7 @@ var (
 	definitionKind = schema.GroupVersionKind{
 		Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition",
 	}
+	namespaceKind    = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 	subscriptionKind = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription"}
 	extensionKind    = schema.GroupVersionKind{Group: "olm.operatorframework.io", Version: "v1", Kind: "ClusterExtension"}
 	argoCDKind       = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1beta1", Kind: "ArgoCD"}
@@ -57,7 +58,8 @@ func (s *Subject) list(
 	return objects.Items, err
 }
 
-// trackedBy tells which Application of Argo CD an object belongs to, or nothing.
+// trackedBy tells which Application of Argo CD an object belongs to, or nothing. CRDs it can't tell of: Argo CD does
+// not mark them.
 func trackedBy(object client.Object) string {
 	name, _, _ := strings.Cut(object.GetAnnotations()["argocd.argoproj.io/tracking-id"], ":")
 	return name

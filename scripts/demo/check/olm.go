@@ -7,15 +7,21 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
 )
 
-// brought is a CRD that a way brings along, with the Application that does so.
-type brought struct{ crd, by, what string }
+// brought is what a way brings along: a CRD by which it is known, and the namespace of it, which belongs to an
+// Application.
+type brought struct{ what, crd, namespace, by string }
+
+var (
+	broughtOLM   = brought{"OLM", "subscriptions.operators.coreos.com", "olm", "olm"}
+	broughtCerts = brought{"cert-manager", "certificates.cert-manager.io", "cert-manager", "cert-manager"}
+	broughtOLMv1 = brought{
+		"OLM v1", "clusterextensions.olm.operatorframework.io", "olmv1-system", "operator-controller",
+	}
+)
 
 var broughtBy = map[target.Way][]brought{
-	target.OLM: {{"subscriptions.operators.coreos.com", "olm", "OLM"}},
-	target.OLMv1: {
-		{"certificates.cert-manager.io", "cert-manager", "cert-manager"},
-		{"clusterextensions.olm.operatorframework.io", "operator-controller", "OLM v1"},
-	},
+	target.OLM:   {broughtOLM},
+	target.OLMv1: {broughtCerts, broughtOLMv1},
 }
 
 var insteadOf = map[target.Way]string{
@@ -30,32 +36,55 @@ func olm(ctx context.Context, s *Subject) Result {
 	}
 	found := "not there yet"
 	for _, part := range broughtBy[s.Way] {
-		crd, err := s.definition(ctx, part.crd)
+		there, ours, err := s.isThere(ctx, part)
 		switch {
 		case err != nil:
-			return failed(err.Error(), "ask for the right to read CustomResourceDefinitions")
-		case crd != nil && trackedBy(crd) != part.by:
+			return failed(err.Error(), "ask for the right to read CustomResourceDefinitions and Namespaces")
+		case there && !ours:
 			return failed(part.what+" is there already, and is not of Argo CD's Application "+part.by, insteadOf[s.Way])
-		case crd != nil:
+		case there:
 			found = "there already, of an earlier demo"
 		}
 	}
 	return passed(found + "; Argo CD must be able to fetch releases from github.com")
 }
 
+// isThere tells whether something is installed, and whether by the Application of the tree. Argo CD does not mark
+// CRDs as its own, but the tree marks those that it brings as not to be deleted.
+func (s *Subject) isThere(ctx context.Context, part brought) (there, ours bool, err error) {
+	crd, err := s.definition(ctx, part.crd)
+	if err != nil || crd == nil {
+		return false, false, err
+	}
+	namespace, err := s.find(ctx, namespaceKind, "", part.namespace)
+	if err != nil {
+		return true, false, err
+	}
+	kept := crd.Annotations["argocd.argoproj.io/sync-options"] == keepCRDs
+	return true, kept && (namespace == nil || trackedBy(namespace) == part.by), nil
+}
+
+// keepCRDs is what gitops/keep-crds writes on each CRD.
+const keepCRDs = "Prune=false,Delete=false"
+
 func (s *Subject) hasOLM(ctx context.Context) Result {
 	for _, name := range []string{"catalogsources", "operatorgroups", "subscriptions"} {
-		name += ".operators.coreos.com"
-		crd, err := s.definition(ctx, name)
+		crd, err := s.definition(ctx, name+".operators.coreos.com")
 		switch {
 		case err != nil:
 			return failed(err.Error(), "ask for the right to read CustomResourceDefinitions")
 		case crd == nil:
-			return failed("the CRD "+name+" is missing", "choose --way olm (WAY=olm for make), which installs OLM")
-		case trackedBy(crd) == "olm":
-			return failed("OLM is there by Argo CD's Application olm",
-				fmt.Sprintf("choose --way %s (WAY=%[1]s for make), which goes on with it", target.OLM))
+			return failed("the CRD "+name+".operators.coreos.com is missing",
+				"choose --way olm (WAY=olm for make), which installs OLM")
 		}
+	}
+	_, ours, err := s.isThere(ctx, broughtOLM)
+	switch {
+	case err != nil:
+		return failed(err.Error(), "ask for the right to read Namespaces")
+	case ours:
+		return failed("OLM is, or was, there by Argo CD's Application olm",
+			fmt.Sprintf("choose --way %s (WAY=%[1]s for make), which goes on with it", target.OLM))
 	}
 	return passed("there")
 }

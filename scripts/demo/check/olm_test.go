@@ -10,48 +10,56 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
 )
 
-// defined are the definitions that an OLM brings, as belonging to an Application of Argo CD or to nobody.
-func defined(application string, names ...string) (objects []client.Object) {
-	for _, name := range names {
+// installed is what is left of an OLM or a cert-manager in a cluster, as Argo CD's Application leaves it or by hand.
+func installed(application, namespace string, crds ...string) (objects []client.Object) {
+	for _, name := range crds {
 		definition := demotest.Definition(name, "v1", "Kind", true)
 		if application != "" {
-			demotest.Tracked(definition, application)
+			definition.SetAnnotations(map[string]string{"argocd.argoproj.io/sync-options": "Prune=false,Delete=false"})
 		}
 		objects = append(objects, definition)
+	}
+	if namespace != "" {
+		objects = append(objects, demotest.Tracked(demotest.Namespace(namespace), application))
 	}
 	return objects
 }
 
 func TestOLM(t *testing.T) {
-	v0 := []string{
-		"subscriptions.operators.coreos.com", "catalogsources.operators.coreos.com", "operatorgroups.operators.coreos.com",
-	}
-	v1, certManager := "clusterextensions.olm.operatorframework.io", "certificates.cert-manager.io"
+	const (
+		v1, certManager = "clusterextensions.olm.operatorframework.io", "certificates.cert-manager.io"
+		catalogs        = "catalogsources.operators.coreos.com"
+		subscriptions   = "subscriptions.operators.coreos.com"
+		groups          = "operatorgroups.operators.coreos.com"
+	)
 	tests := map[string]struct {
-		application string
-		there       []string
-		way         target.Way
-		status      Status
-		words       []string
+		there  []client.Object
+		way    target.Way
+		status Status
+		words  []string
 	}{
-		"is not there, and comes along":                {"", nil, target.OLM, Passed, []string{"not there yet", "github.com"}},
-		"is not there, and is needed":                  {"", nil, target.OpenShift, Failed, []string{"catalogsources.operators.coreos.com", "--way olm"}},
-		"is there by halves, and is needed":            {"", v0[:2], target.OpenShift, Failed, []string{"operatorgroups"}},
-		"is there, and is needed":                      {"", v0, target.OpenShift, Passed, nil},
-		"is there, and would come along":               {"", v0, target.OLM, Failed, []string{"OLM is there already", "--way openshift"}},
-		"is of an earlier demo":                        {"olm", v0, target.OLM, Passed, []string{"earlier demo"}},
-		"is of an earlier demo, and of no other way":   {"olm", v0, target.OpenShift, Failed, []string{"Application olm", "--way olm"}},
-		"v1 is not there, and comes along":             {"", v0, target.OLMv1, Passed, []string{"not there yet"}},
-		"v1 is there, and would come along":            {"", []string{v1}, target.OLMv1, Failed, []string{"OLM v1 is there already", "another way"}},
-		"v1 is of an earlier demo":                     {"operator-controller", []string{v1}, target.OLMv1, Passed, []string{"earlier demo"}},
-		"v1 would bring a cert-manager that is there":  {"", []string{certManager}, target.OLMv1, Failed, []string{"cert-manager is there already"}},
-		"v1 goes on with a cert-manager of an earlier": {"cert-manager", []string{certManager}, target.OLMv1, Passed, nil},
-		"v0 does not care for a cert-manager":          {"", []string{certManager}, target.OLM, Passed, nil},
+		"is not there, and comes along":             {nil, target.OLM, Passed, []string{"not there yet", "github.com"}},
+		"is not there, and is needed":               {nil, target.OpenShift, Failed, []string{catalogs, "--way olm"}},
+		"is there by halves, and is needed":         {installed("", "olm", catalogs, subscriptions), target.OpenShift, Failed, []string{groups}},
+		"is there, and is needed":                   {installed("", "olm", catalogs, subscriptions, groups), target.OpenShift, Passed, nil},
+		"is OpenShift's, and is needed":             {installed("", "", catalogs, subscriptions, groups), target.OpenShift, Passed, nil},
+		"is there, and would come along":            {installed("", "olm", subscriptions), target.OLM, Failed, []string{"OLM is there already", "--way openshift"}},
+		"is OpenShift's, and would come along":      {installed("", "", subscriptions), target.OLM, Failed, []string{"OLM is there already", "--way openshift"}},
+		"is of another Application":                 {installed("platform", "olm", subscriptions), target.OLM, Failed, []string{"OLM is there already"}},
+		"is of an earlier demo":                     {installed("olm", "olm", subscriptions), target.OLM, Passed, []string{"earlier demo"}},
+		"left its CRDs after an earlier demo":       {installed("olm", "", subscriptions), target.OLM, Passed, []string{"earlier demo"}},
+		"is of an earlier demo, and no other way's": {installed("olm", "olm", catalogs, subscriptions, groups), target.OpenShift, Failed, []string{"Application olm", "--way olm"}},
+		"v1 is not there, and comes along":          {installed("", "olm", subscriptions), target.OLMv1, Passed, []string{"not there yet"}},
+		"v1 is there, and would come along":         {installed("", "olmv1-system", v1), target.OLMv1, Failed, []string{"OLM v1 is there already", "another way"}},
+		"v1 is of an earlier demo":                  {installed("operator-controller", "olmv1-system", v1), target.OLMv1, Passed, []string{"earlier demo"}},
+		"v1 would bring a cert-manager beside one":  {installed("", "cert-manager", certManager), target.OLMv1, Failed, []string{"cert-manager is there already"}},
+		"v1 goes on with its own cert-manager":      {installed("cert-manager", "cert-manager", certManager), target.OLMv1, Passed, nil},
+		"v0 does not care for a cert-manager":       {installed("", "cert-manager", certManager), target.OLM, Passed, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &Subject{Options: target.Options{Way: tc.way}, Kube: &target.Kube{
-				Client: fake.NewClientBuilder().WithObjects(defined(tc.application, tc.there...)...).Build(),
+				Client: fake.NewClientBuilder().WithObjects(tc.there...).Build(),
 			}}
 			expect(t, olm(t.Context(), s), tc.status, tc.words...)
 		})

@@ -61,8 +61,8 @@ func (d *demo) removal() string {
 		fmt.Fprintf(&r, "  # Remove what Argo CD installed. The caches in Git go with it:\n")
 		fmt.Fprintf(&r, "  %s -n %s delete application %s\n\n", d.kubectl(), d.ArgoCDNamespace, argo.Root)
 		fmt.Fprintf(&r, "  # What stays. The CRD takes every Memcached of the cluster along, the namespace those in it:\n")
-		if d.Way == target.OLMv1 {
-			fmt.Fprintf(&r, "  # (the ClusterExtension too, and what it installed: docs/olm.md, OLM v1)\n")
+		if kept := keeps[d.Way]; kept != "" {
+			fmt.Fprintf(&r, "  # %s stays, too: docs/gitops.md, Delete\n", kept)
 		}
 		fmt.Fprintf(&r, "  %s delete crd memcacheds.cache.example.com\n", d.kubectl())
 		fmt.Fprintf(&r, "  %s delete namespace %s\n", d.kubectl(), check.Namespace)
@@ -75,6 +75,9 @@ func (d *demo) removal() string {
 	fmt.Fprintf(&r, "  # and the images tagged demo in %s\n", d.Registry)
 	return r.String()
 }
+
+// keeps is what a way leaves behind, besides what every way does.
+var keeps = map[target.Way]string{target.OLM: "OLM", target.OLMv1: "The ClusterExtension, and what it installed,"}
 
 // projects are the names of the AppProjects that were applied.
 func (d *demo) projects() (names string) {

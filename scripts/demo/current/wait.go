@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,12 +30,19 @@ func (d *demo) waitHealthy(ctx context.Context, commit string, update func(strin
 	refreshed := map[string]bool{}
 	healthy := func(ctx context.Context) (bool, error) {
 		waiting, err := d.unhealthy(ctx, commit)
-		if err != nil || len(waiting) == 0 {
-			return err == nil, err
+		switch {
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+			return false, err
+		case err != nil: // An API server may be restarted while it is waited for.
+			last = err.Error()
+		case len(waiting) == 0:
+			return true, nil
+		default:
+			last = mostTelling(waiting).String() + d.trouble(ctx)
+			d.refresh(ctx, waiting, commit, refreshed)
 		}
-		last = mostTelling(waiting).String() + d.trouble(ctx)
 		update(shorten(last))
-		return false, d.refresh(ctx, waiting, commit, refreshed)
+		return false, nil
 	}
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, d.options.Timeout, true, healthy)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -81,17 +89,13 @@ func mostTelling(waiting []*argo.Application) *argo.Application {
 }
 
 // refresh makes Argo CD look for the commit, once for each Application: by itself it does so every few minutes only.
-func (d *demo) refresh(ctx context.Context, waiting []*argo.Application, commit string, done map[string]bool) error {
+func (d *demo) refresh(ctx context.Context, waiting []*argo.Application, commit string, done map[string]bool) {
 	for _, application := range waiting {
 		if application.Revision == "" || application.Revision == commit || done[application.Name] {
 			continue
 		}
-		done[application.Name] = true
-		if err := argo.Refresh(ctx, d.Kube.Client, d.ArgoCDNamespace, application.Name); err != nil {
-			return err
-		}
+		done[application.Name] = argo.Refresh(ctx, d.Kube.Client, d.ArgoCDNamespace, application.Name) == nil
 	}
-	return nil
 }
 
 // read reads an Application. One that is not there is neither synced nor healthy.

@@ -9,10 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/example-inc/memcached-operator/scripts/demo/argo"
 	"github.com/example-inc/memcached-operator/scripts/demo/check"
@@ -113,9 +116,7 @@ func TestArgoCDIsToldOnceToLookForTheCommit(t *testing.T) {
 	told, done := []string{}, map[string]bool{}
 	for range 2 {
 		all := []*argo.Application{{Name: "late", Revision: "old"}, {Name: "current", Revision: "new"}, {Name: "fresh"}}
-		if err := d.refresh(t.Context(), all, "new", done); err != nil {
-			t.Fatal(err)
-		}
+		d.refresh(t.Context(), all, "new", done)
 		for _, object := range []*unstructured.Unstructured{late, current, fresh} {
 			if err := d.Kube.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 				t.Fatal(err)
@@ -131,6 +132,38 @@ func TestArgoCDIsToldOnceToLookForTheCommit(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"late"}, told); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnAPIServerThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
+	d := waiting(application(argo.Root, "Synced", "Healthy", "new"))
+	d.options.Timeout = time.Minute
+	away := errors.New("connection refused")
+	d.Kube.Client = interceptor.NewClient(d.Kube.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			return errors.Join(away, c.Get(ctx, key, o, opts...))
+		},
+	})
+	told := ""
+	if err := d.waitHealthy(t.Context(), "new", func(s string) { told, away = s, nil }); err != nil {
+		t.Error(err)
+	}
+	if told != "connection refused" {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestAWaitThatIsForbiddenEndsAtOnce(t *testing.T) {
+	d := waiting()
+	d.options.Timeout = time.Minute
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "applications"}, argo.Root, nil)
+	d.Kube.Client = interceptor.NewClient(d.Kube.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return forbidden
+		},
+	})
+	if err := d.waitHealthy(t.Context(), "new", func(string) {}); !apierrors.IsForbidden(err) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -36,8 +36,8 @@ func applications(s subject) {
 	}
 }
 
-// outlives are Applications whose deletion leaves what they installed, as the overlays have it: without OLM nobody would
-// be left to remove what OLM made.
+// outlives are Applications whose deletion leaves what they installed, as the overlays have it: without OLM nobody
+// would be left to remove what OLM made.
 var outlives = []string{"olm"}
 
 type need struct {
@@ -64,8 +64,8 @@ func needs(app *tree.App, s subject) []need {
 			"has the sync option Replace=true, which deletes what others wrote", "remove it"},
 		{resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
 			"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true", byPolicy},
-		{app.CascadedDeletion() || slices.Contains(outlives, app.Name), "lacks the finalizer " + v1alpha1.ResourcesFinalizerName +
-			", so that its deletion leaves all it installed", byPolicy},
+		{app.CascadedDeletion() || slices.Contains(outlives, app.Name),
+			"lacks the finalizer " + v1alpha1.ResourcesFinalizerName + ", so that its deletion leaves all it installed", byPolicy},
 		{app.Labels[partOf] == partOfValue,
 			fmt.Sprintf("lacks the label %s: %s, by which its health check knows it", partOf, partOfValue), byPolicy},
 		{len(app.Spec.Sources) == 0, "has spec.sources", "name one spec.source: the tree is one repository"},

@@ -38,11 +38,11 @@ func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
 	out := run(t, good(root))
 
 	for file, want := range map[string][]string{
-		"Makefile":                                            {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n", "--set-image " + registry + "/memcached-operator="},
-		"operator/config/manager/manager.yaml":                {"image: " + image + "\n"},
-		"gitops/settings/settings.yaml":                       {"operatorImage: " + image + "\n", "# The operator's image"},
-		"docs/install.md":                                     {"Since 0.1.0.", "VERSION=0.2.0\n", "newTag: 0.2.0\n"},
-		"test/crd/released/0.2.0.yaml":                        {"name: memcacheds.cache.example.com\n"},
+		"Makefile":                             {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n", "--set-image " + registry + "/memcached-operator="},
+		"operator/config/manager/manager.yaml": {"image: " + image + "\n"},
+		"gitops/settings/settings.yaml":        {"operatorImage: " + image + "\n", "# The operator's image"},
+		"docs/install.md":                      {"Since 0.1.0.", "VERSION=0.2.0\n", "newTag: 0.2.0\n"},
+		"test/crd/released/0.2.0.yaml":         {"name: memcacheds.cache.example.com\n"},
 		templates + "/released/0.2.0/deployment/a-size-alone.yaml": {"kind: Deployment"},
 		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {
 			"name: memcached-operator.v0.2.0\n", "replaces: memcached-operator.v0.1.0\n", "image: " + registry + "/memcached-operator@" + pushed + "\n",
