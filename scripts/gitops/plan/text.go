@@ -23,7 +23,7 @@ func (p Plan) Text(out io.Writer, c paint.Colours) {
 	for _, app := range p.Applications {
 		app.text(out, c, fmt.Sprintf("wave %d", app.Wave))
 	}
-	fmt.Fprintf(out, "\nHealth: %s is by a check of this tree, %s by one that it brings. With %s, to be there is enough.\n",
+	fmt.Fprintf(out, "\nHealth: %s is by a check of this tree, %s by one that it brings. With %s, being there is all.\n",
 		argo.Ours, argo.BuiltIn, argo.Nobody)
 }
 

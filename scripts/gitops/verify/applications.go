@@ -65,7 +65,8 @@ func needs(app *tree.App, s subject) []need {
 		{resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
 			"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true", byPolicy},
 		{app.CascadedDeletion() || slices.Contains(outlives, app.Name),
-			"lacks the finalizer " + v1alpha1.ResourcesFinalizerName + ", so that its deletion leaves all it installed", byPolicy},
+			"lacks the finalizer " + v1alpha1.ResourcesFinalizerName +
+				", so that its deletion leaves what it installed", byPolicy},
 		{app.Labels[partOf] == partOfValue,
 			fmt.Sprintf("lacks the label %s: %s, by which its health check knows it", partOf, partOfValue), byPolicy},
 		{len(app.Spec.Sources) == 0, "has spec.sources", "name one spec.source: the tree is one repository"},
