@@ -55,7 +55,7 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
-	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 -p 1 \
+	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
 		./scripts/cluster/local ./operator/internal/memcached ./scripts/demo ./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
@@ -92,8 +92,9 @@ api-docs: ## Write the API reference from the code.
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: golden
-golden: ## Write the golden files of render anew. Read the diff before you commit it.
+golden: ## Write the golden files of render and gitops-plan anew. Read the diff before you commit it.
 	@go test ./operator/internal/render -update
+	@go -C scripts/gitops test ./plan -update
 
 .PHONY: fmt
 fmt: ## Format the code.
