@@ -98,8 +98,14 @@ func nextOperator(t *testing.T) string {
 	if err := os.WriteFile(path, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GOFLAGS", "-overlay="+path)
-	ref, err := c.PushOperator(t.Context(), "0.3.0-e2e")
+	const version = "0.3.0-e2e"
+	program := oci.Operator(c.Root, version)
+	program.Overlay = path
+	image, err := program.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oci.Push(t.Context(), image, c.Cluster.Image("memcached-operator", version))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type Program struct {
 	Package  string // as `go build` takes it, from the folder Dir
 	Dir      string // the current one by default
 	LDFlags  string
+	Overlay  string // file that replaces sources, as `go build -overlay` takes it
 	Name     string // of the program in the image; the package's last element by default
 	Platform v1.Platform
 	Labels   map[string]string
@@ -69,7 +70,7 @@ func (p Program) compile(ctx context.Context) ([]byte, error) {
 	defer os.RemoveAll(tmp)
 	output := filepath.Join(tmp, p.Name)
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w "+p.LDFlags, "-o", output, p.Package)
+		"-ldflags=-s -w "+p.LDFlags, "-overlay="+p.Overlay, "-o", output, p.Package)
 	build.Dir = p.Dir
 	// GOFLAGS may hold what changes the program.
 	build.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+p.Platform.OS, "GOARCH="+p.Platform.Architecture)
