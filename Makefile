@@ -28,11 +28,12 @@ help: ## Show this help.
 .PHONY: demo
 demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current WAY= REGISTRY= REPO=.
 	@go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
-		--way '$(WAY)' --registry '$(REGISTRY)' --repo '$(REPO)' --arch '$(DEMO_ARCH)') $(ARGS)
+		--way '$(WAY)' --repo '$(REPO)' --arch '$(DEMO_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
 
 CLUSTER ?= local
-# Not the default of ARCH, which is this machine's: the demo asks the nodes.
+# Not the defaults: ARCH is this machine's, and the demo asks the nodes; REGISTRY is an example.
 DEMO_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
+DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
 
 .PHONY: demo-status
 demo-status: ## Tell what of the demo runs where, with the paths of its logs.

@@ -94,6 +94,10 @@ func parse(object map[string]any, name string) *Application {
 		}
 	}
 	for _, resource := range list(object, "status", "resources") {
+		// Argo CD 3 keeps these out of the Application, unless it is told otherwise.
+		if message := text(resource, "health", "message"); message != "" && text(resource, "health", "status") == "Degraded" {
+			a.Messages = append(a.Messages, text(resource, "kind")+" "+text(resource, "name")+": "+message)
+		}
 		if text(resource, "kind") == ApplicationKind.Kind {
 			a.Children = append(a.Children, text(resource, "name"))
 		}

@@ -29,6 +29,8 @@ status:
   resources:
     - {kind: Application, name: olm}
     - {kind: ConfigMap, name: other}
+    - {kind: Subscription, name: s, health: {status: Degraded, message: ResolutionFailed}}
+    - {kind: CatalogSource, name: c, health: {status: Healthy, message: OLM reads the catalog}}
     - {kind: Application, name: memcached-operator}
 `
 
@@ -41,7 +43,7 @@ func TestAnApplicationIsRead(t *testing.T) {
 		Name: "root", Repo: "https://git.example.org/x.git", Target: "main", Path: "gitops/apps/overlays/olm",
 		Sync: "OutOfSync", Health: "Progressing", Revision: "abc", Deleting: true,
 		Messages: []string{
-			"Failed to load target state", "one or more objects failed to apply", "spec.size: Invalid value",
+			"Failed to load target state", "one or more objects failed to apply", "spec.size: Invalid value", "Subscription s: ResolutionFailed",
 		},
 		Children: []string{"olm", "memcached-operator"},
 	}

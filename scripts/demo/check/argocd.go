@@ -33,7 +33,7 @@ func argoCD(ctx context.Context, s *Subject) Result {
 		return failed("the CRD applications.argoproj.io is missing", installArgoCD)
 	}
 	if err := s.findArgoCD(ctx); err != nil {
-		return failed(err.Error(), "name its namespace by --argocd-namespace (ARGOCD_NAMESPACE= for make), or "+installArgoCD)
+		return failed(err.Error(), "name its namespace by --argocd-namespace, or "+installArgoCD)
 	}
 	return s.findController(ctx)
 }

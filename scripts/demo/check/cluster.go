@@ -20,7 +20,7 @@ var oldest = version.MajorMinor(1, 30)
 func cluster(_ context.Context, s *Subject) Result {
 	kube, err := target.Connect(s.Context)
 	if err != nil {
-		return failed(err.Error(), "set KUBECONFIG and choose a context by --context (CONTEXT= for make): "+
+		return failed(err.Error(), "set KUBECONFIG and choose a context by --context: "+
 			"kubectl config get-contexts lists them, kubectl version tells whether one answers")
 	}
 	s.Kube = kube
@@ -54,7 +54,7 @@ func nodes(ctx context.Context, s *Subject) Result {
 
 func (s *Subject) chooseArchitecture(found string) Result {
 	has, want := s.NodeArchitectures, s.Architecture
-	const remedy = "choose one by --arch (ARCH= for make)"
+	const remedy = "choose one by --arch"
 	switch {
 	case len(has) == 0:
 		return failed("no Linux node takes Pods without a toleration",

@@ -38,7 +38,7 @@ func git(ctx context.Context, s *Subject) Result {
 		if foreign := s.overwritten(); len(foreign) > 0 {
 			return failed(fmt.Sprintf("the branch %s has other contents than your working tree, which would replace: %s",
 				s.Revision, abridge(foreign)),
-				"name a new branch by --revision (REVISION= for make), or check "+s.Revision+" out here first")
+				"name a new branch by --revision, or check "+s.Revision+" out here first")
 		}
 	}
 	return passed(fmt.Sprintf("%s, on top of the branch %s", s.Repo, s.Revision))

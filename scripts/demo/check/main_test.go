@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,23 +20,10 @@ import (
 var server *demotest.Server
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) (code int) {
-	var err error
-	server, err = demotest.Start()
-	defer func() {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start the API server:", err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(demotest.Main(m, func(s *demotest.Server) error {
+		server = s
+		return nil
+	}))
 }
 
 // subject is one whose cluster is reached, by an administrator.

@@ -2,7 +2,9 @@ package check
 
 import (
 	"context"
-	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
 )
@@ -25,7 +27,7 @@ var broughtBy = map[target.Way][]brought{
 }
 
 var insteadOf = map[target.Way]string{
-	target.OLM:   "choose --way openshift (WAY=openshift for make), which is for clusters that have OLM",
+	target.OLM:   "choose --way openshift, which is for clusters that have OLM",
 	target.OLMv1: "choose another way, or a cluster without it: this way would take it over",
 }
 
@@ -75,7 +77,7 @@ func (s *Subject) hasOLM(ctx context.Context) Result {
 			return failed(err.Error(), "ask for the right to read CustomResourceDefinitions")
 		case crd == nil:
 			return failed("the CRD "+name+".operators.coreos.com is missing",
-				"choose --way olm (WAY=olm for make), which installs OLM")
+				"choose --way olm, which installs OLM")
 		}
 	}
 	_, ours, err := s.isThere(ctx, broughtOLM)
@@ -84,7 +86,29 @@ func (s *Subject) hasOLM(ctx context.Context) Result {
 		return failed(err.Error(), "ask for the right to read Namespaces")
 	case ours:
 		return failed("OLM is, or was, there by Argo CD's Application olm",
-			fmt.Sprintf("choose --way %s (WAY=%[1]s for make), which goes on with it", target.OLM))
+			"choose --way olm, which goes on with it")
+	}
+	return s.catalogs(ctx)
+}
+
+// catalogs looks for one that OLM can't read: then it installs nothing from any of them.
+func (s *Subject) catalogs(ctx context.Context) Result {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(catalogKind)
+	if err := s.Kube.Client.List(ctx, list); err != nil {
+		return failed(err.Error(), "ask for the right to list CatalogSources")
+	}
+	var unread []string
+	for _, catalog := range list.Items {
+		state, _, _ := unstructured.NestedString(catalog.Object, "status", "connectionState", "lastObservedState")
+		if state != "READY" && catalog.GetNamespace() != OperatorNamespace {
+			unread = append(unread, strings.TrimSpace(catalog.GetNamespace()+"/"+catalog.GetName()+" "+state))
+		}
+	}
+	if len(unread) > 0 {
+		return warning("there, but it does not read the catalogs "+strings.Join(unread, ", "),
+			"while one can't be read, OLM installs nothing from any: kubectl get catalogsource,pods -A; "+
+				"correct or remove it")
 	}
 	return passed("there")
 }

@@ -3,6 +3,9 @@ package check
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -25,6 +28,15 @@ func installed(application, namespace string, crds ...string) (objects []client.
 	return objects
 }
 
+// catalog is one that OLM has read, or not.
+func catalog(name, state string) []client.Object {
+	object := demotest.Object("operators.coreos.com/v1alpha1", "CatalogSource", "olm", name)
+	if state != "" {
+		object.Object["status"] = map[string]any{"connectionState": map[string]any{"lastObservedState": state}}
+	}
+	return []client.Object{object}
+}
+
 func TestOLM(t *testing.T) {
 	const (
 		v1, certManager = "clusterextensions.olm.operatorframework.io", "certificates.cert-manager.io"
@@ -32,6 +44,11 @@ func TestOLM(t *testing.T) {
 		subscriptions   = "subscriptions.operators.coreos.com"
 		groups          = "operatorgroups.operators.coreos.com"
 	)
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	scheme.AddKnownTypeWithName(catalogKind.GroupVersion().WithKind("CatalogSourceList"), &unstructured.UnstructuredList{})
 	tests := map[string]struct {
 		there  []client.Object
 		way    target.Way
@@ -49,6 +66,9 @@ func TestOLM(t *testing.T) {
 		"is of an earlier demo":                     {installed("olm", "olm", subscriptions), target.OLM, Passed, []string{"earlier demo"}},
 		"left its CRDs after an earlier demo":       {installed("olm", "", subscriptions), target.OLM, Passed, []string{"earlier demo"}},
 		"is of an earlier demo, and no other way's": {installed("olm", "olm", catalogs, subscriptions, groups), target.OpenShift, Failed, []string{"Application olm", "--way olm"}},
+		"is there, and reads all catalogs":          {append(catalog("community", "READY"), installed("", "olm", catalogs, subscriptions, groups)...), target.OpenShift, Passed, nil},
+		"is there, and can't read a catalog":        {append(catalog("community", "TRANSIENT_FAILURE"), installed("", "olm", catalogs, subscriptions, groups)...), target.OpenShift, Warning, []string{"olm/community TRANSIENT_FAILURE", "installs nothing"}},
+		"is there, and has not read a catalog yet":  {append(catalog("community", ""), installed("", "olm", catalogs, subscriptions, groups)...), target.OpenShift, Warning, []string{"olm/community"}},
 		"v1 is not there, and comes along":          {installed("", "olm", subscriptions), target.OLMv1, Passed, []string{"not there yet"}},
 		"v1 is there, and would come along":         {installed("", "olmv1-system", v1), target.OLMv1, Failed, []string{"OLM v1 is there already", "another way"}},
 		"v1 is of an earlier demo":                  {installed("operator-controller", "olmv1-system", v1), target.OLMv1, Passed, []string{"earlier demo"}},
@@ -59,7 +79,7 @@ func TestOLM(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &Subject{Options: target.Options{Way: tc.way}, Kube: &target.Kube{
-				Client: fake.NewClientBuilder().WithObjects(tc.there...).Build(),
+				Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.there...).Build(),
 			}}
 			expect(t, olm(t.Context(), s), tc.status, tc.words...)
 		})

@@ -31,7 +31,7 @@ func rights(ctx context.Context, s *Subject) Result {
 	}
 	if len(denied) > 0 {
 		return failed("you may not "+strings.Join(denied, ", "),
-			"ask an administrator for these rights, or use a context that has them by --context (CONTEXT= for make)")
+			"ask an administrator for these rights, or use a context that has them by --context")
 	}
 	return passed(fmt.Sprintf("all %d that are needed", len(needed)))
 }

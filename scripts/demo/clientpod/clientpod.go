@@ -24,6 +24,10 @@ type Keys struct {
 	Stored int      `json:"stored"`
 	Found  int      `json:"found"`
 	Copies int      `json:"copies"`
+
+	Requests int      `json:"requests"`
+	Failed   int      `json:"failed"`
+	Failures []string `json:"failures"`
 }
 
 // Client is where the Pods of clients run.

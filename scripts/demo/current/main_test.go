@@ -2,7 +2,6 @@ package current
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -26,26 +25,10 @@ import (
 var server *demotest.Server
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) (code int) {
-	var err error
-	server, err = demotest.Start()
-	defer func() {
-		if err := server.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}()
-	if err == nil {
-		err = furnish(context.Background()) //nolint:forbidigo // TestMain has no test to take a context from.
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start the API server:", err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(demotest.Main(m, func(s *demotest.Server) error {
+		server = s
+		return furnish(context.Background()) //nolint:forbidigo // TestMain has no test to take a context from.
+	}))
 }
 
 func furnish(ctx context.Context) error {

@@ -109,7 +109,7 @@ func TestWhatTheChecksFindIsThereForMachines(t *testing.T) {
 			failed[check.Name] = check.Remedy
 		}
 	}
-	want := map[string]string{"OLM": "choose --way olm (WAY=olm for make), which installs OLM"}
+	want := map[string]string{"OLM": "choose --way olm, which installs OLM"}
 	if diff := cmp.Diff(want, failed); diff != "" || report.Failed != 1 {
 		t.Errorf("failed %d (-want +got):\n%s", report.Failed, diff)
 	}

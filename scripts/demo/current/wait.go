@@ -33,6 +33,8 @@ func (d *demo) waitHealthy(ctx context.Context, commit string, update func(strin
 		switch {
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return false, err
+		case ctx.Err() != nil: // What was seen before tells more.
+			return false, nil
 		case err != nil: // An API server may be restarted while it is waited for.
 			last = err.Error()
 		case len(waiting) == 0:

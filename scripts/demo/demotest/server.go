@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,8 +31,8 @@ type Server struct {
 	proxy *httptest.Server
 }
 
-// Start starts an API server. Stop must be called also after an error.
-func Start() (*Server, error) {
+// start starts an API server. stop must be called also after an error.
+func start() (*Server, error) {
 	log.SetLogger(logr.Discard())
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
@@ -54,8 +55,27 @@ func Start() (*Server, error) {
 	return s, err
 }
 
-// Stop ends what Start began.
-func (s *Server) Stop() error {
+// Main runs the tests of a package against a server, which begin finds new.
+func Main(m *testing.M, begin func(*Server) error) (code int) {
+	server, err := start()
+	defer func() {
+		if err := server.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	if err == nil {
+		err = begin(server)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the API server:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// stop ends what start began.
+func (s *Server) stop() error {
 	if s == nil {
 		return nil
 	}

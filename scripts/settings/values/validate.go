@@ -159,7 +159,7 @@ func validateImage(flag, image string) error {
 
 // inRegistry is an image in another registry, by the digest that it has.
 func inRegistry(registry, image string) string {
-	return strings.TrimSuffix(registry, "/") + image[strings.LastIndex(image, "/"):]
+	return strings.TrimSuffix(registry, "/") + "/" + path.Base(image)
 }
 
 // validateDigest: the catalog is the version that OLM installs, so only a commit may change what it names.
