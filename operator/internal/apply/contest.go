@@ -1,11 +1,12 @@
 package apply
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
 const (
@@ -14,6 +15,8 @@ const (
 	contestWrites = 3
 	contestWindow = 10 * time.Minute
 )
+
+var contestLimit = pace.Limit{Writes: contestWrites, Window: contestWindow}
 
 // contests remembers the writes to each child, to notice a fight. What it forgets at a restart costs a few writes.
 type contests struct {
@@ -37,18 +40,15 @@ func newContests() *contests {
 func (c *contests) wait(child types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	recent := c.recent(child, hash)
-	if len(recent) < contestWrites {
-		return 0
-	}
-	return recent[len(recent)-contestWrites].Add(contestWindow).Sub(c.now())
+	return contestLimit.Wait(c.same(child, hash), c.now())
 }
 
 // note remembers a write.
 func (c *contests) note(child types.UID, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.writes[child] = wish{hash: hash, times: append(c.recent(child, hash), c.now())}
+	recent := contestLimit.Recent(c.same(child, hash), c.now())
+	c.writes[child] = wish{hash: hash, times: append(recent, c.now())}
 	for uid, old := range c.writes {
 		if last := old.times[len(old.times)-1]; c.now().Sub(last) > contestWindow {
 			delete(c.writes, uid)
@@ -56,12 +56,10 @@ func (c *contests) note(child types.UID, hash string) {
 	}
 }
 
-func (c *contests) recent(child types.UID, hash string) []time.Time {
-	known := c.writes[child]
-	if known.hash != hash {
-		return nil
+// same are the writes that made the child what it is to be now.
+func (c *contests) same(child types.UID, hash string) []time.Time {
+	if known := c.writes[child]; known.hash == hash {
+		return known.times
 	}
-	return slices.DeleteFunc(slices.Clone(known.times), func(t time.Time) bool {
-		return c.now().Sub(t) >= contestWindow
-	})
+	return nil
 }

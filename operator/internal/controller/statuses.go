@@ -3,13 +3,13 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
 const (
@@ -18,6 +18,8 @@ const (
 	statusWrites = 5
 	statusWindow = 10 * time.Minute
 )
+
+var statusLimit = pace.Limit{Writes: statusWrites, Window: statusWindow}
 
 // statuses remembers what was written last, to notice somebody else who writes.
 type statuses struct {
@@ -43,18 +45,18 @@ func newStatuses() *statuses {
 func (s *statuses) wait(there *cachev1.Memcached) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	recent := s.recent(there)
-	if len(recent) < statusWrites || !s.isForeign(there) {
+	wait := statusLimit.Wait(s.written[there.UID].over, s.now())
+	if wait == 0 || !s.isForeign(there) {
 		return 0
 	}
-	return recent[len(recent)-statusWrites].Add(statusWindow).Sub(s.now())
+	return wait
 }
 
 // note remembers that a status took the place of the one that was there.
 func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := s.recent(there)
+	over := statusLimit.Recent(s.written[there.UID].over, s.now())
 	if s.isForeign(there) {
 		over = append(over, s.now())
 	}
@@ -66,12 +68,6 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 func (s *statuses) isForeign(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
 	return known && last.hash != hashOf(there)
-}
-
-func (s *statuses) recent(there *cachev1.Memcached) []time.Time {
-	return slices.DeleteFunc(slices.Clone(s.written[there.UID].over), func(t time.Time) bool {
-		return s.now().Sub(t) >= statusWindow
-	})
 }
 
 // tidy forgets, from time to time, what is too old to matter.
