@@ -60,5 +60,7 @@ func pinExample(dir string) error {
 		return err
 	}
 	name, _, _ := strings.Cut(s.CatalogImage, "@")
-	return file.PinCatalog(name + "@" + digest)
+	s.CatalogImage = name + "@" + digest
+	_, err = file.Save(s)
+	return err
 }

@@ -60,7 +60,7 @@ func builderFor(t *testing.T, platform v1.Platform, layers ...v1.Layer) v1.Image
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = platform.OS, platform.Architecture
-	config.Config.Env = []string{"PATH=/usr/local/go/bin:/bin", "GOPATH=/go", "GOTOOLCHAIN=local", "HOME=/root"}
+	config.Config.Env = []string{"PATH=/usr/local/go/bin:/bin", "GOPATH=/go", "GOCACHE=/go/cache", "GOTOOLCHAIN=local", "HOME=/root"}
 	if image, err = mutate.ConfigFile(image, config); err != nil {
 		t.Fatal(err)
 	}

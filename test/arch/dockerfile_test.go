@@ -54,7 +54,7 @@ func buildDockerfile(t *testing.T, builder string) string {
 		// Debian 12's buildah does not know by itself what it runs on.
 		"--build-arg", "BUILDPLATFORM="+oci.Host().String(),
 		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE")+":/go/pkg/mod",
-		"--volume", goenv(t, "GOCACHE")+":/root/.cache/go-build", ".")...)
+		"--volume", goenv(t, "GOCACHE")+":/go/cache", ".")...)
 	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
 	return ref
 }

@@ -101,11 +101,7 @@ func nextOperator(t *testing.T) string {
 	const version = "0.3.0-e2e"
 	program := oci.Operator(c.Root, version)
 	program.Overlay = path
-	image, err := program.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := oci.Push(t.Context(), image, c.Cluster.Image("memcached-operator", version))
+	ref, err := c.PushProgram(t.Context(), "memcached-operator", version, program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,17 +109,7 @@ func nextOperator(t *testing.T) string {
 }
 
 func setImages(dir, operator, memcached string) error {
-	file, err := values.Load(filepath.Join(dir, values.Path))
-	if err != nil {
-		return err
-	}
-	now, err := file.Settings()
-	if err != nil {
-		return err
-	}
-	now.OperatorImage, now.MemcachedImage = operator, memcached
-	_, err = file.Save(now)
-	return err
+	return values.Edit(dir, func(s *values.Settings) { s.OperatorImage, s.MemcachedImage = operator, memcached })
 }
 
 // pending is the message of UpdatePending, or nothing.

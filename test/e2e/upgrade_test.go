@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,17 +41,7 @@ func (s *site) upgradeAndRollBack(t *testing.T) {
 }
 
 func setOperator(dir, image string) error {
-	file, err := values.Load(filepath.Join(dir, values.Path))
-	if err != nil {
-		return err
-	}
-	now, err := file.Settings()
-	if err != nil {
-		return err
-	}
-	now.OperatorImage = image
-	_, err = file.Save(now)
-	return err
+	return values.Edit(dir, func(s *values.Settings) { s.OperatorImage = image })
 }
 
 // assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes: so it has seen

@@ -163,11 +163,7 @@ func twoVersions(t *testing.T) *catalog.Catalog {
 // TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the example. Whoever has a catalog of their own
 // may pin any.
 func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
-	file, err := values.Load(root + "/" + values.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := file.Settings()
+	s, err := values.Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}

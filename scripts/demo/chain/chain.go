@@ -75,20 +75,18 @@ func (c *Chain) PushImages(ctx context.Context, version string, update func(stri
 		return images, err
 	}
 	update("client")
-	images.Client, err = c.pushProgram(ctx, "client", "dev", oci.Program{Package: "./test/client"})
+	images.Client, err = c.PushProgram(ctx, "client", "dev", oci.Program{Dir: c.Root, Package: "./test/client"})
 	return images, err
 }
 
 // PushOperator builds the operator's image of the working tree and pushes it. The reference it returns is by
 // digest, and the same as long as the code and the version are.
 func (c *Chain) PushOperator(ctx context.Context, version string) (string, error) {
-	return c.pushProgram(ctx, "memcached-operator", version, oci.Program{
-		Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version,
-	})
+	return c.PushProgram(ctx, "memcached-operator", version, oci.Operator(c.Root, version))
 }
 
-func (c *Chain) pushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
-	program.Dir = c.Root
+// PushProgram builds a program's image and pushes it.
+func (c *Chain) PushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
 	image, err := program.Build(ctx)
 	if err != nil {
 		return "", err
@@ -108,19 +106,10 @@ func (c *Chain) pushMemcached(ctx context.Context) (string, error) {
 // Publish pushes the manifests of the working tree to Git, with the settings of this cluster.
 func (c *Chain) Publish(ctx context.Context, message string, images Images) (string, error) {
 	return c.Git.Publish(ctx, c.Root, message, func(dir string) error {
-		file, err := values.Load(filepath.Join(dir, values.Path))
-		if err != nil {
-			return err
-		}
-		now, err := file.Settings()
-		if err != nil {
-			return err
-		}
-		_, err = file.Save(values.Settings{
-			RepoURL: c.Git.URL, Revision: Branch, Architecture: oci.Host().Architecture,
-			ArgoCDNamespace: argoNamespace, OperatorImage: images.Operator, MemcachedImage: images.Memcached,
-			CatalogImage: now.CatalogImage,
+		return values.Edit(dir, func(s *values.Settings) {
+			s.RepoURL, s.Revision, s.ArgoCDNamespace = c.Git.URL, Branch, argoNamespace
+			s.Architecture = oci.Host().Architecture
+			s.OperatorImage, s.MemcachedImage = images.Operator, images.Memcached
 		})
-		return err
 	})
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
+	"github.com/example-inc/memcached-operator/scripts/demo/target"
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -79,13 +78,8 @@ func configure(repository *git.Repository) error {
 // them together with whatever the change does to them.
 func (r *Repository) Publish(ctx context.Context, root, message string, change func(dir string) error) (string, error) {
 	return r.Commit(ctx, message, func(dir string) error {
-		for _, folder := range published {
-			if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
-				return err
-			}
-			if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-				return err
-			}
+		if err := target.ReplaceFolders(root, dir, published); err != nil {
+			return err
 		}
 		return change(dir)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/demo/check"
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // Options are what the demo was told.
@@ -49,7 +50,7 @@ func Run(ctx context.Context, options Options, console Console) error {
 	if err != nil {
 		return err
 	}
-	_, now, err := target.Settings(root)
+	now, err := values.Read(root)
 	if err != nil {
 		return err
 	}

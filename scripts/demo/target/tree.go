@@ -16,8 +16,11 @@ import (
 func Published() []string { return []string{"gitops", "overlays", "operator/config", bundle.Dir} }
 
 // Replace puts the published folders of the working tree at root into dir, in place of those that are there.
-func Replace(root, dir string) error {
-	for _, folder := range Published() {
+func Replace(root, dir string) error { return ReplaceFolders(root, dir, Published()) }
+
+// ReplaceFolders puts folders of the working tree at root into dir, in place of those that are there.
+func ReplaceFolders(root, dir string, folders []string) error {
+	for _, folder := range folders {
 		to := filepath.Join(dir, folder)
 		if err := os.RemoveAll(to); err != nil {
 			return err
@@ -29,33 +32,19 @@ func Replace(root, dir string) error {
 	return nil
 }
 
-// Settings reads the settings of the tree in dir.
-func Settings(dir string) (*values.File, values.Settings, error) {
-	file, err := values.Load(filepath.Join(dir, values.Path))
-	if err != nil {
-		return nil, values.Settings{}, err
-	}
-	s, err := file.Settings()
-	return file, s, err
-}
-
 // Pushed are the images that a commit names, by digest. Those that are empty stay as they are.
 type Pushed struct{ Operator, Catalog string }
 
 // Stamp writes the settings of this demo into the tree in dir.
 func (o *Options) Stamp(dir string, pushed Pushed) error {
-	file, s, err := Settings(dir)
-	if err != nil {
-		return err
-	}
-	s.RepoURL, s.Revision = o.Repo, o.Revision
-	replace(&s.ArgoCDNamespace, o.ArgoCDNamespace)
-	replace(&s.Architecture, o.Architecture)
-	replace(&s.MemcachedImage, o.MemcachedImage)
-	replace(&s.OperatorImage, pushed.Operator)
-	replace(&s.CatalogImage, pushed.Catalog)
-	_, err = file.Save(s)
-	return err
+	return values.Edit(dir, func(s *values.Settings) {
+		s.RepoURL, s.Revision = o.Repo, o.Revision
+		replace(&s.ArgoCDNamespace, o.ArgoCDNamespace)
+		replace(&s.Architecture, o.Architecture)
+		replace(&s.MemcachedImage, o.MemcachedImage)
+		replace(&s.OperatorImage, pushed.Operator)
+		replace(&s.CatalogImage, pushed.Catalog)
+	})
 }
 
 func replace(value *string, by string) {

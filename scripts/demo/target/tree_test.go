@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // tree is a copy of what is published.
@@ -80,7 +81,7 @@ func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unst
 
 func TestPushedImagesGoIntoTheSettings(t *testing.T) {
 	dir := tree(t)
-	_, before, err := Settings(dir)
+	before, err := values.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestPushedImagesGoIntoTheSettings(t *testing.T) {
 	if err := o.Stamp(dir, Pushed{Operator: "r.example.org/o@sha256:12"}); err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := Settings(dir)
+	got, err := values.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,12 +18,11 @@ import (
 // agree reads back what was written, each room in the way in which its visitors read it.
 func agree(dir string, f *facts, m *made) error {
 	errs := []error{agreeOverlays(dir, f.image)}
-	file, err := values.Load(filepath.Join(dir, values.Path))
+	s, err := values.Read(dir)
 	if err != nil {
 		return err
 	}
-	s, err := file.Settings()
-	errs = append(errs, err,
+	errs = append(errs,
 		differs(values.Path, s.OperatorImage, f.image), differs(values.Path, s.CatalogImage, m.catalog))
 	version, image, err := current(dir)
 	errs = append(errs, err, differs(makefile, version, f.version.String()), differs(managerFile, image, f.image))

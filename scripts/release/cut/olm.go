@@ -47,11 +47,7 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 
 // stampCatalog writes which catalog Argo CD gives to OLM.
 func stampCatalog(dir, image string) error {
-	file, err := values.Load(filepath.Join(dir, values.Path))
-	if err != nil {
-		return err
-	}
-	return file.PinCatalog(image)
+	return values.Edit(dir, func(s *values.Settings) { s.CatalogImage = image })
 }
 
 // channels of a version: one that comes before a release is for those who ask for it.

@@ -81,11 +81,7 @@ func edit(dir, name string, pairs ...string) error {
 func (r *Release) stampManifests(dir string, f *facts) error {
 	pairs := []string{"image: " + f.oldImage, "image: " + f.image}
 	if r.MemcachedImage != "" {
-		files, err := values.Load(filepath.Join(dir, values.Path))
-		if err != nil {
-			return err
-		}
-		old, err := files.Settings()
+		old, err := values.Read(dir)
 		if err != nil {
 			return err
 		}
@@ -113,20 +109,12 @@ func (r *Release) stampMakefile(dir string, f *facts) error {
 
 // stampSettings writes what Argo CD installs.
 func (r *Release) stampSettings(dir string, f *facts) error {
-	file, err := values.Load(filepath.Join(dir, values.Path))
-	if err != nil {
-		return err
-	}
-	s, err := file.Settings()
-	if err != nil {
-		return err
-	}
-	s.OperatorImage = f.image
-	if r.MemcachedImage != "" {
-		s.MemcachedImage = r.MemcachedImage
-	}
-	_, err = file.Save(s)
-	return err
+	return values.Edit(dir, func(s *values.Settings) {
+		s.OperatorImage = f.image
+		if r.MemcachedImage != "" {
+			s.MemcachedImage = r.MemcachedImage
+		}
+	})
 }
 
 // stampBase writes the time of the release, which each bundle that is made of this tree has.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -116,13 +117,26 @@ func (f *File) Init(c Choices) (changed bool, err error) {
 	return f.Save(wanted)
 }
 
-// PinCatalog names another catalog and changes nothing else.
-func (f *File) PinCatalog(image string) error {
+// Read reads the settings of the tree in dir.
+func Read(dir string) (Settings, error) {
+	f, err := Load(filepath.Join(dir, Path))
+	if err != nil {
+		return Settings{}, err
+	}
+	return f.Settings()
+}
+
+// Edit changes the settings of the tree in dir.
+func Edit(dir string, change func(*Settings)) error {
+	f, err := Load(filepath.Join(dir, Path))
+	if err != nil {
+		return err
+	}
 	s, err := f.Settings()
 	if err != nil {
 		return err
 	}
-	s.CatalogImage = image
+	change(&s)
 	_, err = f.Save(s)
 	return err
 }
