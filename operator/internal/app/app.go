@@ -58,7 +58,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	defaults := plan.Defaults{
 		Image: options.MemcachedImage, Architectures: options.Architectures, UserID: userID,
 	}
-	err = controller.Setup(mgr, defaults, ctrlcontroller.Options{
+	err = controller.Setup(mgr, defaults, machineReader(mgr, options), ctrlcontroller.Options{
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 		ReconciliationTimeout:   reconcileTimeout,
 	})
@@ -69,6 +69,15 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, err
 	}
 	return mgr, nil
+}
+
+// machineReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
+// the cache, which would otherwise hold every Node for a question that is seldom asked.
+func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
+	if len(options.WatchNamespaces) > 0 {
+		return nil
+	}
+	return mgr.GetAPIReader()
 }
 
 // newScheme holds the types that the operator reads and writes.
