@@ -92,9 +92,14 @@ func (w *world) startOperator(tc test) {
 	})
 }
 
-// end takes the machines away. Their Pods go with them, and the namespace when its controller comes to it.
+// end takes the machines and the Memcached away: the operator of the next test is not to see it. The Pods go with the
+// machines, and the namespace when its controller comes to it.
 func (w *world) end() {
 	ctx := context.WithoutCancel(w.ctx)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
+	if err := kube.Delete(ctx, mc); client.IgnoreNotFound(err) != nil {
+		w.t.Error(err)
+	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
 	if err := kube.Delete(ctx, namespace); err != nil {
 		w.t.Error(err)

@@ -17,9 +17,14 @@ import (
 // Where the operator has no such right, the status holds the scheduler's words instead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
-// machinesHold is how long what is known of the machines is taken to be true, and how often they are asked for at
-// most, however many caches lack one.
-const machinesHold = time.Minute
+const (
+	// machinesHold is how long what is known of the machines is taken to be true, and how often they are asked for at
+	// most, however many caches lack one.
+	machinesHold = time.Minute
+
+	// machinesFresh is how long it needs no second look: passes that begin together share one.
+	machinesFresh = time.Second
+)
 
 // machines finds out what machines the cluster has, for nodes that the scheduler found none for.
 type machines struct {
@@ -54,14 +59,19 @@ func (m *machines) lookFor(ctx context.Context, pass status.Input) observe.Machi
 	return m.known
 }
 
-// lookAgain has a pass repeated when what it said of the machines may no longer be so: nothing tells of that.
+// lookAgain has a pass repeated that says what machines there are, as nothing tells when that changes, and one that
+// went by an old look.
 func (m *machines) lookAgain(pass status.Input, result ctrl.Result) ctrl.Result {
-	if !status.LacksMachines(pass) {
+	if pass.Machines == nil {
 		return result
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	left := max(machinesHold-m.now().Sub(m.asked), time.Second)
+	age := m.now().Sub(m.asked)
+	if age < machinesFresh && !status.LacksMachines(pass) {
+		return result
+	}
+	left := max(machinesHold-age, machinesFresh)
 	if result.RequeueAfter == 0 || left < result.RequeueAfter {
 		result.RequeueAfter = left
 	}

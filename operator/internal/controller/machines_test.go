@@ -97,24 +97,28 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 	}
 }
 
-func TestAPassIsRepeatedWhileMachinesAreLacking(t *testing.T) {
+func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
 	some, none := observe.Machines{"s390x": 1}, observe.Machines{"amd64": 1}
 	tests := map[string]struct {
 		machines observe.Machines
+		age      time.Duration
 		before   time.Duration
 		want     time.Duration
 	}{
-		"the machines are lacking":                {none, 0, 40 * time.Second},
-		"they are, and something else is later":   {none, time.Hour, 40 * time.Second},
-		"they are, and something else is sooner":  {none, time.Second, time.Second},
-		"there are machines, the scheduler tells": {some, 0, 0},
-		"nobody knows what machines there are":    {nil, 0, 0},
+		"the machines are lacking":                 {machines: none, want: time.Minute},
+		"they were lacking a while ago":            {machines: none, age: 20 * time.Second, want: 40 * time.Second},
+		"something else is later":                  {machines: none, before: time.Hour, want: time.Minute},
+		"something else is sooner":                 {machines: none, before: time.Second, want: time.Second},
+		"what is known has just become too old":    {machines: none, age: time.Minute, want: time.Second},
+		"there are machines, the scheduler tells":  {machines: some},
+		"there were machines a while ago":          {machines: some, age: 20 * time.Second, want: 40 * time.Second},
+		"nobody knows, and something else is soon": {before: time.Second, want: time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_000_000, 0)
 			m := newMachines(&nodeReader{})
-			m.now, m.asked = func() time.Time { return now }, now.Add(-20*time.Second)
+			m.now, m.asked = func() time.Time { return now }, now.Add(-tc.age)
 			pass := lacking()
 			pass.Machines = tc.machines
 			if got := m.lookAgain(pass, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {

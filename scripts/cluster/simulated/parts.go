@@ -47,7 +47,8 @@ func (k *keeper) start(ctx context.Context) error {
 	err := k.run(ctx, "kube-controller-manager", kubeconfig("kube-controller-manager"),
 		"--leader-elect=false", "--secure-port=0", "--use-service-account-credentials",
 		"--service-account-private-key-file="+k.dir.PKI("sa.key"), "--root-ca-file="+k.dir.PKI("ca.crt"),
-		"--kube-api-qps=500", "--kube-api-burst=1000") // the defaults hold the first Pods back for seconds
+		"--kube-api-qps=500", "--kube-api-burst=1000", // the defaults hold the first Pods back for seconds
+		"--node-monitor-grace-period=1h") // a node fails only when this machine is too busy for kwok's heartbeats
 	if err != nil {
 		return err
 	}
