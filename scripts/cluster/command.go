@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -12,31 +14,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
-
-// flags are what the commands have in common.
-type flags struct {
-	name   string
-	output string
-}
-
-func newCommand() *cobra.Command {
-	f := &flags{}
-	root := &cobra.Command{
-		Use:   "cluster",
-		Short: "Run a whole Kubernetes cluster on this machine, without Docker",
-		Long: "Runs a control plane, a node, DNS, an image registry, a Git repository and Argo CD on one Linux\n" +
-			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and nothing\n" +
-			"is left of it after down. See docs/local-cluster.md.",
-		SilenceUsage: true, SilenceErrors: true,
-	}
-	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at once")
-	root.AddCommand(buildCommand(), assetsCommand(), upCommand(f), downCommand(f), statusCommand(f), envCommand(f))
-	return root
-}
-
-func (f *flags) addOutput(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
-}
 
 // addArgoCDVersion adds a flag without a default, so that `up` can tell that no version was asked for.
 func addArgoCDVersion(cmd *cobra.Command, version *string) {
@@ -69,24 +46,6 @@ func buildCommand() *cobra.Command {
 	}
 	addArgoCDVersion(cmd, &argoCDVersion)
 	return cmd
-}
-
-func assetsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "assets",
-		Short:   "Build what tests against an API server need, and print the folder that holds it",
-		Long:    "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest. Needs no root.",
-		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := builds.Assets(cmd.Context())
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), dir)
-			return nil
-		},
-	}
 }
 
 func upCommand(f *flags) *cobra.Command {

@@ -56,7 +56,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, err
 	}
-	err = controller.Setup(mgr, defaults, ctrlcontroller.Options{
+	err = controller.Setup(mgr, defaults, machineReader(mgr, options), ctrlcontroller.Options{
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 		ReconciliationTimeout:   reconcileTimeout,
 	})
@@ -67,6 +67,15 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, err
 	}
 	return mgr, nil
+}
+
+// machineReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
+// the cache, which would otherwise hold every Node for a question that is seldom asked.
+func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
+	if len(options.WatchNamespaces) > 0 {
+		return nil
+	}
+	return mgr.GetAPIReader()
 }
 
 // podDefaults returns what Pods are made of where neither the spec nor an earlier operator says it.

@@ -41,8 +41,8 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
-// restMapper knows the kinds that the operator deals with, all of them namespaced. So it need not ask the API server
-// for all kinds that there are, and goes on where that fails.
+// restMapper knows the kinds that the operator deals with, all of them namespaced but Node. So it need not ask the API
+// server for all kinds that there are, and goes on where that fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),
@@ -56,6 +56,7 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 		mapper.Add(kind, meta.RESTScopeNamespace)
 		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace) // As client-go's own does.
 	}
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	return mapper, nil
 }
 

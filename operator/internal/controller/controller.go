@@ -37,6 +37,7 @@ type Reconciler struct {
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
+	machines *machines
 	statuses *statuses
 }
 
@@ -48,7 +49,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	if !mc.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // The children go by their owner references.
 	}
-	return r.report(ctx, r.sync(ctx, mc))
+	pass := r.sync(ctx, mc)
+	pass.Machines = r.machines.lookFor(ctx, pass)
+	result, err := r.report(ctx, pass)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return r.machines.lookAgain(pass, result), nil
 }
 
 // sync goes as far as it can, and returns all that it learned.

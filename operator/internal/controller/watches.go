@@ -23,14 +23,15 @@ import (
 // Name is the controller's, in logs, metrics and events.
 const Name = "memcached"
 
-// Setup adds the controller to a manager.
-func Setup(mgr ctrl.Manager, defaults Defaults, options controller.Options) error {
+// Setup adds the controller to a manager. Nodes are looked at through the reader of machines, unless it is nil.
+func Setup(mgr ctrl.Manager, defaults Defaults, machineReader client.Reader, options controller.Options) error {
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
 		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme()),
 		defaults: defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
+		machines: newMachines(machineReader),
 		statuses: newStatuses(),
 	}
 	build := ctrl.NewControllerManagedBy(mgr).

@@ -19,6 +19,9 @@ type Node struct {
 	// Silent says that memcached runs and does not answer its readiness probe.
 	Silent bool
 
+	// Unplaced says that the scheduler found no machine for the Pod.
+	Unplaced bool
+
 	// Trouble says in the cluster's words why the Pod does not come up; empty means that it does, or may yet.
 	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
 	Trouble string
@@ -33,7 +36,8 @@ func nodesOf(pods []corev1.Pod) []Node {
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		if pod.DeletionTimestamp.IsZero() && !ended {
 			nodes = append(nodes, Node{
-				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod), Trouble: trouble(pod),
+				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
+				Unplaced: isUnplaced(pod), Trouble: trouble(pod),
 			})
 		}
 	}
@@ -61,10 +65,18 @@ func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev
 	return nil
 }
 
-func trouble(pod *corev1.Pod) string {
+// CanNotBeScheduled begins the trouble of a node that is unplaced.
+const CanNotBeScheduled = "can not be scheduled: "
+
+func isUnplaced(pod *corev1.Pod) bool {
 	scheduled := podCondition(pod, corev1.PodScheduled)
-	if scheduled != nil && scheduled.Status == corev1.ConditionFalse && scheduled.Reason == corev1.PodReasonUnschedulable {
-		return "can not be scheduled: " + OneLine(scheduled.Message)
+	return scheduled != nil && scheduled.Status == corev1.ConditionFalse &&
+		scheduled.Reason == corev1.PodReasonUnschedulable
+}
+
+func trouble(pod *corev1.Pod) string {
+	if isUnplaced(pod) {
+		return CanNotBeScheduled + OneLine(podCondition(pod, corev1.PodScheduled).Message)
 	}
 	for _, containers := range [][]corev1.ContainerStatus{
 		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses,

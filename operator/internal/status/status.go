@@ -28,6 +28,9 @@ type Input struct {
 	Snapshot  observe.Snapshot
 	Report    apply.Report
 
+	// Machines are asked for only while nodes are unplaced, and not every operator may.
+	Machines observe.Machines
+
 	// Err is what ended the pass before anything was applied.
 	Err error
 }

@@ -22,7 +22,10 @@ func troubleOf(in Input) string {
 	}
 	counts := map[string]int{}
 	for _, node := range in.Snapshot.Nodes {
-		if node.Trouble != "" {
+		switch {
+		case node.Unplaced && LacksMachines(in):
+			counts[observe.CanNotBeScheduled+lack(in)]++
+		case node.Trouble != "":
 			counts[node.Trouble]++
 		}
 	}

@@ -43,10 +43,10 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	return found, nil
 }
 
-// Assets builds what a test against a real API server needs, the workload controllers included, and returns a
-// folder that holds it all, as envtest wants it.
+// Assets builds what tests against a real API server need, simulated nodes included, and returns a folder that holds
+// it all, as envtest wants it.
 func Assets(ctx context.Context) (dir string, err error) {
-	parts := []Binary{Etcd, KubeAPIServer, KubeControllerManager}
+	parts := Simulated()
 	binaries, err := Ensure(ctx, parts...)
 	if err != nil {
 		return "", err

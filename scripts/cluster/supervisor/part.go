@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
 
 const (
@@ -107,15 +108,6 @@ func openLog(path string) (*os.File, error) {
 }
 
 // Tail shows the end of a log and where the rest is.
-func Tail(log string) string {
-	const lines, bytesRead = 12, 16 << 10
-	content, err := os.ReadFile(log)
-	if err != nil {
-		return err.Error()
-	}
-	content = content[max(0, len(content)-bytesRead):]
-	all := strings.Split(string(bytes.TrimSpace(content)), "\n")
-	return fmt.Sprintf("  %s\n(log: %s)", strings.Join(all[max(0, len(all)-lines):], "\n  "), log)
-}
+func Tail(log string) string { return rundir.Tail(log) }
 
 func joinPath(dirs []string) string { return strings.Join(dirs, string(os.PathListSeparator)) }

@@ -22,7 +22,10 @@ import (
 // scoped tells of each resource in a rule of ours whether it has no namespace. A resource that is missing is an
 // error: whoever adds a rule decides.
 var scoped = map[string]bool{
-	"/events":                            false,
+	"/events": false,
+	// Nodes have no namespace, and yet they belong into permissions: only an operator that serves all namespaces asks
+	// for them, and only there OLM makes a ClusterRole of permissions. In a Role the rule gives nothing.
+	"/nodes":                             false,
 	"/pods":                              false,
 	"/services":                          false,
 	"apps/deployments":                   false,

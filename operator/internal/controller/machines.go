@@ -1,0 +1,79 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// Where the operator has no such right, the status holds the scheduler's words instead.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
+
+const (
+	// machinesHold is how long what is known of the machines is taken to be true, and how often they are asked for at
+	// most, however many caches lack one.
+	machinesHold = time.Minute
+
+	// machinesFresh is how long it needs no second look: passes that begin together share one.
+	machinesFresh = time.Second
+)
+
+// machines finds out what machines the cluster has, for nodes that the scheduler found none for.
+type machines struct {
+	reader client.Reader
+	now    func() time.Time
+
+	mu    sync.Mutex
+	asked time.Time
+	known observe.Machines
+}
+
+func newMachines(reader client.Reader) *machines {
+	return &machines{reader: reader, now: time.Now}
+}
+
+// lookFor returns the machines if a pass has need of them, or nil where they are not to be known.
+func (m *machines) lookFor(ctx context.Context, pass status.Input) observe.Machines {
+	unplaced := slices.ContainsFunc(pass.Snapshot.Nodes, func(node observe.Node) bool { return node.Unplaced })
+	if m.reader == nil || !unplaced || len(pass.Plan.Architectures) == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now().Sub(m.asked) < machinesHold {
+		return m.known
+	}
+	var err error
+	if m.known, err = observe.CollectMachines(ctx, m.reader); err != nil {
+		log.FromContext(ctx).V(1).Info("Machines are not known", "cause", err.Error())
+	}
+	m.asked = m.now()
+	return m.known
+}
+
+// lookAgain has a pass repeated that says what machines there are, as nothing tells when that changes, and one that
+// went by an old look.
+func (m *machines) lookAgain(pass status.Input, result ctrl.Result) ctrl.Result {
+	if pass.Machines == nil {
+		return result
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	age := m.now().Sub(m.asked)
+	if age < machinesFresh && !status.LacksMachines(pass) {
+		return result
+	}
+	left := max(machinesHold-age, machinesFresh)
+	if result.RequeueAfter == 0 || left < result.RequeueAfter {
+		result.RequeueAfter = left
+	}
+	return result
+}

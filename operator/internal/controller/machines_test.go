@@ -1,0 +1,129 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// nodeReader answers with two pages of one Node each, and counts the lists that are begun.
+type nodeReader struct {
+	client.Reader
+	lists int
+	err   error
+}
+
+func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if r.err != nil {
+		r.lists++
+		return r.err
+	}
+	var asked client.ListOptions
+	asked.ApplyOptions(options)
+	page := list.(*metav1.PartialObjectMetadataList)
+	labels := map[string]string{"kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64"}
+	page.Continue = ""
+	if asked.Continue == "" {
+		r.lists++
+		labels["kubernetes.io/arch"], page.Continue = "amd64", "more"
+	}
+	page.Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Labels: labels}}}
+	return nil
+}
+
+// lacking is a pass over a cache that has a node without a machine.
+func lacking() status.Input {
+	return status.Input{
+		Plan:     plan.Plan{Architectures: []string{"s390x"}},
+		Snapshot: observe.Snapshot{Nodes: []observe.Node{{Unplaced: true}}},
+	}
+}
+
+func TestMachinesAreAskedForOnlyInNeed(t *testing.T) {
+	both := observe.Machines{"amd64": 1, "arm64": 1}
+	tests := map[string]struct {
+		change func(*status.Input)
+		want   observe.Machines
+		lists  int
+	}{
+		"a node has no machine":          {func(*status.Input) {}, both, 1},
+		"all nodes have their machines":  {func(pass *status.Input) { pass.Snapshot.Nodes[0].Unplaced = false }, nil, 0},
+		"the nodes may run on any":       {func(pass *status.Input) { pass.Plan.Architectures = nil }, nil, 0},
+		"there are no nodes to speak of": {func(pass *status.Input) { pass.Snapshot.Nodes = nil }, nil, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			reader, pass := &nodeReader{}, lacking()
+			tc.change(&pass)
+			got := newMachines(reader).lookFor(t.Context(), pass)
+			if diff := cmp.Diff(tc.want, got); diff != "" || reader.lists != tc.lists {
+				t.Errorf("%d lists, want %d; machines (-want +got):\n%s", reader.lists, tc.lists, diff)
+			}
+		})
+	}
+	if got := newMachines(nil).lookFor(t.Context(), lacking()); got != nil {
+		t.Errorf("an operator without the right knows of %v", got)
+	}
+}
+
+func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
+	for name, err := range map[string]error{"when it is allowed": nil, "when it is not": errors.New("forbidden")} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(1_000_000, 0)
+			reader := &nodeReader{err: err}
+			m := newMachines(reader)
+			m.now = func() time.Time { return now }
+			for range 6 { // three minutes
+				known := m.lookFor(t.Context(), lacking())
+				if (known == nil) != (err != nil) {
+					t.Errorf("machines %v with error %v", known, err)
+				}
+				now = now.Add(machinesHold / 2)
+			}
+			if reader.lists != 3 {
+				t.Errorf("asked %d times in three minutes", reader.lists)
+			}
+		})
+	}
+}
+
+func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
+	some, none := observe.Machines{"s390x": 1}, observe.Machines{"amd64": 1}
+	tests := map[string]struct {
+		machines observe.Machines
+		age      time.Duration
+		before   time.Duration
+		want     time.Duration
+	}{
+		"the machines are lacking":                 {machines: none, want: time.Minute},
+		"they were lacking a while ago":            {machines: none, age: 20 * time.Second, want: 40 * time.Second},
+		"something else is later":                  {machines: none, before: time.Hour, want: time.Minute},
+		"something else is sooner":                 {machines: none, before: time.Second, want: time.Second},
+		"what is known has just become too old":    {machines: none, age: time.Minute, want: time.Second},
+		"there are machines, the scheduler tells":  {machines: some},
+		"there were machines a while ago":          {machines: some, age: 20 * time.Second, want: 40 * time.Second},
+		"nobody knows, and something else is soon": {before: time.Second, want: time.Second},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(1_000_000, 0)
+			m := newMachines(&nodeReader{})
+			m.now, m.asked = func() time.Time { return now }, now.Add(-tc.age)
+			pass := lacking()
+			pass.Machines = tc.machines
+			if got := m.lookAgain(pass, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {
+				t.Errorf("repeated after %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

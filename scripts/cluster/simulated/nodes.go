@@ -1,0 +1,128 @@
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// readyTimeout is how long something may take that normally takes less than a second.
+const readyTimeout = 2 * time.Minute
+
+// Node is a simulated node.
+type Node struct {
+	Name string
+	// Architecture is the value of the label kubernetes.io/arch. A node without any lacks the label.
+	Architecture string
+	// OS is the value of the label kubernetes.io/os, linux unless it is set.
+	OS     string
+	Labels map[string]string
+	Taints []corev1.Taint
+	// Room for Pods: 4 CPUs, 8 GiB and 110 Pods unless it is set.
+	Room corev1.ResourceList
+}
+
+// AddNode adds a node and returns when Pods can be scheduled to it.
+func (c *Cluster) AddNode(ctx context.Context, node Node) error {
+	kube, err := c.client()
+	if err != nil {
+		return err
+	}
+	if err := kube.Create(ctx, node.object()); err != nil {
+		return fmt.Errorf("add node %s: %w", node.Name, err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollPause, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		object := &corev1.Node{}
+		err := kube.Get(ctx, client.ObjectKey{Name: node.Name}, object)
+		return isOpen(object), err
+	})
+	if err != nil {
+		return fmt.Errorf("node %s is not ready: %w", node.Name, err)
+	}
+	return nil
+}
+
+// RemoveNode takes a node away, and the Pods on it as well: no kubelet is there to end them. The next node needs
+// another name: one that comes back at once under the same is not always seen by kwok.
+func (c *Cluster) RemoveNode(ctx context.Context, name string) error {
+	kube, err := c.client()
+	if err != nil {
+		return err
+	}
+	if err := kube.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		return fmt.Errorf("remove node %s: %w", name, err)
+	}
+	pods := &corev1.PodList{}
+	if err := kube.List(ctx, pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
+		return fmt.Errorf("list the Pods of node %s: %w", name, err)
+	}
+	for i := range pods.Items {
+		err := kube.Delete(ctx, &pods.Items[i], client.GracePeriodSeconds(0))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("remove Pod %s of node %s: %w", pods.Items[i].Name, name, err)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) client() (client.Client, error) {
+	config, err := c.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(config, client.Options{})
+}
+
+func (n Node) object() *corev1.Node {
+	labels := maps.Clone(n.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[corev1.LabelHostname] = n.Name
+	labels[corev1.LabelOSStable] = "linux"
+	if n.OS != "" {
+		labels[corev1.LabelOSStable] = n.OS
+	}
+	if n.Architecture != "" {
+		labels[corev1.LabelArchStable] = n.Architecture
+	}
+	room := n.Room
+	if room == nil {
+		room = Room("4", "8Gi")
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels},
+		Spec:       corev1.NodeSpec{Taints: n.Taints},
+		Status: corev1.NodeStatus{
+			Capacity: room, Allocatable: room,
+			NodeInfo: corev1.NodeSystemInfo{Architecture: n.Architecture, OperatingSystem: labels[corev1.LabelOSStable]},
+		},
+	}
+}
+
+// Room is that of a machine with so much CPU and memory.
+func Room(cpu, memory string) corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse(cpu),
+		corev1.ResourceMemory: resource.MustParse(memory),
+		corev1.ResourcePods:   resource.MustParse("110"),
+	}
+}
+
+// isOpen tells whether a node is ready, and Kubernetes has taken away the taint that every new one has.
+func isOpen(node *corev1.Node) bool {
+	ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
+		return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue
+	})
+	return ready && !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == corev1.TaintNodeNotReady
+	})
+}

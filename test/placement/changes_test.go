@@ -1,0 +1,92 @@
+package placement
+
+import (
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+)
+
+func TestPlacementFollowsChanges(t *testing.T) {
+	tests := map[string]struct {
+		test
+		change func(w *world)
+		then   places
+		says   string
+	}{
+		"a machine of the architecture is added": {
+			test: test{
+				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
+				want: places{nowhere: 2}, says: "no machine has the architecture s390x; there are amd64 (1)",
+			},
+			change: func(w *world) { w.add(one("s390x")) },
+			then:   places{"s390x": 2}, says: "2 of 2 nodes ready",
+		},
+		"an architecture is taken out of the spec while nodes run on it": {
+			test: test{
+				machines: all("amd64", "arm64"),
+				spec:     `{"size":4,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`,
+				want:     places{"amd64": 2, "arm64": 2}, says: "4 of 4 nodes ready",
+			},
+			change: func(w *world) { w.change(`{"architectures":["amd64"]}`) },
+			then:   places{"amd64": 4}, says: "4 of 4 nodes ready",
+		},
+		"an architecture that machines have is added to the spec": {
+			test: test{
+				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
+				want: places{nowhere: 2}, says: "no machine has the architecture s390x; there are amd64 (1)",
+			},
+			change: func(w *world) { w.change(`{"architectures":["s390x","amd64"]}`) },
+			then:   places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"a rollout to an architecture that no machine has keeps the old nodes": {
+			test: test{
+				machines: all("amd64"), spec: `{"size":2,"architectures":["amd64"]}`,
+				want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			},
+			change: func(w *world) { w.change(`{"architectures":["arm64"]}`) },
+			then:   places{"amd64": 2, nowhere: 1}, says: "2 of 2 nodes ready; 1 node: can not be scheduled: no machine has the " +
+				"architecture arm64; there are amd64 (1)",
+		},
+		"the preference changes": {
+			test: test{
+				machines: all("amd64", "arm64"), says: "1 of 1 nodes ready", want: places{"arm64": 1},
+				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
+			},
+			change: func(w *world) { w.change(`{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}`) },
+			then:   places{"amd64": 1}, says: "1 of 1 nodes ready",
+		},
+		"a machine goes, and its node moves to another architecture": {
+			test: test{
+				machines: all("arm64", "ppc64le"), says: "1 of 1 nodes ready", want: places{"arm64": 1},
+				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
+			},
+			change: func(w *world) { w.remove("arm64") },
+			then:   places{"ppc64le": 1}, says: "1 of 1 nodes ready",
+		},
+		"the last machine of the architecture goes": {
+			test: test{
+				machines: all("amd64", "s390x"), spec: `{"size":1,"architectures":["s390x"]}`,
+				want: places{"s390x": 1}, says: "1 of 1 nodes ready",
+			},
+			change: func(w *world) { w.remove("s390x") },
+			then:   places{nowhere: 1}, says: "no machine has the architecture s390x; there are amd64 (1)",
+		},
+		"a second machine is added, and the cache grows onto it": {
+			test: test{
+				machines: []simulated.Node{one("amd64")}, spec: `{"size":1,"placement":{` + spread + `}}`,
+				want: places{"amd64": 1}, says: "1 of 1 nodes ready",
+			},
+			change: func(w *world) { w.add(one("arm64")); w.change(`{"size":2}`) },
+			then:   places{"amd64": 1, "arm64": 1}, says: "2 of 2 nodes ready",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, tc.test)
+			w.create(tc.spec)
+			w.settles(tc.want, tc.test.says)
+			tc.change(w)
+			w.settles(tc.then, tc.says)
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package placement
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+)
+
+// patience is how long something may take that normally takes a second or two.
+const patience = time.Minute
+
+// places counts Pods by a label of the machine they are on; those that have none are under nowhere.
+type places map[string]int
+
+const nowhere = "nowhere"
+
+// world is a namespace, an operator that runs for one test, and the machines of that test.
+type world struct {
+	*gomega.WithT
+	t         *testing.T
+	ctx       context.Context
+	namespace string
+	by        string
+}
+
+// newWorld adds machines and starts an operator. All of it goes with the test, so tests run one after another.
+func newWorld(t *testing.T, tc test) *world {
+	t.Helper()
+	w := &world{t: t, ctx: t.Context(), WithT: gomega.NewWithT(t), by: corev1.LabelArchStable}
+	if tc.by != "" {
+		w.by = tc.by
+	}
+	w.SetDefaultEventuallyTimeout(patience)
+	w.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	w.Expect(kube.Create(w.ctx, namespace)).To(gomega.Succeed())
+	w.namespace = namespace.Name
+	t.Cleanup(w.end)
+	for _, node := range tc.machines {
+		w.add(node)
+	}
+	w.startOperator(tc)
+	return w
+}
+
+func (w *world) startOperator(tc test) {
+	w.t.Helper()
+	user, flags := "wide", []string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}
+	if tc.narrow {
+		user, flags = "narrow", append(flags, "--watch-namespaces="+w.namespace)
+		w.Expect(kube.Create(w.ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "narrow"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: managerRole},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: narrowUser}},
+		})).To(gomega.Succeed())
+	}
+	log, err := os.Create(filepath.Join(w.t.TempDir(), "operator.log"))
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	operator := exec.Command(operatorBinary, flags...)
+	operator.Env = []string{
+		"KUBECONFIG=" + filepath.Join(kubeconfigs, user), "HOME=" + w.t.TempDir(),
+		"OPERAND_ARCHITECTURES=" + tc.operand,
+	}
+	operator.Stdout, operator.Stderr = log, log
+	w.Expect(operator.Start()).To(gomega.Succeed())
+	w.t.Cleanup(func() {
+		_ = operator.Process.Signal(syscall.SIGTERM)
+		_ = operator.Wait()
+		_ = log.Close()
+		if content, _ := os.ReadFile(log.Name()); w.t.Failed() {
+			w.t.Logf("the operator's log:\n%s", content)
+		}
+	})
+}
+
+// end takes the machines and the Memcached away: the operator of the next test is not to see it. The Pods go with the
+// machines, and the namespace when its controller comes to it.
+func (w *world) end() {
+	ctx := context.WithoutCancel(w.ctx)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
+	if err := kube.Delete(ctx, mc); client.IgnoreNotFound(err) != nil {
+		w.t.Error(err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	if err := kube.Delete(ctx, namespace); err != nil {
+		w.t.Error(err)
+	}
+	nodes := &corev1.NodeList{}
+	if err := kube.List(ctx, nodes); err != nil {
+		w.t.Error(err)
+	}
+	for _, node := range nodes.Items {
+		if err := cluster.RemoveNode(ctx, node.Name); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+func (w *world) key() client.ObjectKey {
+	return client.ObjectKey{Namespace: w.namespace, Name: "cache"}
+}
+
+// create makes the Memcached.
+func (w *world) create(spec string) {
+	w.t.Helper()
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
+	w.Expect(json.Unmarshal([]byte(spec), &mc.Spec)).To(gomega.Succeed())
+	w.Expect(kube.Create(w.ctx, mc)).To(gomega.Succeed())
+}
+
+// change merges something into the spec.
+func (w *world) change(spec string) {
+	w.t.Helper()
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.key().Name}}
+	patch := fmt.Sprintf(`{"spec":%s}`, spec)
+	w.Expect(kube.Patch(w.ctx, mc, client.RawPatch("application/merge-patch+json", []byte(patch)))).To(gomega.Succeed())
+}
+
+// add adds a machine under a name that no other test has.
+func (w *world) add(node simulated.Node) {
+	w.t.Helper()
+	node.Labels = maps.Clone(node.Labels)
+	node.Labels[byName] = node.Name
+	node.Name = w.machine(node.Name)
+	w.Expect(cluster.AddNode(w.ctx, node)).To(gomega.Succeed())
+}
+
+func (w *world) remove(name string) {
+	w.t.Helper()
+	w.Expect(cluster.RemoveNode(w.ctx, w.machine(name))).To(gomega.Succeed())
+}
+
+func (w *world) machine(name string) string { return name + "-" + w.namespace }
+
+// settles waits until the Pods are where they are wanted, and the status tells of the current spec in these words.
+func (w *world) settles(want places, says string) {
+	w.t.Helper()
+	w.Eventually(func() string {
+		differs := cmp.Diff(want, w.places())
+		if said := w.says(); !strings.Contains(said, says) {
+			differs += fmt.Sprintf("status: %q\n  want: %q", said, says)
+		}
+		return differs
+	}).Should(gomega.BeEmpty(), "places (-want +got)")
+}
+
+func (w *world) places() places {
+	w.t.Helper()
+	pods, nodes := &corev1.PodList{}, &corev1.NodeList{}
+	w.Expect(kube.List(w.ctx, pods, client.InNamespace(w.namespace))).To(gomega.Succeed())
+	w.Expect(kube.List(w.ctx, nodes)).To(gomega.Succeed())
+	machines := map[string]string{"": nowhere}
+	for _, node := range nodes.Items {
+		machines[node.Name] = node.Labels[w.by]
+	}
+	found := places{}
+	for _, pod := range pods.Items {
+		if pod.DeletionTimestamp.IsZero() {
+			found[machines[pod.Spec.NodeName]]++
+		}
+	}
+	return found
+}
+
+// says is the message of the Ready condition, if it is of the current spec.
+func (w *world) says() string {
+	w.t.Helper()
+	mc := &cachev1.Memcached{}
+	w.Expect(kube.Get(w.ctx, w.key(), mc)).To(gomega.Succeed())
+	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+	if ready == nil || ready.ObservedGeneration != mc.Generation {
+		return ""
+	}
+	return ready.Message
+}

@@ -1,0 +1,212 @@
+package placement
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+)
+
+// test is a cluster, an operator and a cache in it.
+type test struct {
+	machines []simulated.Node
+	operand  string // OPERAND_ARCHITECTURES of the operator
+	narrow   bool   // the operator serves one namespace, and has no rights beyond it
+	spec     string
+	by       string // label of the machines that places are counted by, instead of the architecture
+	want     places
+	says     string // what the status must hold
+}
+
+const (
+	byName = "example.com/machine"
+	byZone = corev1.LabelTopologyZone
+
+	// spread allows one node more on one machine than on any other.
+	spread = `"topologySpreadConstraints":[{"topologyKey":"kubernetes.io/hostname","maxSkew":1,` +
+		`"whenUnsatisfiable":"DoNotSchedule"}]`
+)
+
+// one is a machine of an architecture, named after it, with changes.
+func one(architecture string, changes ...func(*simulated.Node)) simulated.Node {
+	node := simulated.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
+	for _, change := range changes {
+		change(&node)
+	}
+	return node
+}
+
+// all are machines that nothing is special about.
+func all(architectures ...string) (nodes []simulated.Node) {
+	for _, architecture := range architectures {
+		nodes = append(nodes, one(architecture))
+	}
+	return nodes
+}
+
+func named(name string) func(*simulated.Node) { return func(n *simulated.Node) { n.Name = name } }
+
+func labelled(key, value string) func(*simulated.Node) {
+	return func(n *simulated.Node) { n.Labels[key] = value }
+}
+
+func running(system string) func(*simulated.Node) { return func(n *simulated.Node) { n.OS = system } }
+
+func tainted(n *simulated.Node) {
+	n.Taints = []corev1.Taint{{Key: "dedicated", Value: "db", Effect: corev1.TaintEffectNoSchedule}}
+}
+
+func with(cpu, memory string) func(*simulated.Node) {
+	return func(n *simulated.Node) { n.Room = simulated.Room(cpu, memory) }
+}
+
+func unlabelled(n *simulated.Node) { n.Architecture = "" }
+
+func TestPlacement(t *testing.T) {
+	tests := map[string]test{
+		"a cluster of one architecture": {
+			machines: all("s390x"), spec: `{"size":2,"architectures":["s390x"]}`,
+			want: places{"s390x": 2}, says: "2 of 2 nodes ready",
+		},
+		"a cache that names no architecture, in a mixed cluster": {
+			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":4,"placement":{` + spread + `}}`,
+			want: places{"amd64": 1, "arm64": 1, "ppc64le": 1, "s390x": 1}, says: "4 of 4 nodes ready",
+		},
+		"one architecture of a mixed cluster": {
+			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":3,"architectures":["arm64"]}`,
+			want: places{"arm64": 3}, says: "3 of 3 nodes ready",
+		},
+		"two architectures of a mixed cluster": {
+			machines: all("amd64", "arm64", "ppc64le", "s390x"),
+			spec:     `{"size":4,"architectures":["amd64","s390x"],"placement":{` + spread + `}}`,
+			want:     places{"amd64": 2, "s390x": 2}, says: "4 of 4 nodes ready",
+		},
+		"the operator's architectures, where the cache names none": {
+			machines: all("amd64", "arm64", "ppc64le"), operand: "ppc64le", spec: `{"size":2}`,
+			want: places{"ppc64le": 2}, says: "2 of 2 nodes ready",
+		},
+		"the cache's architectures in the place of the operator's": {
+			machines: all("amd64", "arm64"), operand: "arm64", spec: `{"size":2,"architectures":["amd64"]}`,
+			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"preferred by weight": {
+			machines: all("amd64", "arm64", "s390x"),
+			spec: `{"size":1,"preferredArchitectures":[{"architecture":"amd64","weight":10},` +
+				`{"architecture":"s390x","weight":90},{"architecture":"arm64","weight":40}]}`,
+			want: places{"s390x": 1}, says: "1 of 1 nodes ready",
+		},
+		"a preferred architecture that no machine has": {
+			machines: all("amd64", "arm64"),
+			spec: `{"size":2,"architectures":["amd64","s390x"],` +
+				`"preferredArchitectures":[{"architecture":"s390x","weight":100}]}`,
+			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"a preferred architecture whose machine is tainted": {
+			machines: []simulated.Node{one("amd64"), one("arm64", tainted)},
+			spec:     `{"size":2,"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
+			want:     places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"a spread that has to hold, against a preference": {
+			machines: all("amd64", "arm64"),
+			spec: `{"size":2,"placement":{` + spread + `},` +
+				`"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
+			want: places{"amd64": 1, "arm64": 1}, says: "2 of 2 nodes ready",
+		},
+		"the only machine of the architecture is tainted": {
+			machines: []simulated.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"architectures":["s390x"]}`,
+			want: places{nowhere: 2}, says: "2 nodes: can not be scheduled: 0/2 nodes are available: 1 node(s) didn't match " +
+				"Pod's node affinity/selector, 1 node(s) had untolerated taint",
+		},
+		"a taint that the cache tolerates": {
+			machines: []simulated.Node{one("amd64"), one("s390x", tainted)},
+			spec: `{"size":2,"architectures":["s390x"],` +
+				`"placement":{"tolerations":[{"key":"dedicated","operator":"Exists"}]}}`,
+			want: places{"s390x": 2}, says: "2 of 2 nodes ready",
+		},
+		"no machine of the architecture": {
+			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64")},
+			spec:     `{"size":2,"architectures":["s390x"]}`,
+			want:     places{nowhere: 2}, says: "0 of 2 nodes ready; 2 nodes: can not be scheduled: no machine has the " +
+				"architecture s390x; there are amd64 (2), arm64 (1)",
+		},
+		"no machine of any of the architectures": {
+			machines: all("amd64"), spec: `{"size":1,"architectures":["ppc64le","s390x"]}`,
+			want: places{nowhere: 1}, says: "1 node: can not be scheduled: no machine has one of the architectures " +
+				"ppc64le, s390x; there are amd64 (1)",
+		},
+		"no machine of the operator's architecture": {
+			machines: all("amd64"), operand: "arm64", spec: `{"size":1}`,
+			want: places{nowhere: 1}, says: "no machine has the architecture arm64; there are amd64 (1)",
+		},
+		"no machine of the architecture, told by an operator that may not list them": {
+			machines: all("amd64", "arm64"), narrow: true, spec: `{"size":1,"architectures":["s390x"]}`,
+			want: places{nowhere: 1}, says: "1 node: can not be scheduled: 0/2 nodes are available: 2 node(s) didn't match " +
+				"Pod's node affinity/selector",
+		},
+		"Windows machines are not used": {
+			machines: []simulated.Node{one("amd64", named("windows"), running("windows")), one("amd64")},
+			spec:     `{"size":2}`, by: byName,
+			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"Windows machines are not of the architecture": {
+			machines: []simulated.Node{one("amd64", running("windows")), one("arm64")},
+			spec:     `{"size":1,"architectures":["amd64"]}`,
+			want:     places{nowhere: 1},
+			says:     "no machine has the architecture amd64; there are amd64 with windows (1), arm64 (1)",
+		},
+		"a machine without the label of its architecture": {
+			machines: []simulated.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"architectures":["amd64"]}`,
+			want: places{nowhere: 1},
+			says: "no machine has the architecture amd64; there are without the label kubernetes.io/arch (1)",
+		},
+		"a node selector is added to the rule": {
+			machines: []simulated.Node{
+				one("amd64", labelled("pool", "caches")), one("amd64", named("other")), one("arm64", labelled("pool", "caches")),
+			},
+			spec: `{"size":2,"architectures":["amd64"],"placement":{"nodeSelector":{"pool":"caches"}}}`, by: byName,
+			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"a node selector does not replace the rule": {
+			machines: all("amd64", "arm64"),
+			spec:     `{"size":1,"architectures":["amd64"],"placement":{"nodeSelector":{"kubernetes.io/arch":"arm64"}}}`,
+			want:     places{nowhere: 1}, says: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector",
+		},
+		"each alternative of a required affinity gets the rule": {
+			machines: []simulated.Node{
+				one("arm64", labelled("pool", "caches")), one("s390x", labelled("disk", "none")),
+				one("amd64", labelled("disk", "none")),
+			},
+			spec: `{"size":2,"architectures":["amd64"],"placement":{"affinity":{"nodeAffinity":{` +
+				`"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` +
+				`{"matchExpressions":[{"key":"pool","operator":"In","values":["caches"]}]},` +
+				`{"matchExpressions":[{"key":"disk","operator":"In","values":["none"]}]}]}}}}}`,
+			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+		},
+		"spread over the machines of two architectures": {
+			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64"), one("s390x")},
+			spec:     `{"size":3,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`, by: byName,
+			want: places{"amd64": 1, "second": 1, "arm64": 1}, says: "3 of 3 nodes ready",
+		},
+		"no room on the machine of the architecture": {
+			machines: []simulated.Node{one("amd64"), one("s390x", with("4", "100Mi"))},
+			spec:     `{"size":1,"architectures":["s390x"]}`,
+			want:     places{nowhere: 1}, says: "1 node: can not be scheduled: 0/2 nodes are available: 1 Insufficient memory",
+		},
+		"spread over zones without a word, although one machine has much more room": {
+			machines: []simulated.Node{
+				one("amd64", labelled(byZone, "a"), with("64", "256Gi")), one("arm64", labelled(byZone, "b")),
+				one("s390x", labelled(byZone, "c")),
+			},
+			spec: `{"size":6}`, by: byZone,
+			want: places{"a": 2, "b": 2, "c": 2}, says: "6 of 6 nodes ready",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, tc)
+			w.create(tc.spec)
+			w.settles(tc.want, tc.says)
+		})
+	}
+}
