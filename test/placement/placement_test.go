@@ -193,13 +193,19 @@ func TestPlacement(t *testing.T) {
 			spec:     `{"size":1,"architectures":["s390x"]}`,
 			want:     places{nowhere: 1}, says: "1 node: can not be scheduled: 0/2 nodes are available: 1 Insufficient memory",
 		},
-		"spread over zones without a word, although one machine has much more room": {
+		"spread over machines without a word, although one has much more room": {
+			machines: []simulated.Node{one("amd64", with("64", "256Gi")), one("arm64"), one("s390x")},
+			spec:     `{"size":6}`,
+			want:     places{"amd64": 2, "arm64": 2, "s390x": 2}, says: "6 of 6 nodes ready",
+		},
+		"spread over zones without a word, although one has more machines": {
 			machines: []simulated.Node{
-				one("amd64", labelled(byZone, "a"), with("64", "256Gi")), one("arm64", labelled(byZone, "b")),
+				one("amd64", labelled(byZone, "a")), one("amd64", named("second"), labelled(byZone, "a")),
+				one("amd64", named("third"), labelled(byZone, "a")), one("arm64", labelled(byZone, "b")),
 				one("s390x", labelled(byZone, "c")),
 			},
-			spec: `{"size":6}`, by: byZone,
-			want: places{"a": 2, "b": 2, "c": 2}, says: "6 of 6 nodes ready",
+			spec: `{"size":3}`, by: byZone,
+			want: places{"a": 1, "b": 1, "c": 1}, says: "3 of 3 nodes ready",
 		},
 	}
 	for name, tc := range tests {

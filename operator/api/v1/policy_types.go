@@ -24,13 +24,13 @@ type Placement struct {
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
 	// topologySpreadConstraints spread the Pods, at most 16. A constraint without a label selector counts the Pods
-	// of this cache. Defaults to a soft spread over machines and zones; an empty list is no spread at all.
+	// of this cache. Defaults to none: the scheduler spreads the Pods over machines and zones, where it can.
 	// +optional
 	// +listType=map
 	// +listMapKey=topologyKey
 	// +listMapKey=whenUnsatisfiable
 	// +kubebuilder:validation:MaxItems=16
-	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitzero"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// priorityClassName is the priority class of the Pods. Defaults to the cluster's default.
 	// +optional

@@ -10,16 +10,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// placement fills in the spread: nodes of a cache prefer different machines and zones, so that not all of it is
-// lost with one.
+// placement fills in whom constraints count. Without constraints none are set: the scheduler spreads the Pods of a
+// Service over machines and zones by itself. Soft constraints that say the same would do worse, as the scheduler leaves
+// out machines that lack the label of any of them, which are all machines of a cluster without zones.
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
-	if resolved.TopologySpreadConstraints == nil {
-		resolved.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{
-			softSpread(corev1.LabelHostname),
-			softSpread(corev1.LabelTopologyZone),
-		}
-	}
 	for i := range resolved.TopologySpreadConstraints {
 		constraint := &resolved.TopologySpreadConstraints[i]
 		if constraint.LabelSelector == nil {
@@ -27,12 +22,6 @@ func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 		}
 	}
 	return resolved
-}
-
-func softSpread(topologyKey string) corev1.TopologySpreadConstraint {
-	return corev1.TopologySpreadConstraint{
-		MaxSkew: 1, TopologyKey: topologyKey, WhenUnsatisfiable: corev1.ScheduleAnyway,
-	}
 }
 
 // placementProblems finds what the API server would refuse, or read in another way than it is meant.

@@ -28,12 +28,6 @@ func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 }
 
 func TestCompute(t *testing.T) {
-	spread := func(key string) corev1.TopologySpreadConstraint {
-		return corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: "ScheduleAnyway",
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"}},
-		}
-	}
 	plain := func() Plan {
 		return Plan{
 			Name: "cache", Namespace: "team", UID: "uid-1",
@@ -45,9 +39,6 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("126Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("126Mi")},
 			},
-			Placement: cachev1.Placement{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
-				spread("kubernetes.io/hostname"), spread("topology.kubernetes.io/zone"),
-			}},
 			Rollout: Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
 		}
 	}
@@ -112,12 +103,6 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Architectures: []cachev1.Architecture{"s390x", "amd64"}},
 			want: func(p *Plan) { p.Architectures = []string{"s390x", "amd64"} },
 		},
-		"an empty list of spread constraints is no spread": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
-				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{},
-			}},
-			want: func(p *Plan) { p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{} },
-		},
 		"a spread constraint without a selector counts this cache": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
 				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
@@ -125,7 +110,12 @@ func TestCompute(t *testing.T) {
 				}},
 			}},
 			want: func(p *Plan) {
-				p.Placement.TopologySpreadConstraints = p.Placement.TopologySpreadConstraints[:1]
+				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+					MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway",
+					LabelSelector: &metav1.LabelSelector{
+						MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"},
+					},
+				}}
 			},
 		},
 		"two nodes get a disruption budget of one": {
