@@ -39,6 +39,12 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	return it
 }
 
+// in is the same cache, for a part of the test.
+func (it *cache) in(t *testing.T) *cache {
+	t.Helper()
+	return &cache{t: t, WithT: newGomega(t), key: it.key}
+}
+
 func (it *cache) get() *cachev1.Memcached {
 	it.t.Helper()
 	mc := &cachev1.Memcached{}
@@ -121,6 +127,7 @@ func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 	c.needs(t)
 	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})
 	it.says(cachev1.ReasonNodesNotReady, `container "memcached" ended with exit code`)
+	it.says(cachev1.ReasonNodesNotReady, `unrecognized option '--no-such-option'`)
 	it.patch(`{"extraArgs":null}`)
 	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
 }

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,87 +87,6 @@ func trouble(pod *corev1.Pod) string {
 		}
 	}
 	return ""
-}
-
-// containerTrouble reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
-func containerTrouble(pod *corev1.Pod, status *corev1.ContainerStatus) string {
-	if status.Ready {
-		return ""
-	}
-	waiting := status.State.Waiting
-	if waiting == nil {
-		waiting = &corev1.ContainerStateWaiting{}
-	}
-	switch waiting.Reason {
-	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
-		return exit(pod, status)
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return fmt.Sprintf("image %q of container %q can not be pulled (%s)%s",
-			status.Image, status.Name, pullRemedy(pod), pullDetail(waiting.Message))
-	}
-	return fmt.Sprintf("container %q can not start (%s): %s", status.Name, waiting.Reason, OneLine(waiting.Message))
-}
-
-// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator may not read
-// Secrets.
-func pullRemedy(pod *corev1.Pod) string {
-	if len(pod.Spec.ImagePullSecrets) == 0 {
-		return "see spec.image; there is no pull Secret, see spec.imagePullSecrets"
-	}
-	var secrets []string
-	for _, secret := range pod.Spec.ImagePullSecrets {
-		secrets = append(secrets, secret.Name)
-	}
-	return "see spec.image, and whether these pull Secrets exist and fit: " + strings.Join(secrets, ", ")
-}
-
-// pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
-// the same from one try to the next.
-func pullDetail(message string) string {
-	if _, cause, wrapped := strings.Cut(message, "ErrImagePull: "); wrapped {
-		message = cause
-	} else if strings.HasPrefix(message, "Back-off") {
-		return ""
-	}
-	if message == "" {
-		return ""
-	}
-	return ": " + OneLine(message)
-}
-
-// exit says how a container ended that is not ready again. The words are the same while it waits to be started,
-// while it runs for a moment, and when it has ended once more.
-func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
-	if ranBefore(pod, status) {
-		return ""
-	}
-	last := status.State.Terminated
-	if last == nil {
-		last = status.LastTerminationState.Terminated
-	}
-	if last == nil {
-		return ""
-	}
-	detail := fmt.Sprintf("container %q ended with exit code %d and is started again", status.Name, last.ExitCode)
-	switch last.Reason {
-	case "", "Error", "Completed":
-	case "OOMKilled":
-		detail += " (OOMKilled: it needed more memory than spec.resources.limits.memory allows)"
-	default:
-		detail += " (" + last.Reason + ")"
-	}
-	if last.Message != "" {
-		detail += ": " + OneLine(last.Message)
-	}
-	return detail
-}
-
-// ranBefore tells whether a container that runs was started before the Pod stopped being ready: then an earlier end is
-// not what keeps it from answering now.
-func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
-	ready := podCondition(pod, corev1.PodReady)
-	return status.State.Running != nil && ready != nil &&
-		status.State.Running.StartedAt.Time.Before(ready.LastTransitionTime.Time)
 }
 
 // randomPodName is how refusals of a Pod name it; the name is a new one with each try.

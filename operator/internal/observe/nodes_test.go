@@ -77,6 +77,37 @@ func TestTrouble(t *testing.T) {
 			want: `container "memcached" ended with exit code 137 and is started again ` +
 				"(OOMKilled: it needed more memory than spec.resources.limits.memory allows)",
 		},
+		"memcached says why it ends": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
+				ExitCode: 71, Reason: "Error", Message: "slab class 1\nslab class 2\nbind(): Address already in use\nfailed to listen\n",
+			}),
+			want: crashed + ": bind(): Address already in use failed to listen",
+		},
+		"the image is for other machines": {
+			pod: waitingPod("ErrImagePull", "rpc error: no match for platform in manifest sha256:1: not found", nil),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+				"spec.architectures): rpc error: no match for platform in manifest sha256:1: not found",
+		},
+		"the image is for other machines, in the words of CRI-O": {
+			pod: waitingPod("ErrImagePull", `no image found in image index for architecture "s390x", variant ""`, nil),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+				`spec.architectures): no image found in image index for architecture "s390x", variant ""`,
+		},
+		"the program in the image is for other machines": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
+				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
+			}),
+			want: crashed + ": the image says that it is for the machine's architecture, and its program is not; see " +
+				"spec.image, or keep it off these machines by spec.architectures: exec /memcached: exec format error",
+		},
+		"the program in the image is for other machines, and the container does not even start": {
+			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
+			want: `container "memcached" can not start (RunContainerError): the image says that it is for the machine's ` +
+				"architecture, and its program is not; see spec.image, or keep it off these machines by " +
+				"spec.architectures: runc: exec /memcached: exec format error",
+		},
 		"the kubelet refuses to start it": {
 			pod:  waitingPod("CreateContainerConfigError", `secret "x" not found`, nil),
 			want: `container "memcached" can not start (CreateContainerConfigError): secret "x" not found`,

@@ -68,6 +68,8 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(p.Resources.Requests).
 			WithLimits(p.Resources.Limits)).
+		// memcached says why it ends on its standard error, and so does what can't start it.
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithReadinessProbe(portProbe().WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe().WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithLifecycle(corev1ac.Lifecycle().

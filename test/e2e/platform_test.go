@@ -1,0 +1,84 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/onsi/gomega"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+// TestTheStatusSaysThatAnImageIsForOtherMachines has a program of another architecture in two images: one that says so,
+// and one that claims to be for these machines.
+func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
+	c.needs(t)
+	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
+	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	before := it.nodes()
+	for name, tc := range map[string]struct {
+		image string
+		want  string
+	}{
+		"an image that is honest about it": {
+			image: foreignImage(t, "honest", false),
+			want: `of container "memcached" can not be pulled (it is not there for the machine's architecture; ` +
+				"see spec.image, or keep it off these machines by spec.architectures)",
+		},
+		"an image that says it is for these machines": {
+			image: foreignImage(t, "mislabelled", true),
+			want: "the image says that it is for the machine's architecture, and its program is not; " +
+				"see spec.image, or keep it off these machines by spec.architectures",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			it := it.in(t)
+			it.patch(`{"image":"` + tc.image + `"}`)
+			it.says(cachev1.ReasonNodesNotReady, tc.want)
+			for name, uid := range before {
+				it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the node that serves stays")
+			}
+		})
+	}
+	it.patch(`{"image":null}`)
+	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+}
+
+// foreignImage pushes an index of one image, whose program is not for the nodes of the cluster, and returns its
+// reference.
+func foreignImage(t *testing.T, tag string, mislabelled bool) string {
+	t.Helper()
+	host, foreign := oci.Host(), oci.Host()
+	for _, platform := range oci.Platforms() {
+		if !platform.Equals(host) {
+			foreign = platform
+		}
+	}
+	image, err := oci.Program{Dir: c.Root, Package: "./scripts/images/pause", Platform: foreign}.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mislabelled {
+		config, err := image.ConfigFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		config = config.DeepCopy()
+		config.Architecture = host.Architecture
+		if image, err = mutate.ConfigFile(image, config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := oci.Index(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oci.PushIndex(t.Context(), index, c.Cluster.Image("foreign", tag))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
