@@ -3,8 +3,13 @@
 package e2e
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
 	"testing"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/onsi/gomega"
 
@@ -51,13 +56,8 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 // reference.
 func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	t.Helper()
-	host, foreign := oci.Host(), oci.Host()
-	for _, platform := range oci.Platforms() {
-		if !platform.Equals(host) {
-			foreign = platform
-		}
-	}
-	image, err := oci.Program{Dir: c.Root, Package: "./scripts/images/pause", Platform: foreign}.Build(t.Context())
+	program := oci.Program{Dir: c.Root, Package: "./scripts/images/pause", Platform: foreignPlatform(t)}
+	image, err := program.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 			t.Fatal(err)
 		}
 		config = config.DeepCopy()
-		config.Architecture = host.Architecture
+		config.Architecture = oci.Host().Architecture
 		if image, err = mutate.ConfigFile(image, config); err != nil {
 			t.Fatal(err)
 		}
@@ -81,4 +81,19 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 		t.Fatal(err)
 	}
 	return ref
+}
+
+// foreignPlatform is one whose programs the nodes can't run. Where the kernel was told of an emulator they can.
+func foreignPlatform(t *testing.T) v1.Platform {
+	t.Helper()
+	for _, platform := range oci.Platforms() {
+		name := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[platform.Architecture]
+		handler := "/proc/sys/fs/binfmt_misc/qemu-" + cmp.Or(name, platform.Architecture)
+		if _, err := os.Stat(handler); errors.Is(err, fs.ErrNotExist) && !platform.Equals(oci.Host()) {
+			return platform
+		}
+	}
+	t.Fatal("this machine emulates every other architecture, so no program is foreign to it: " +
+		"switch one off, for example by `echo -1 > /proc/sys/fs/binfmt_misc/qemu-s390x`")
+	return v1.Platform{}
 }

@@ -45,7 +45,6 @@ func Cluster(withArgoCD bool) []Need {
 func Memcached() []Need {
 	return []Need{
 		{Program: "memcached", Package: "memcached", Why: "is what goes into the image"},
-		{Program: "ldd", Package: "libc-bin", Why: "names the libraries that memcached needs"},
 	}
 }
 
