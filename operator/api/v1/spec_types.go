@@ -117,7 +117,8 @@ type MemcachedSpec struct {
 	// +optional
 	Service *ServiceMetadata `json:"service,omitempty"`
 
-	// suspend stops the operator from writing anything but the status. Defaults to false.
+	// suspend stops the operator from writing anything but the status. A rollout that is under way stops where it is,
+	// and goes on afterwards. Defaults to false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }

@@ -93,9 +93,13 @@ func (s *Syncer) syncOne(
 	case !metav1.IsControlledBy(live, mc):
 		return s.adoptOrRefuse(ctx, mc, live, object)
 	}
+	generation, err := s.letGo(ctx, live)
+	if err != nil {
+		return Outcome{}, err
+	}
 	fields, err := s.schemas.differences(live, object)
 	if err != nil || len(fields) == 0 {
-		return Outcome{Verdict: Unchanged}, err
+		return Outcome{Verdict: Unchanged, Generation: generation}, err
 	}
 	if wait := s.contests.wait(live.GetUID(), hashOf(object)); wait > 0 {
 		return contested(object, fields, wait), nil

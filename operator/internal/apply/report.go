@@ -37,6 +37,9 @@ const (
 	// anew only when it is gone.
 	Leaving Verdict = "leaving"
 
+	// Held says that its rollout was stopped where it is.
+	Held Verdict = "held"
+
 	// Failed says that the API server did not take it; Err says why.
 	Failed Verdict = "failed"
 )

@@ -68,10 +68,12 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	if pass.Err != nil {
 		return pass
 	}
-	if pass.Plan.Suspended {
-		return pass
+	switch {
+	case pass.Plan.Hold:
+		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
+	case !pass.Plan.Suspended:
+		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	}
-	pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	return pass
 }
 

@@ -51,6 +51,8 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 			notices = append(notices, deleted(outcome))
 		case apply.Updated:
 			notices = append(notices, updated(pass, outcome))
+		case apply.Held:
+			notices = append(notices, held(outcome))
 		case apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
 		}
 	}
@@ -80,6 +82,10 @@ func adopted(o apply.Outcome) notice {
 
 func deleted(o apply.Outcome) notice {
 	return normal(o, "Deleted", "Delete", fmt.Sprintf("%s %q is not wanted any more", o.Kind, o.Name))
+}
+
+func held(o apply.Outcome) notice {
+	return normal(o, "RolloutHeld", "Hold", fmt.Sprintf("%s %q is paused in the middle of its rollout", o.Kind, o.Name))
 }
 
 func rescaled(o apply.Outcome, size int32) notice {

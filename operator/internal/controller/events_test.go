@@ -36,6 +36,10 @@ func TestEvents(t *testing.T) {
 			before: steady, now: steady,
 			want: []string{"Normal Scaled: Scaled to 5 nodes"},
 		},
+		"a rollout was stopped": {
+			report: deployment(apply.Held), before: steady, now: steady,
+			want: []string{`Normal RolloutHeld: Deployment "cache" is paused in the middle of its rollout`},
+		},
 		"another field changed": {
 			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash", ".spec.template.x"),
 			before: steady, now: steady,

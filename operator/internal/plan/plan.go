@@ -27,6 +27,9 @@ type Plan struct {
 	// Suspended keeps all of this from being written.
 	Suspended bool
 
+	// Hold stops a rollout that is under way.
+	Hold bool
+
 	Size        int32
 	Image       string
 	PullSecrets []string
@@ -79,6 +82,7 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		Namespace: mc.Namespace,
 		UID:       mc.UID,
 		Suspended: spec.Suspend,
+		Hold:      mustHold(mc, live),
 
 		Size:        orDefault(spec.Size, 1),
 		Image:       cmp.Or(spec.Image, record.Image),

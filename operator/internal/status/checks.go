@@ -162,15 +162,27 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	switch {
 	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
+	case in.isHeld():
+		return rollingOutBut(in, "it is held: set spec.suspend to false to go on")
 	case in.deployment() != nil && in.deployment().Spec.Paused:
-		return rollingOutBut(in, deployed, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
+		return rollingOutBut(in, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
 	case progressDeadlineExceeded(deployed):
 		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
-	case deployed.UpdatedReplicas >= size:
+	case deployed.Replicas == deployed.UpdatedReplicas && deployed.Replicas > size:
 		message := fmt.Sprintf("%d more than the size of %d still to be removed", deployed.Replicas-size, size)
 		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
 	}
-	return rollingOut(in, "up to date", deployed.UpdatedReplicas)
+	return rollingOutBut(in, "")
+}
+
+// progress counts the nodes that took the place of an older one: an older one goes only when a new one is ready. Where
+// there is none left, nodes are still to be made.
+func progress(in Input) (what string, count int32) {
+	deployed, size := in.deployed(), wantedSize(in)
+	if older := deployed.Replicas - deployed.UpdatedReplicas; older > 0 {
+		return "replaced", max(0, size-older)
+	}
+	return "up to date", deployed.UpdatedReplicas
 }
 
 func nodesAreReady(in Input) (verdict, bool) {
@@ -190,9 +202,12 @@ func rollingOut(in Input, what string, count int32) (verdict, bool) {
 	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, wantedSize(in), what)}, true
 }
 
-func rollingOutBut(in Input, deployed appsv1.DeploymentStatus, detail string) (verdict, bool) {
-	v, failed := rollingOut(in, "up to date", deployed.UpdatedReplicas)
-	v.message += "; " + detail
+func rollingOutBut(in Input, detail string) (verdict, bool) {
+	what, count := progress(in)
+	v, failed := rollingOut(in, what, count)
+	if detail != "" {
+		v.message += "; " + detail
+	}
 	return v, failed
 }
 

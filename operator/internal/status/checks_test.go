@@ -17,6 +17,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
@@ -69,12 +70,38 @@ func TestConditions(t *testing.T) {
 		},
 		"one node of three is of the new template": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes up to date", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes replaced", beside: cachev1.ConditionReconciling,
 		},
 		"all nodes are of the new template, and an old one is still there": {
 			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
+			want:   cachev1.ReasonRollingOut, message: "2 of 3 nodes replaced",
+			beside: cachev1.ConditionReconciling,
+		},
+		"the first new node starts beside the old ones": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 1, 4 },
+			want:   cachev1.ReasonRollingOut, message: "0 of 3 nodes replaced",
+			beside: cachev1.ConditionReconciling,
+		},
+		"more nodes than are wanted": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
 			want:   cachev1.ReasonRollingOut, message: "1 more than the size of 3 still to be removed",
 			beside: cachev1.ConditionReconciling,
+		},
+		"fewer nodes than are wanted": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 2 },
+			want:   cachev1.ReasonRollingOut, message: "2 of 3 nodes up to date",
+			beside: cachev1.ConditionReconciling,
+		},
+		"a rollout that is held": {
+			change: func(in *Input) {
+				in.Plan.Suspended = true
+				deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 4
+				in.Snapshot.Deployment().Spec.Paused = true
+				in.Snapshot.Deployment().Annotations = map[string]string{names.AnnotationHeld: "true"}
+			},
+			want:    cachev1.ReasonRollingOut,
+			message: "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on",
+			beside:  cachev1.ConditionReconciling,
 		},
 		"new nodes do not answer yet": {
 			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
@@ -207,7 +234,7 @@ func TestConditions(t *testing.T) {
 				in.Snapshot.Deployment().Spec.Paused = true
 			},
 			want:    cachev1.ReasonRollingOut,
-			message: "1 of 3 nodes up to date; the Deployment is paused: kubectl rollout resume deployment cache",
+			message: "1 of 3 nodes replaced; the Deployment is paused: kubectl rollout resume deployment cache",
 			beside:  cachev1.ConditionReconciling,
 		},
 		"a node that was ready runs and does not answer": {

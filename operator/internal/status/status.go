@@ -84,6 +84,12 @@ func (in Input) deployed() appsv1.DeploymentStatus {
 	return appsv1.DeploymentStatus{}
 }
 
+// isHeld tells whether our Deployment's rollout was stopped, because the Memcached was suspended.
+func (in Input) isHeld() bool {
+	deployment := in.deployment()
+	return deployment != nil && deployment.Spec.Paused && deployment.Annotations[names.AnnotationHeld] != ""
+}
+
 func setSuspended(status *cachev1.MemcachedStatus, suspended bool) {
 	if !suspended {
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionSuspended)

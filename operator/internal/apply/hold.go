@@ -1,0 +1,45 @@
+package apply
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// Hold pauses the Deployment, so that a rollout stops where it is. A field owner of its own does that: what the
+// operator sets otherwise stays as it is, and to let go is to want nothing as that owner.
+func (s *Syncer) Hold(ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot) Report {
+	deployment := snapshot.Deployment()
+	outcome := Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: mc.Name, Verdict: Held}
+	generation, err := s.applyHold(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace).
+		WithAnnotations(map[string]string{names.AnnotationHeld: "true"}).
+		WithSpec(appsv1ac.DeploymentSpec().WithPaused(true)))
+	outcome.Generation = generation
+	return Report{settle(outcome, err)}
+}
+
+// letGo ends a hold, if there is one, and returns the generation that this made.
+func (s *Syncer) letGo(ctx context.Context, live client.Object) (int64, error) {
+	if _, held := live.GetAnnotations()[names.AnnotationHeld]; !held {
+		return 0, nil
+	}
+	return s.applyHold(ctx, live, appsv1ac.Deployment(live.GetName(), live.GetNamespace()))
+}
+
+// applyHold sends the uid along: it is not for a Deployment that was made since.
+func (s *Syncer) applyHold(
+	ctx context.Context, live metav1.Object, hold *appsv1ac.DeploymentApplyConfiguration,
+) (int64, error) {
+	hold.WithUID(live.GetUID())
+	err := s.client.Apply(ctx, hold, client.FieldOwner(names.HoldOwner), client.ForceOwnership)
+	if err != nil || hold.Generation == nil {
+		return 0, err
+	}
+	return *hold.Generation, nil
+}

@@ -1,0 +1,60 @@
+package integration
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestARolloutIsHeldAndGoesOn(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 3)
+	w.ready("cache")
+	old := podNames(w.pods("cache"))
+
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.Eventually(func() bool { // One new node is made ready, in the kubelet's place; then one old one goes.
+		for _, pod := range w.pods("cache") {
+			if !slices.Contains(old, pod.Name) {
+				makeReady(w, &pod)
+			}
+		}
+		return len(left(w, old)) == 2
+	}).Should(gomega.BeTrue())
+	w.patchSpec(`{"suspend":true}`)
+	w.says("cache", "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on")
+	held := left(w, old)
+	before := w.quiet()
+	for _, pod := range w.pods("cache") {
+		makeReady(w, &pod)
+	}
+	w.Expect(count(w.quiet(), "patch deployments")).To(gomega.Equal(count(before, "patch deployments")))
+	w.Expect(left(w, old)).To(gomega.Equal(held), "the old nodes that were left go on serving")
+
+	w.patchSpec(`{"suspend":false}`)
+	w.ready("cache")
+	w.Expect(left(w, old)).To(gomega.BeEmpty())
+	deployment := w.deployment("cache")
+	w.Expect(deployment.Spec.Paused).To(gomega.BeFalse())
+	w.Expect(deployment.Annotations).NotTo(gomega.HaveKey("cache.example.com/rollout-held"))
+	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-hold")))
+}
+
+// left are those of the Pods that are still there.
+func left(w *world, pods []string) []string {
+	return slices.DeleteFunc(podNames(w.pods("cache")), func(name string) bool { return !slices.Contains(pods, name) })
+}
+
+// says waits until the Ready condition has the words in its message.
+func (w *world) says(name, words string) {
+	w.t.Helper()
+	eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+		return ready != nil && strings.Contains(ready.Message, words)
+	})
+}
