@@ -46,13 +46,24 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ Test
 
 .PHONY: test
-test: verify lint gitops-verify test-go ## Run every test that needs no node: generated files, lint, unit, integration on a real API server.
+test: verify lint gitops-verify test-go fuzz ## Run every test that needs no node: generated files, lint, unit, integration, fuzz.
 
 .PHONY: test-go
 test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
 		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m ./... $(ARGS)
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
+
+FUZZTIME ?= 15s
+
+.PHONY: fuzz
+fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written to testdata/fuzz: commit it with the cure.
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
+			go test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x \
+				| awk -v target="$$target" '/^fuzz: elapsed/ {last = $$0; next} {print} END {print target ": " last}'; \
+		done; \
+	done
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).

@@ -36,8 +36,9 @@ func (s *site) autoscalerSetsTheSize(t *testing.T) {
 	g := newGomega(t)
 	commit := s.addAutoscaler(t)
 	before := s.syncs(t)
+	// Argo CD may have healed the HPA itself, if it looked once more before it saw what it had just made.
 	got := before[chain.SamplesApplication]
-	if want := "Succeeded of " + commit; !strings.HasPrefix(got, want) || strings.Contains(got, "only") {
+	if want := "Succeeded of " + commit; !strings.HasPrefix(got, want) || strings.Contains(got, "kind:Memcached") {
 		t.Errorf("the last sync: %s, want %s: the HPA's change is none of Argo CD's business", got, want)
 	}
 	g.Consistently(func(g gomega.Gomega) {

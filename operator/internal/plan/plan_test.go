@@ -207,6 +207,13 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			}},
 			want: []string{`spec.resources.requests.cpu "2" is more than its limit "1"`},
 		},
+		"a request of any other resource above its limit": {
+			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
+				Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("4Mi")},
+				Limits:   corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")},
+			}},
+			want: []string{`spec.resources.requests.hugepages-2Mi "4Mi" is more than its limit "2Mi"`},
+		},
 		"a label that is none": {
 			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Labels: map[string]string{"a b": "c"}}},
 			want: []string{`spec.podMetadata.labels: Invalid value: "a b"`},
@@ -247,19 +254,4 @@ func TestEndpoint(t *testing.T) {
 	if got, want := p.Endpoint(), "cache.team.svc:11211"; got != want {
 		t.Errorf("endpoint %q, want %q", got, want)
 	}
-}
-
-func FuzzComputeNeverPanics(f *testing.F) {
-	f.Add(int32(3), "memcached:1.6", int64(64<<20))
-	f.Add(int32(-1), "", int64(0))
-	f.Fuzz(func(t *testing.T, size int32, image string, memory int64) {
-		spec := cachev1.MemcachedSpec{Size: &size, Image: image, Memory: resource.NewQuantity(memory, resource.BinarySI)}
-		p, err := Compute(memcachedWith(spec), nil, defaults)
-		if _, ok := errors.AsType[*InvalidSpec](err); err != nil && !ok {
-			t.Fatalf("an error that is no InvalidSpec: %v", err)
-		}
-		if err == nil && p.Image == "" {
-			t.Fatal("a plan without an image")
-		}
-	})
 }

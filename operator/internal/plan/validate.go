@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -95,12 +97,9 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 // requestProblems finds requests above their limits, in a stable order.
 func requestProblems(resources corev1.ResourceRequirements) []string {
 	var problems []string
-	for _, name := range []corev1.ResourceName{
-		corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
-	} {
-		request, requested := resources.Requests[name]
-		limit, limited := resources.Limits[name]
-		if requested && limited && request.Cmp(limit) > 0 {
+	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
+		request := resources.Requests[name]
+		if limit, limited := resources.Limits[name]; limited && request.Cmp(limit) > 0 {
 			problems = append(problems, fmt.Sprintf("spec.resources.requests.%s %q is more than its limit %q: "+
 				"lower the request or raise the limit", name, &request, &limit))
 		}

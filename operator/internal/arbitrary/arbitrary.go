@@ -1,0 +1,129 @@
+// Package arbitrary makes objects out of a fuzzer's bytes: what users, other programs and the cluster may come up with,
+// and more. Only tests use it.
+package arbitrary
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/randfill"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Filler fills any object with values that follow from the data alone.
+func Filler(data []byte) *randfill.Filler {
+	return randfill.NewFromGoFuzz(data).NilChance(0.4).NumElements(0, 3).MaxDepth(12).
+		Funcs(text, number, pairs, quantity, percentage, timestamp, managedFields)
+}
+
+// Memcached is one of any spec and status, with the name of all Memcacheds of the fuzz targets. Most of the time its
+// spec is possible in what a random one hardly ever is.
+func Memcached(filler *randfill.Filler) *cachev1.Memcached {
+	mc := &cachev1.Memcached{}
+	filler.Fill(&mc.Spec)
+	filler.Fill(&mc.Status)
+	filler.Fill(&mc.Annotations)
+	filler.Fill(&mc.Generation)
+	mc.Name, mc.Namespace, mc.UID = "cache", "team", "uid-1"
+	var anyhow uint8
+	if filler.Fill(&anyhow); anyhow%4 != 0 {
+		makePossible(filler, &mc.Spec)
+	}
+	keepToSchema(&mc.Spec)
+	return mc
+}
+
+// keepToSchema bounds what nothing but the schema does.
+func keepToSchema(spec *cachev1.MemcachedSpec) {
+	if spec.Size != nil {
+		*spec.Size = max(0, min(*spec.Size, 1000))
+	}
+	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.ImagePullSecret) bool {
+		return secret.Name == ""
+	})
+}
+
+func makePossible(filler *randfill.Filler, spec *cachev1.MemcachedSpec) {
+	var choice struct{ Image, Memory, Item uint8 }
+	filler.Fill(&choice)
+	images := []string{"", "memcached", "memcached:1.6", "localhost:5000/team/memcached:1.6.45-alpine"}
+	spec.Image = images[int(choice.Image)%len(images)]
+	memory := int64(16+int(choice.Memory)) << 20
+	spec.Memory, spec.MaxItemSize = resource.NewQuantity(memory, resource.BinarySI), nil
+	if half := int64(1) << 19; choice.Item > 0 {
+		spec.MaxItemSize = resource.NewQuantity(min(int64(choice.Item)*half, memory/2/half*half), resource.BinarySI)
+	}
+}
+
+// words are strings that mean something somewhere.
+var words = []string{
+	"", "cache", "memcached", "app", "memcached_cr", "kubernetes.io/arch", "kubernetes.io/hostname", "amd64", "s390x",
+	"-m", "--memory-limit=1", "-vv", "memory", "cpu", "25%", "memcached:1.6", "localhost:5000/m@sha256:1", "DoNotSchedule",
+	"true", "False", "AllNodesReady", "RollingOut", "uid-1", "ü", "\n",
+}
+
+func text(s *string, c randfill.Continue) {
+	if c.Bool() {
+		*s = words[c.Intn(len(words))]
+		return
+	}
+	*s = c.String(20)
+}
+
+// number is small most of the time, as numbers are.
+func number(n *int32, c randfill.Continue) {
+	if *n = c.Int31n(8); c.Intn(4) == 0 {
+		*n = int32(c.Uint32())
+	}
+}
+
+// pairs are labels, annotations and selectors, and mostly such as Kubernetes takes.
+func pairs(m *map[string]string, c randfill.Continue) {
+	keys := []string{"app", "memcached_cr", "team", "example.com/team", "kubernetes.io/arch", "cache.example.com/adopt"}
+	*m = map[string]string{}
+	for range c.Intn(4) {
+		key, value := keys[c.Intn(len(keys))], "x"
+		if c.Intn(16) == 0 {
+			c.Fill(&key)
+			c.Fill(&value)
+		}
+		(*m)[key] = value
+	}
+}
+
+func quantity(q *resource.Quantity, c randfill.Continue) {
+	formats := []resource.Format{resource.BinarySI, resource.DecimalSI, resource.DecimalExponent}
+	value := c.Int63() >> c.Intn(63)
+	if c.Intn(8) == 0 {
+		value = -value
+	}
+	*q = *resource.NewMilliQuantity(value, formats[c.Intn(len(formats))])
+	if c.Bool() {
+		*q = *resource.NewQuantity(value, q.Format)
+	}
+}
+
+func percentage(v *intstr.IntOrString, c randfill.Continue) {
+	switch c.Intn(4) {
+	case 0:
+		*v = intstr.FromString(c.String(4))
+	case 1:
+		*v = intstr.FromString(fmt.Sprintf("%d%%", c.Intn(200)))
+	default:
+		*v = intstr.FromInt32(c.Int31n(10) - 1)
+	}
+}
+
+func timestamp(t *metav1.Time, c randfill.Continue) {
+	*t = metav1.NewTime(time.Unix(c.Int63n(1<<32), 0).UTC())
+}
+
+// managedFields are not among what is cached.
+func managedFields(fields *[]metav1.ManagedFieldsEntry, _ randfill.Continue) {
+	*fields = nil
+}

@@ -1,0 +1,33 @@
+package observe
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+)
+
+// FuzzATrimmedPodTellsTheSame: the cache holds all of a Pod that a node is made of.
+func FuzzATrimmedPodTellsTheSame(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("memcached"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		pod := corev1.Pod{}
+		arbitrary.Filler(data).Fill(&pod.ObjectMeta)
+		arbitrary.Filler(data).Fill(&pod.Status)
+		arbitrary.Filler(data).Fill(&pod.Spec.ImagePullSecrets)
+		trimmed, err := TrimPod(pod.DeepCopy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := nodesOf([]corev1.Pod{pod}), nodesOf([]corev1.Pod{*trimmed.(*corev1.Pod)})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("nodes (-whole +trimmed):\n%s", diff)
+		}
+		if NodeChanged(&pod, trimmed.(*corev1.Pod)) {
+			t.Error("a Pod that did not change is said to have")
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// FuzzAnyPlanGivesObjects: what is rendered of a spec is made of fields that Kubernetes knows, selects its own Pods,
+// requests no more than its limits, and stays the same once it is there.
+func FuzzAnyPlanGivesObjects(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("memcached"))
+	defaults := plan.Defaults{Revisions: Revisions(), Image: "memcached:1", Platform: plan.Kubernetes}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		mc := arbitrary.Memcached(arbitrary.Filler(data))
+		planned, err := plan.Compute(mc, nil, defaults)
+		if err != nil {
+			return
+		}
+		service, deployment, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}
+		for i, text := range encoded(t, planned) {
+			decode(t, text, []any{service, deployment, budget}[i])
+		}
+		selectsItsPods(t, service, deployment, budget)
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			requestsNoMoreThanItsLimits(t, container.Resources)
+		}
+		if err := memcached.CheckArguments(planned.Memcached.ExtraArguments); err != nil {
+			t.Errorf("arguments that are refused got through: %v", err)
+		}
+		later, err := plan.Compute(mc, deployment, defaults)
+		if diff := cmp.Diff(encoded(t, planned), encoded(t, later)); diff != "" {
+			t.Errorf("what is there is rendered otherwise (-first +then): %v\n%s", err, diff)
+		}
+	})
+}
+
+func encoded(t *testing.T, p plan.Plan) []string {
+	t.Helper()
+	var texts []string
+	for _, object := range Objects(p) {
+		text, err := json.Marshal(object.Configuration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+}
+
+func selectsItsPods(
+	t *testing.T, service *corev1.Service, deployment *appsv1.Deployment, budget *policyv1.PodDisruptionBudget,
+) {
+	t.Helper()
+	pods := labels.Set(deployment.Spec.Template.Labels)
+	selectors := []*metav1.LabelSelector{deployment.Spec.Selector, {MatchLabels: service.Spec.Selector}}
+	if budget.Name != "" {
+		selectors = append(selectors, budget.Spec.Selector)
+	}
+	for _, selector := range selectors {
+		matches, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil || matches.Empty() || !matches.Matches(pods) {
+			t.Errorf("%v does not select %v: %v", selector, pods, err)
+		}
+	}
+}
+
+func requestsNoMoreThanItsLimits(t *testing.T, resources corev1.ResourceRequirements) {
+	t.Helper()
+	for name, limit := range resources.Limits {
+		if request, there := resources.Requests[name]; there && request.Cmp(limit) > 0 {
+			t.Errorf("%s: requests %s of at most %s", name, &request, &limit)
+		}
+	}
+	if resources.Limits.Memory().IsZero() {
+		t.Error("there is no memory limit")
+	}
+}

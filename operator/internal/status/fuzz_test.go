@@ -1,0 +1,115 @@
+package status
+
+import (
+	"errors"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/randfill"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// FuzzAnyPassGivesAStatus: whatever a pass met with, its status keeps what kstatus promises, and is the same the next
+// time, so that it is written once.
+func FuzzAnyPassGivesAStatus(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte("memcached"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := anyPass(arbitrary.Filler(data))
+		now := Evaluate(in)
+		keepsTheContract(t, now, in.Memcached.Generation)
+		in.Memcached.Status = now
+		if again := Evaluate(in); Differs(now, again) {
+			t.Errorf("the next status differs:\n%+v\n%+v", now, again)
+		}
+	})
+}
+
+func anyPass(filler *randfill.Filler) Input {
+	in := Input{Memcached: arbitrary.Memcached(filler)}
+	if now := in.Memcached.Status.Conditions; len(now) > 0 {
+		in.Memcached.Status.Conditions = unique(now)
+	}
+	defaults := plan.Defaults{Revisions: []int{1}, Image: "memcached:1", Platform: plan.Kubernetes}
+	live := &appsv1.Deployment{}
+	filler.Fill(live)
+	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{UID: "uid-1", Controller: new(true)})
+	in.Plan, in.Err = plan.Compute(in.Memcached, live, defaults)
+	filler.Fill(&in.Snapshot.Nodes)
+	filler.Fill(&in.Machines)
+	in.Snapshot.Children = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
+	var broken bool
+	if filler.Fill(&broken); broken {
+		in.Err = errors.Join(in.Err, errors.New("no answer"))
+	}
+	in.Report = anyReport(filler)
+	return in
+}
+
+// unique drops conditions whose type is there already, as the API server would refuse them.
+func unique(conditions []metav1.Condition) []metav1.Condition {
+	var kept []metav1.Condition
+	seen := map[string]bool{}
+	for _, condition := range conditions {
+		if !seen[condition.Type] {
+			kept = append(kept, condition)
+		}
+		seen[condition.Type] = true
+	}
+	return kept
+}
+
+func anyReport(filler *randfill.Filler) apply.Report {
+	verdicts := []apply.Verdict{
+		apply.Unchanged, apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Refused, apply.Contested,
+		apply.Leaving, apply.Held, apply.Failed,
+	}
+	var chosen []uint8
+	filler.Fill(&chosen)
+	var report apply.Report
+	for _, choice := range chosen {
+		outcome := apply.Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache"}
+		filler.Fill(&outcome.Why)
+		filler.Fill(&outcome.Generation)
+		if outcome.Verdict = verdicts[int(choice)%len(verdicts)]; outcome.Verdict == apply.Failed {
+			outcome.Err = errors.New(outcome.Why)
+		}
+		report = append(report, outcome)
+	}
+	return report
+}
+
+func keepsTheContract(t *testing.T, now cachev1.MemcachedStatus, generation int64) {
+	t.Helper()
+	found := map[string]metav1.Condition{}
+	for _, condition := range now.Conditions {
+		if _, twice := found[condition.Type]; twice {
+			t.Errorf("condition %s is there twice", condition.Type)
+		}
+		found[condition.Type] = condition
+	}
+	ready, reconciling, stalled := found[cachev1.ConditionReady], found[cachev1.ConditionReconciling], found[cachev1.ConditionStalled]
+	if now.ObservedGeneration != generation || ready.ObservedGeneration != generation {
+		t.Errorf("observed generation %d, of Ready %d, want %d", now.ObservedGeneration, ready.ObservedGeneration, generation)
+	}
+	if ready.Reason == "" || len(ready.Message) > longestMessage {
+		t.Errorf("Ready has the reason %q and %d bytes of message", ready.Reason, len(ready.Message))
+	}
+	beside := 0
+	for _, condition := range []metav1.Condition{reconciling, stalled} {
+		if condition.Status == metav1.ConditionTrue {
+			beside++
+		}
+	}
+	if isReady := ready.Status == metav1.ConditionTrue; isReady == (beside == 1) || beside > 1 {
+		t.Errorf("Ready %s, Reconciling %q, Stalled %q", ready.Status, reconciling.Status, stalled.Status)
+	}
+}
