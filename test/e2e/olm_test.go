@@ -37,7 +37,8 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 	c.needs(t)
 	stopArgoCDsOperator(t)
 	now, next := twoCommits(t)
-	first, second := pushBundle(t, now, "0.1.0"), pushBundle(t, next, "0.2.0-rc")
+	image := otherMemcached(t)
+	first, second := pushBundle(t, now, "0.1.0", c.images.Memcached), pushBundle(t, next, "0.2.0-rc", image)
 	modes := []struct {
 		name    string
 		targets []string // of the operator in the namespace olm-<mode>
@@ -63,7 +64,8 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 			before := it.nodes()
 
 			o.installs(first, second)
-			it.patch(`{"size":3}`) // The new operator acts, so it has seen the cache.
+			it.Eventually(it.pending).Should(gomega.ContainSubstring("-> "+image), "the new operator has other defaults")
+			it.patch(`{"size":3}`)
 			it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
 			after := it.nodes()
 			for name, uid := range before {
@@ -116,9 +118,9 @@ func twoCommits(t *testing.T) (now, next string) {
 	return now, next
 }
 
-// pushBundle builds an operator of a checkout and the bundle around it, pushes both, and reads the bundle back from its
-// image.
-func pushBundle(t *testing.T, checkout, version string) bundle.Files {
+// pushBundle builds an operator of a checkout and the bundle around it, with a memcached image for caches that name
+// none, pushes both, and reads the bundle back from its image.
+func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files {
 	t.Helper()
 	from := *c.Chain
 	from.Root = checkout
@@ -130,7 +132,7 @@ func pushBundle(t *testing.T, checkout, version string) bundle.Files {
 		Version: version, Image: operator, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
 			if strings.Contains(image, "/memcached:") {
-				return c.images.Memcached, nil // The nodes here reach no other registry.
+				return memcached, nil // The nodes here reach no other registry.
 			}
 			return image, nil
 		},

@@ -91,7 +91,7 @@ var brokenBundles = map[string]brokenBundle{
 	"a picture that is none":            {iconRule, csvFile, `base64data: "`, `base64data: "%`, "holds no picture"},
 	"no picture":                        {iconRule, csvFile, "  icon:\n", "  icons:\n", "spec.icon has 0 entries"},
 	"an oldest Kubernetes without it":   {"the oldest Kubernetes is a version", csvFile, "minKubeVersion: 1.30.0", "minKubeVersion: '1.30'", `spec.minKubeVersion "1.30"`},
-	"a capability nobody knows":         {knownRule, csvFile, "capabilities: Basic Install", "capabilities: Everything", `capabilities "Everything" is none of`},
+	"a capability nobody knows":         {knownRule, csvFile, "capabilities: Seamless Upgrades", "capabilities: Everything", `capabilities "Everything" is none of`},
 	"a category nobody knows":           {knownRule, csvFile, "categories: Database", "categories: Database, Caches", `"Caches" is none of`},
 	"a time that is none":               {formRule, csvFile, `createdAt: "2026-`, `createdAt: "26-`, "is no time"},
 	"a namespace that can't be one":     {formRule, csvFile, "suggested-namespace: memcached-operator-system", "suggested-namespace: Here", "is no name"},
