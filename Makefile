@@ -23,7 +23,7 @@ TOOL := go tool -modfile=scripts/tools/go.mod
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
-	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH) (or another, or multiarch for all)\n'
+	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
 
 ##@ See it work
 
@@ -112,9 +112,8 @@ build: ## Build the operator for this machine into bin/.
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
 
 .PHONY: image
-image: ## Build the operator's image without Docker and push it to IMG, for ARCH alone; multiarch is all PLATFORMS.
-	@go run ./scripts/images operator --version '$(VERSION)' \
-		--platform '$(if $(filter multiarch,$(ARCH)),$(PLATFORMS),linux/$(ARCH))' --push '$(IMG)'
+image: ## Build the operator's image without Docker and push it to IMG, for ARCH alone.
+	@go run ./scripts/images operator --version '$(VERSION)' --platform linux/$(ARCH) --push '$(IMG)'
 
 .PHONY: image-index
 image-index: ## Build the operator's image without Docker and push it to IMG, for PLATFORMS.
