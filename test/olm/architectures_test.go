@@ -136,11 +136,11 @@ func TestAPlaceThatNamesOtherArchitecturesIsNoticed(t *testing.T) {
 	}{
 		"the labels for OLM":        {bundled, "    operatorframework.io/arch.s390x: supported\n", "", []string{bundled + labels}},
 		"the label of the system":   {bundled, "operatorframework.io/os.linux", "operatorframework.io/os.windows", []string{osLabels}},
-		"the bundle's affinity":     {bundled, "values: [amd64, arm64, ppc64le, s390x]", "values: [amd64, arm64, ppc64le]", []string{bundled + affinity}},
-		"the bundle's default":      {bundled, "value: amd64,arm64,ppc64le,s390x", "value: amd64,arm64,ppc64le", []string{bundled + operand}},
+		"the bundle's affinity":     {bundled, "values: [amd64, ", "values: [", []string{bundled + affinity}},
+		"the bundle's default":      {bundled, "value: amd64,", "value: ", []string{bundled + operand}},
 		"the API":                   {definition, "\n                  - s390x\n", "\n", []string{enum}},
 		"the API's preference":      {definition, "\n                      - arm64\n", "\n", []string{preferred}},
-		"a new overlay":             {"overlays/riscv64/kustomization.yaml", "", "resources: []\n", []string{"overlays"}},
+		"a new overlay":             {"overlays/mips/kustomization.yaml", "", "resources: []\n", []string{"overlays"}},
 		"no overlay":                {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
 		"no folder for Argo CD":     {"gitops/operator/direct/arm64", "", "", []string{"gitops/operator/direct"}},
 		"none for Argo CD with OLM": {"gitops/operator/subscription/ppc64le", "", "", []string{"gitops/operator/subscription"}},
@@ -162,7 +162,7 @@ func TestAPlaceThatNamesOtherArchitecturesIsNoticed(t *testing.T) {
 }
 
 func TestAPlatformThatIsNamedNowhereIsNoticed(t *testing.T) {
-	more := append(oci.Platforms(), v1.Platform{OS: "plan9", Architecture: "riscv64"})
+	more := append(oci.Platforms(), v1.Platform{OS: "plan9", Architecture: "mips"})
 	got := differing(wanted(more), named(t, root))
 	for place := range named(t, root) {
 		single, _, isOverlay := strings.Cut(strings.TrimPrefix(place, "overlays/"), ":")
