@@ -10,7 +10,7 @@ VERSION ?= 0.1.0
 REGISTRY ?= registry.example.com
 IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
 ARCH ?= $(shell go env GOARCH)
-# ARCH where somebody has set it: this machine's is no choice of what Git or the demo's nodes are to have.
+# ARCH if somebody has set it: this machine's tells nothing about the nodes of a cluster.
 CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 CONTAINER_TOOL ?= docker
 ARGS ?=

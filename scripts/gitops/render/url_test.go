@@ -1,6 +1,8 @@
 package render
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -16,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
 )
 
-const root, branch = "../../..", "main"
+const root = "../../.."
 
 func TestMain(m *testing.M) {
 	for _, variable := range os.Environ() { // of a hook: git would take its repository for each of these
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // TestEntriesAreTheSameByTheirURL clones as kustomize build URL and kubectl apply -k URL do, with their default options.
 func TestEntriesAreTheSameByTheirURL(t *testing.T) {
-	url := "file://" + published(t, nil)
+	dir := published(t)
 	for _, folder := range entries(t) {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +39,7 @@ func TestEntriesAreTheSameByTheirURL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := atPath(url + "//" + folder + "?timeout=5m&ref=" + branch)
+			got, err := atPath(url(dir, folder))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,20 +51,19 @@ func TestEntriesAreTheSameByTheirURL(t *testing.T) {
 }
 
 func TestAnEntryThatCanNotBeBuiltByItsURLIsFound(t *testing.T) {
-	tests := map[string]struct {
-		changes repo.Files
-		want    string
-	}{
+	dir := published(t)
+	tests := map[string]struct{ file, content, want string }{
 		"a patch beside the folder": {
-			repo.Files{"overlays/arm64/kustomization.yaml": []byte("resources: [../../operator/config/default]\n" +
-				"patches: [{path: ../components/two-replicas/deployment.yaml}]\n")},
+			"overlays/amd64/kustomization.yaml",
+			"resources: [../../operator/config/crd]\npatches: [{path: ../components/two-replicas/deployment.yaml}]\n",
 			"is not in or below",
 		},
-		"a file that Git does not have": {repo.Files{"operator/config/manager/manager.yaml": nil}, "manager.yaml"},
+		"a file that Git does not have": {"overlays/arm64/kustomization.yaml", "resources: [deployment.yaml]\n", "deployment.yaml"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := atPath("file://" + published(t, tc.changes) + "//overlays/arm64?timeout=5m&ref=" + branch)
+			commit(t, dir, repo.Files{tc.file: []byte(tc.content)})
+			_, err := atPath(url(dir, path.Dir(tc.file)))
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q in it", err, tc.want)
 			}
@@ -103,19 +104,37 @@ func atPath(folder string) (string, error) {
 	return string(text), err
 }
 
-// published is a repository with one commit: of the files that Git has or would take, with the changes made.
-func published(t *testing.T, changes repo.Files) string {
+// published is a repository of what users build: the files that Git has, or would take.
+func published(t *testing.T) (dir string) {
 	t.Helper()
-	dir := t.TempDir()
-	listed := git(t, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	dir = t.TempDir()
+	git(t, dir, "init", "--quiet", "--initial-branch="+branch)
+	files := repo.Files{}
+	listed := git(t, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+		"gitops", "overlays", "operator/config")
 	for name := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if changed, found := changes[name]; found {
-			content = changed
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // It is removed, and Git will be told.
 		}
-		if err != nil || content == nil {
-			continue // removed
+		if err != nil {
+			t.Fatal(err)
 		}
+		files[name] = content
+	}
+	commit(t, dir, files)
+	return dir
+}
+
+const branch = "main"
+
+func url(dir, folder string) string {
+	return "file://" + dir + "//" + folder + "?timeout=5m&ref=" + branch
+}
+
+func commit(t *testing.T, dir string, files repo.Files) {
+	t.Helper()
+	for name, content := range files {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -124,11 +143,9 @@ func published(t *testing.T, changes repo.Files) string {
 			t.Fatal(err)
 		}
 	}
-	git(t, dir, "init", "--quiet", "--initial-branch="+branch)
 	git(t, dir, "add", "--all")
 	git(t, dir, "-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false",
 		"commit", "--quiet", "--message=all")
-	return dir
 }
 
 func git(t *testing.T, dir string, args ...string) string {
