@@ -10,6 +10,8 @@ VERSION ?= 0.1.0
 REGISTRY ?= registry.example.com
 IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
 ARCH ?= $(shell go env GOARCH)
+# ARCH if somebody has set it: this machine's tells nothing about the nodes of a cluster.
+CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 CONTAINER_TOOL ?= docker
 ARGS ?=
 
@@ -21,18 +23,17 @@ TOOL := go tool -modfile=scripts/tools/go.mod
 help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
-	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH)\n'
+	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
 
 ##@ See it work
 
 .PHONY: demo
 demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current WAY= REGISTRY= REPO=.
 	@go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
-		--way '$(WAY)' --repo '$(REPO)' --arch '$(DEMO_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
+		--way '$(WAY)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
 
 CLUSTER ?= local
-# Not the defaults: ARCH is this machine's, and the demo asks the nodes; REGISTRY is an example.
-DEMO_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
+# Not the default, which is an example.
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
 
 .PHONY: demo-status
@@ -164,7 +165,7 @@ run: install ## Run the operator on this machine.
 	@go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
 
 .PHONY: deploy
-deploy: ## Install the operator: the overlay of ARCH, with IMG.
+deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch or openshift), with IMG.
 	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image registry.example.com/memcached-operator=$(IMG) $(ARGS)
 
 .PHONY: undeploy
@@ -176,12 +177,12 @@ undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds
 .PHONY: gitops-init
 gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...
 	@go run ./scripts/settings init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
-		--version $(VERSION) --architecture $(ARCH) --memcached-image '$(MEMCACHED_IMAGE)' \
+		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
 gitops-plan: ## Show the tree of Applications as it would be applied: WAY= [ARCH=] [ARGS='--diff HEAD'].
-	@go -C scripts/gitops run . plan --way '$(WAY)' --arch '$(ARCH)' $(ARGS)
+	@go -C scripts/gitops run . plan --way '$(WAY)' --arch '$(CHOSEN_ARCH)' $(ARGS)
 
 .PHONY: gitops-verify
 gitops-verify: ## Find what Argo CD would refuse in the tree, in all ways and architectures. A part of make test.

@@ -14,6 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/current"
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // Which cluster the demo is on.
@@ -71,7 +72,8 @@ func (f *upFlags) currentFlags() *pflag.FlagSet {
 	flags.StringVar(&o.Registry, "registry", "", "current: registry to push to, host and path (required)")
 	flags.StringVar(&o.Repo, "repo", "", "current: URL of the Git repository, for pushing and for Argo CD (required)")
 	flags.StringVar(&o.Revision, "revision", "", "current: branch to push to (default: a new one, "+target.Branch+")")
-	flags.StringVar(&o.Architecture, "arch", "", "current: amd64, arm64, ppc64le or s390x (default: that of all nodes)")
+	flags.StringVar(&o.Architecture, "arch", "", "current: "+strings.Join(values.Architectures(), ", ")+
+		" (default: that of the nodes,\nor multiarch where they have several)")
 	flags.StringVar(&o.ArgoCDNamespace, "argocd-namespace", "", "current: namespace of Argo CD (default: where one is)")
 	flags.StringVar(&o.MemcachedImage, "memcached-image", "",
 		"current: memcached's image (default: as in gitops/settings/settings.yaml)")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,14 +57,17 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, out)
 		}
 	}
-	out, err = run(t, "plan", "--way", "direct", "--arch", "ppc64le", "-o", "json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got plan.Plan
-	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Architecture != "ppc64le" ||
-		got.Applications[0].Path != "gitops/operator/direct/ppc64le" {
-		t.Errorf("%v: %+v", err, got)
+	for way, folder := range map[string]string{"direct": "direct/ppc64le", "openshift": "subscription/multiarch"} {
+		architecture := path.Base(folder)
+		out, err = run(t, "plan", "--way", way, "--arch", architecture, "-o", "json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got plan.Plan
+		if err := json.Unmarshal([]byte(out), &got); err != nil || got.Architecture != architecture ||
+			got.Applications[0].Path != "gitops/operator/"+folder {
+			t.Errorf("%v: %+v", err, got)
+		}
 	}
 }
 
@@ -74,7 +78,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		"no way":                  {[]string{"plan"}, []string{"--way", "direct, olm-v1, olm, openshift"}},
 		"an unknown way":          {[]string{"plan", "--way", "helm"}, []string{`"helm"`, "openshift"}},
-		"an unknown architecture": {[]string{"plan", "--way", "olm", "--arch", "riscv64"}, []string{`"riscv64"`, "s390x"}},
+		"an unknown architecture": {[]string{"plan", "--way", "olm", "--arch", "riscv64"}, []string{`"riscv64"`, "multiarch, ppc64le, s390x"}},
 		"an unknown option":       {[]string{"plan", "--way", "olm", "--with", "tea"}, []string{`"tea"`}},
 		"an unknown format":       {[]string{"plan", "--way", "olm", "-o", "yaml"}, []string{`"yaml"`, "json"}},
 		"an unknown revision":     {[]string{"plan", "--way", "olm", "--dir", committed(t), "--diff", "nowhere"}, []string{`"nowhere"`}},

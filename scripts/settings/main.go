@@ -54,7 +54,8 @@ func initCommand(path, output *string) *cobra.Command {
 	flags.StringVar(&c.Revision, "revision", "", "branch, tag or commit to follow (required)")
 	flags.StringVar(&c.Registry, "registry", "", "registry of the operator's image, host and path (required)")
 	flags.StringVar(&c.Version, "version", "", "version of the operator's image (default: the one in the file)")
-	flags.StringVar(&c.Architecture, "architecture", "", "overlay to install (default: the one in the file)")
+	flags.StringVar(&c.Architecture, "architecture", "", "overlay to install: "+strings.Join(values.Architectures(), ", ")+
+		" (default: the one in the file)")
 	flags.StringVar(&c.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD (default: the one in the file)")
 	flags.StringVar(&c.CatalogImage, "catalog-image", "",
 		"catalog by digest (default: the one in the file, in this registry)")

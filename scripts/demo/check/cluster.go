@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // oldest is the first Kubernetes that the operator is made for.
@@ -52,21 +54,30 @@ func nodes(ctx context.Context, s *Subject) Result {
 	return s.chooseArchitecture(strings.Join(words, ", "))
 }
 
+// Architectures are those that nodes have and the operator is made for.
+func (s *Subject) Architectures() []string {
+	return slices.DeleteFunc(oci.Architectures(), func(architecture string) bool {
+		return !slices.Contains(s.NodeArchitectures, architecture)
+	})
+}
+
 func (s *Subject) chooseArchitecture(found string) Result {
-	has, want := s.NodeArchitectures, s.Architecture
-	const remedy = "choose one by --arch"
+	ours, want := s.Architectures(), s.Architecture
 	switch {
-	case len(has) == 0:
+	case len(s.NodeArchitectures) == 0:
 		return failed("no Linux node takes Pods without a toleration",
 			"add a node; kubectl get nodes shows taints and what is cordoned")
-	case want != "" && !slices.Contains(has, want):
-		return failed(found+", none of "+want, remedy+" that there are nodes of")
-	case want == "" && len(has) > 1:
-		return failed(found+": several architectures", remedy)
-	case want == "" && !slices.Contains(target.Architectures(), has[0]):
-		return failed(found, "there is no overlay for it: add nodes of "+strings.Join(target.Architectures(), ", "))
+	case want != "" && want != values.Multiarch && !slices.Contains(ours, want):
+		return failed(found+", none of "+want, "choose one by --arch that there are nodes of")
+	case len(ours) == 0:
+		return failed(found, "there is no overlay for it: add nodes of "+strings.Join(oci.Architectures(), ", "))
+	case want == "" && len(ours) == 1:
+		s.Architecture = ours[0]
 	case want == "":
-		s.Architecture = has[0]
+		s.Architecture = values.Multiarch
+	}
+	if s.Architecture == values.Multiarch {
+		return passed(found + "; operator and caches go to " + strings.Join(ours, " or "))
 	}
 	return passed(found + "; operator and caches go to " + s.Architecture)
 }

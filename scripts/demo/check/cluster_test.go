@@ -80,6 +80,7 @@ func TestTheArchitectureIsThatOfTheNodesThatTakePods(t *testing.T) {
 	disliked := demotest.Node("disliked", "arm64")
 	disliked.Spec.Taints = []corev1.Taint{{Key: "rather-not", Effect: corev1.TaintEffectPreferNoSchedule}}
 	amd64, arm64 := demotest.Node("amd64", "amd64"), demotest.Node("arm64", "arm64")
+	riscv := demotest.Node("riscv", "riscv64")
 	tests := map[string]struct {
 		nodes    []*corev1.Node
 		want     string // by the flag
@@ -89,10 +90,13 @@ func TestTheArchitectureIsThatOfTheNodesThatTakePods(t *testing.T) {
 	}{
 		"one of all nodes":                      {[]*corev1.Node{arm64, disliked}, "", Passed, []string{"2 of arm64", "go to arm64"}, "arm64"},
 		"not that of nodes that take none":      {[]*corev1.Node{amd64, tainted, cordoned, windows}, "", Passed, []string{"1 of amd64;"}, "amd64"},
-		"to be chosen among several":            {[]*corev1.Node{amd64, arm64}, "", Failed, []string{"1 of amd64, 1 of arm64", "--arch"}, ""},
+		"all, where nodes have several":         {[]*corev1.Node{amd64, arm64}, "", Passed, []string{"1 of amd64, 1 of arm64", "go to amd64 or arm64"}, "multiarch"},
+		"the only one that it is made for":      {[]*corev1.Node{amd64, riscv}, "", Passed, []string{"1 of amd64, 1 of riscv64", "go to amd64"}, "amd64"},
 		"one that was chosen":                   {[]*corev1.Node{amd64, arm64}, "arm64", Passed, []string{"go to arm64"}, "arm64"},
+		"all, because that was chosen":          {[]*corev1.Node{amd64}, "multiarch", Passed, []string{"go to amd64"}, "multiarch"},
 		"none that there are no nodes of":       {[]*corev1.Node{amd64}, "arm64", Failed, []string{"none of arm64", "--arch"}, "arm64"},
-		"none that there is no overlay for":     {[]*corev1.Node{demotest.Node("riscv", "riscv64")}, "", Failed, []string{"1 of riscv64", "no overlay"}, ""},
+		"none that there is no overlay for":     {[]*corev1.Node{riscv}, "", Failed, []string{"1 of riscv64", "no overlay"}, ""},
+		"nor all, where there is none":          {[]*corev1.Node{riscv}, "multiarch", Failed, []string{"1 of riscv64", "no overlay"}, "multiarch"},
 		"unknown where no node takes any":       {[]*corev1.Node{tainted}, "", Failed, []string{"no Linux node", "kubectl get nodes"}, ""},
 		"unknown where there are no nodes left": {nil, "amd64", Failed, []string{"no Linux node"}, "amd64"},
 	}

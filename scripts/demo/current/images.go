@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -20,13 +19,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/emit"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
-
-// platforms are those that nodes have and the operator is made for.
-func (d *demo) platforms() []string {
-	return slices.DeleteFunc(target.Architectures(), func(architecture string) bool {
-		return !slices.Contains(d.NodeArchitectures, architecture)
-	})
-}
 
 // pushed are the images, by digest.
 type pushed struct {
@@ -59,7 +51,7 @@ func (d *demo) pushImages(ctx context.Context) (p pushed, err error) {
 // pushProgram builds a program for the platforms of the nodes, and pushes it.
 func (d *demo) pushProgram(ctx context.Context, program oci.Program, ref string) (string, error) {
 	var images []v1.Image
-	for _, architecture := range d.platforms() {
+	for _, architecture := range d.Architectures() {
 		program.Platform = v1.Platform{OS: "linux", Architecture: architecture}
 		image, err := program.Build(ctx)
 		if err != nil {

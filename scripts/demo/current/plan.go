@@ -57,7 +57,7 @@ func (d *demo) answer(ctx context.Context) (string, error) {
 func (d *demo) plan() string {
 	var p strings.Builder
 	fmt.Fprintf(&p, "This is what it will do:\n\n  1. Build for linux/%s, and push:\n",
-		strings.Join(d.platforms(), ", linux/"))
+		strings.Join(d.Architectures(), ", linux/"))
 	for _, image := range d.Images().All() {
 		fmt.Fprintf(&p, "       %s\n", image)
 	}

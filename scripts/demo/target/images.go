@@ -1,10 +1,6 @@
 package target
 
-import (
-	"strings"
-
-	"github.com/example-inc/memcached-operator/scripts/images/oci"
-)
+import "strings"
 
 const (
 	// Version is what the operator of a demo calls itself. It is below every release.
@@ -43,13 +39,4 @@ func (i Images) All() []string {
 // pushes knows docker.io by another name.
 func ByDigest(ref, pushed string) string {
 	return ref[:strings.LastIndex(ref, ":")] + pushed[strings.LastIndex(pushed, "@"):]
-}
-
-// Architectures are those that there is an overlay for.
-func Architectures() []string {
-	var all []string
-	for _, platform := range oci.Platforms() {
-		all = append(all, platform.Architecture)
-	}
-	return all
 }

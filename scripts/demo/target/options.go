@@ -40,7 +40,7 @@ type Options struct {
 	Registry        string // host and path
 	Repo            string // URL, the same for pushing and for Argo CD
 	Revision        string // branch
-	Architecture    string // empty: the one that all nodes have
+	Architecture    string // empty: that of the nodes, multiarch where they have several
 	ArgoCDNamespace string // empty: where there is one
 	MemcachedImage  string // empty: as in the settings of the working tree
 	Context         string // of the kubeconfig; empty: the current one
@@ -71,9 +71,9 @@ func (o *Options) validateWay() error {
 }
 
 func (o *Options) validateArchitecture() error {
-	if o.Architecture == "" || slices.Contains(Architectures(), o.Architecture) {
+	if o.Architecture == "" || slices.Contains(values.Architectures(), o.Architecture) {
 		return nil
 	}
 	return fmt.Errorf("--arch %q: there is no overlay for it: choose one of %s",
-		o.Architecture, strings.Join(Architectures(), ", "))
+		o.Architecture, strings.Join(values.Architectures(), ", "))
 }

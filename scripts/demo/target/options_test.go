@@ -18,13 +18,15 @@ func settings() values.Settings {
 }
 
 func TestOptionsAreCompleted(t *testing.T) {
-	o := Options{Way: OLM, Registry: "localhost:5001/team/", Repo: "https://git.example.org/x.git"}
+	o := Options{
+		Way: OLM, Registry: "localhost:5001/team/", Repo: "https://git.example.org/x.git", Architecture: "multiarch",
+	}
 	if err := o.Complete(settings()); err != nil {
 		t.Fatal(err)
 	}
 	want := Options{
 		Way: OLM, Registry: "localhost:5001/team", Repo: "https://git.example.org/x.git",
-		Revision: "memcached-demo", MemcachedImage: "docker.io/library/memcached:1.6.45",
+		Revision: "memcached-demo", MemcachedImage: "docker.io/library/memcached:1.6.45", Architecture: "multiarch",
 	}
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -37,7 +39,7 @@ func TestWrongOptionsAreToldByTheirFlags(t *testing.T) {
 		want  []string
 	}{
 		"a way that there is not":             {func(o *Options) { o.Way = "helm" }, []string{`--way "helm"`, "olm-v1"}},
-		"an architecture without an overlay":  {func(o *Options) { o.Architecture = "mips" }, []string{`--arch "mips"`, "s390x"}},
+		"an architecture without an overlay":  {func(o *Options) { o.Architecture = "mips" }, []string{`--arch "mips"`, "s390x, multiarch"}},
 		"no registry":                         {func(o *Options) { o.Registry = "" }, []string{`--registry ""`}},
 		"a registry that is a URL":            {func(o *Options) { o.Registry = "https://r.example.org" }, []string{"--registry"}},
 		"no repository":                       {func(o *Options) { o.Repo = "" }, []string{`--repo ""`}},

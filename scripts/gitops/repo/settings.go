@@ -58,7 +58,7 @@ func (f Files) settings() (*yaml.RNode, error) {
 	return root, nil
 }
 
-// Architectures are those that the operator can be installed for without OLM.
+// Architectures are those that can be chosen: each has a folder of its own. One of them is Multiarch.
 func (f Files) Architectures() []string {
 	var names []string
 	for _, file := range f.Kustomizations(direct) {
@@ -68,6 +68,9 @@ func (f Files) Architectures() []string {
 }
 
 const direct = "gitops/operator/direct"
+
+// Multiarch is the choice of all the other architectures.
+const Multiarch = "multiarch"
 
 // WithArchitecture is a copy whose settings name another architecture.
 func (f Files) WithArchitecture(name string) (Files, error) {

@@ -85,24 +85,7 @@ func floating(image string) string {
 	return "is whatever is newest"
 }
 
-const memcachedVariable, architectureVariable = "RELATED_IMAGE_MEMCACHED", "OPERAND_ARCHITECTURES"
-
-// architectures: the operator runs, and lets caches run, where the settings say.
-func architectures(s subject) {
-	want := s.Settings.Architecture
-	for app, o := range s.Objects() {
-		values := s.configured(o, architectureVariable)
-		if s.configures(o) {
-			values = append(values, o.Text("spec", "config", "nodeSelector", "kubernetes.io/arch"))
-		}
-		for _, value := range values {
-			if value != want {
-				s.fail(at(o), app.Name, fmt.Sprintf("%s: the architecture is %q, in the settings it is %q", o, value, want),
-					"let the component gitops/settings write it, or the overlay of that architecture")
-			}
-		}
-	}
-}
+const memcachedVariable = "RELATED_IMAGE_MEMCACHED"
 
 var zeros = regexp.MustCompile(`@sha256:0{64}$`)
 

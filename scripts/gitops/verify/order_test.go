@@ -18,7 +18,7 @@ var orderMistakes = map[string]broken{
 		"order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "of wave 0", "Application olm"},
 	},
 	"a cache in the Application of the Subscription": {
-		[]string{"openshift"}, []edit{replace("gitops/operator/subscription/kustomization.yaml", `  - namespace\.yaml`, "  - namespace.yaml\n  - ../../../operator/config/samples")},
+		[]string{"openshift"}, []edit{replace("gitops/operator/base/subscription/kustomization.yaml", `  - \.\./namespace`, "  - ../namespace\n  - ../../../../operator/config/samples")},
 		"order-of-kinds", []string{"Memcached", "Subscription memcached-operator-system/memcached-operator", "some time later"},
 	},
 	"a cache before the CRD in the same Application": {

@@ -17,7 +17,7 @@ func TestTheTreeHasNoErrors(t *testing.T) {
 		}
 	}
 	c := report.Checked
-	if c.Ways < 4 || c.Variants < 16 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
+	if c.Ways < 4 || c.Variants < 20 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
 		t.Errorf("hardly anything was checked: %+v", c)
 	}
 }
@@ -114,8 +114,8 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 	for _, v := range variants(taken(t)) {
 		seen[strings.Join(v.options, "+")]++
 	}
-	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "version"} {
-		if seen[option] != 4 {
+	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "two-replicas", "version"} {
+		if seen[option] != 5 {
 			t.Errorf("option %q is tried with %d architectures: %v", option, seen[option], seen)
 		}
 	}

@@ -16,10 +16,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
+// Architectures are those that the operator is released for.
+func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
+
 // Platforms are those that the operator is released for.
 func Platforms() []v1.Platform {
 	var platforms []v1.Platform
-	for _, architecture := range []string{"amd64", "arm64", "ppc64le", "s390x"} {
+	for _, architecture := range Architectures() {
 		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
 	}
 	return platforms

@@ -51,11 +51,11 @@ func TestInitReplacesValuesAndNothingElse(t *testing.T) {
 		"all is named": {
 			choices: Choices{
 				Repo: "file:///srv/git/demo.git", Revision: "v2", Registry: "localhost:5001",
-				Version: "dev", Architecture: "s390x", MemcachedImage: "localhost:5001/memcached:dev",
+				Version: "dev", Architecture: "multiarch", MemcachedImage: "localhost:5001/memcached:dev",
 				ArgoCDNamespace: "openshift-gitops", CatalogImage: "localhost:5001/catalog@" + digest,
 			},
 			want: Settings{
-				RepoURL: "file:///srv/git/demo.git", Revision: "v2", Architecture: "s390x",
+				RepoURL: "file:///srv/git/demo.git", Revision: "v2", Architecture: "multiarch",
 				ArgoCDNamespace: "openshift-gitops",
 				OperatorImage:   "localhost:5001/memcached-operator:dev", MemcachedImage: "localhost:5001/memcached:dev",
 				CatalogImage: "localhost:5001/catalog@" + digest,
@@ -127,7 +127,7 @@ func TestInitRefusesBeforeItWrites(t *testing.T) {
 		"a registry without a host":          {func(c *Choices) { c.Registry = "acme" }, []string{`"acme"`, "docker.io/ACCOUNT"}},
 		"a registry in capitals":             {func(c *Choices) { c.Registry = "a.b/Team" }, []string{`"a.b/Team"`, "must be lowercase"}},
 		"a version that is no tag":           {func(c *Choices) { c.Version = "a b" }, []string{"--version", `"a b"`, "0.1.0"}},
-		"an architecture without an overlay": {func(c *Choices) { c.Architecture = "riscv64" }, []string{"--architecture", "riscv64", "amd64, arm64"}},
+		"an architecture without an overlay": {func(c *Choices) { c.Architecture = "riscv64" }, []string{"--architecture", "riscv64", "amd64, arm64, ppc64le, s390x, multiarch"}},
 		"a memcached image that is none":     {func(c *Choices) { c.MemcachedImage = "Mem cached" }, []string{"--memcached-image", "docker.io/library"}},
 		"an Argo CD in no namespace":         {func(c *Choices) { c.ArgoCDNamespace = "Argo CD" }, []string{"--argocd-namespace", "Argo CD"}},
 		"a catalog by tag":                   {func(c *Choices) { c.CatalogImage = "a.b/c:v1" }, []string{"--catalog-image", "a.b/c:v1", "has no digest"}},

@@ -13,10 +13,15 @@ import (
 
 	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// architectures are those there is an overlay for.
-var architectures = []string{"amd64", "arm64", "ppc64le", "s390x"}
+// Multiarch lets the operator and caches run on any of the architectures.
+const Multiarch = "multiarch"
+
+// Architectures are those that can be chosen: overlays/ and gitops/operator have a folder for each.
+func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
 // Choices are what a user wants the settings to be, as the flags of init have them.
 type Choices struct {
@@ -117,11 +122,11 @@ func validateRevision(revision string) error {
 }
 
 func validateArchitecture(architecture string) error {
-	if slices.Contains(architectures, architecture) {
+	if slices.Contains(Architectures(), architecture) {
 		return nil
 	}
 	return invalid("architecture", architecture, "there is no overlay for it",
-		"choose one of "+strings.Join(architectures, ", "))
+		"choose one of "+strings.Join(Architectures(), ", "))
 }
 
 // operatorImage composes the operator's image from where it was pushed and its version.
