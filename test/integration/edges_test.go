@@ -109,7 +109,7 @@ func TestAVeryLongMessageIsCutAndNotLost(t *testing.T) {
 func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 	specs := []string{
 		`{"resources":{"requests":{"cpu":"100u","memory":"200000000.0001"}}}`,
-		`{"resources":{"requests":{"cpu":"0.0005"},"limits":{"memory":"0.2Gi"}}}`,
+		`{"resources":{"requests":{"cpu":"0.0005"},"limits":{"memory":"0.3Gi"}}}`,
 		`{"resources":{"limits":{"memory":"1e9","cpu":"0.1"}}}`,
 		`{"memory":"0.1Gi"}`,
 		`{"rollout":{"maxSurge":"0%","maxUnavailable":1,"minReadySeconds":0}}`,

@@ -1,29 +1,51 @@
 package memcached
 
-// What a node needs beside its items, each from memcached's source of 1.6.
+// What a node needs beside its items, from memcached's source of 1.6 and by measurement: docs/memory.md. TLS and
+// containers beside memcached are not in it, as the operator has neither.
 const (
-	// baseMemory: code, libraries, logger and LRU threads, the allocator's arenas, and the one page of a
-	// mebibyte that slabs.c may give a slab class beyond -m.
-	baseMemory = 24 * Mebibyte
+	// programMemory: code, libraries, and the threads for LRU, log and hash table.
+	programMemory = 8 * Mebibyte
 
-	// connectionMemory: a conn structure, its read buffer (16 KiB, READ_BUFFER_SIZE) and the response
-	// objects that go with it, rounded up, with the kernel's socket buffers at rest.
-	connectionMemory = int64(24) << 10
+	// slabClassMemory: a slab class gets its first page of a mebibyte even when -m is reached (slabs.c,
+	// do_slabs_newslab), and there are at most 63 (memcached.h, MAX_NUMBER_OF_SLAB_CLASSES). Without -f there are 39.
+	slabClassMemory = 63 * Mebibyte
 
-	// threadMemory: a thread's stack as far as it is touched, its caches of buffers and its LRU bump buffer.
-	threadMemory = 2 * Mebibyte
+	// pagePercent: page tables (8 bytes for 4 KiB), and what the allocator adds to a page of a mebibyte (4 KiB).
+	pagePercent = 1
 
-	// overheadPercent: hash table (8 bytes a bucket, assoc.c, doubled while it grows) and what slab classes
-	// leave unused, as part of the item memory.
-	overheadPercent = 8
+	// threadMemory: stack and arena of a worker thread, its log buffer (64 KiB, logger.h) and its buffer of items to
+	// move up in the LRU (128 KiB, items.c).
+	threadMemory = Mebibyte / 2
+
+	// connectionMemory is for a connection with a multiget in flight that nobody reads: a conn structure and the kernel's
+	// own of an open socket (6 KiB together), the read buffer (16 KiB, memcached.h, READ_BUFFER_SIZE), response objects
+	// for keys that are not sent yet (6 KiB, as much as 5 keys), and 64 KiB of the answer in the kernel's send buffer
+	// (72 KiB there).
+	connectionMemory = int64(6+16+6+72) << 10
+
+	// smallestItem is what memcached keeps an item in at least: its header and 48 bytes (slabs.c, slabs_init).
+	smallestItem = 96
 )
 
 // ContainerMemory returns the bytes that a container must be allowed, so that a full node with all its
-// connections open is not killed, rounded up to whole mebibytes.
+// connections open and busy is not killed, rounded up to whole mebibytes. MaxItemSize has no part in it: larger items
+// lie in several chunks, within the item memory.
 func ContainerMemory(s Settings) int64 {
-	sum := s.ItemMemory + s.ItemMemory*overheadPercent/100 +
-		baseMemory +
+	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
+		hashTable(s.ItemMemory) +
+		slabClassMemory +
+		programMemory +
 		int64(s.MaxConnections)*connectionMemory +
 		int64(s.Threads)*threadMemory
 	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
+}
+
+// hashTable returns the bytes of the hash table, 8 a bucket, when the memory is full of the smallest items, with the
+// table of half the size that it has just grown from. It doubles at 1.5 items a bucket (assoc.c).
+func hashTable(itemMemory int64) int64 {
+	buckets := int64(1) << 16 // HASHPOWER_DEFAULT
+	for buckets*3/2 < itemMemory/smallestItem {
+		buckets *= 2
+	}
+	return buckets * (8 + 4)
 }

@@ -57,8 +57,15 @@ func startAndAsk(t *testing.T, settings Settings) {
 	ask(t, dial(t, start(t, &settings)))
 }
 
-// start starts memcached on a free port of the loopback interface.
 func start(t *testing.T, settings *Settings) (address string) {
+	t.Helper()
+	return startBy(t, exec.Command, settings)
+}
+
+// startBy starts memcached on a free port of the loopback interface, by a command of one's own.
+func startBy(
+	t *testing.T, command func(name string, arguments ...string) *exec.Cmd, settings *Settings,
+) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -68,7 +75,7 @@ func start(t *testing.T, settings *Settings) (address string) {
 	settings.Port = int32(listener.Addr().(*net.TCPAddr).Port)
 	_ = listener.Close()
 	output := &strings.Builder{}
-	cmd := exec.Command("memcached", append(Arguments(*settings), "--listen=127.0.0.1", "--user=nobody")...)
+	cmd := command("memcached", append(Arguments(*settings), "--listen=127.0.0.1", "--user=nobody")...)
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -36,8 +36,8 @@ func TestCompute(t *testing.T) {
 				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
 			},
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("126Mi")},
-				Limits:   corev1.ResourceList{"memory": resource.MustParse("126Mi")},
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
 			Rollout: Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
 		}
@@ -63,11 +63,11 @@ func TestCompute(t *testing.T) {
 		},
 		"memory is rounded down to memcached's mebibytes, and the container gets what that needs": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("100M"))},
-			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "159Mi") },
+			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "281Mi") },
 		},
 		"connections and threads have their price in memory": {
 			spec: cachev1.MemcachedSpec{MaxConnections: new(int32(2048)), Threads: new(int32(5))},
-			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "152Mi") },
+			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "345Mi") },
 		},
 		"arguments, item size and pull secrets are passed on": {
 			spec: cachev1.MemcachedSpec{
@@ -198,7 +198,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 		},
 		"a memory limit that can't hold the items": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: limit("memory", "1Gi")},
-			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1162Mi", "1Gi for items"},
+			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1304Mi", "1Gi for items"},
 		},
 		"a request above its limit": {
 			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{

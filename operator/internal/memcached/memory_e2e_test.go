@@ -1,0 +1,119 @@
+//go:build e2e
+
+package memcached
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/test/pressure"
+)
+
+// tlsConnectionMemory is what TLS adds to a connection: OpenSSL's state, and its buffers of a read and of a write that
+// are not done. The operator's sum will need it when the operator can do TLS.
+const tlsConnectionMemory = int64(32) << 10
+
+// TestTheMemoryOfAContainerHolds lets memcached run as in a container, and bear all at once that it promises to bear.
+func TestTheMemoryOfAContainerHolds(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Settings)
+		tls    bool
+	}{
+		"the defaults":                     {func(*Settings) {}, false},
+		"the defaults by TLS":              {func(*Settings) {}, true},
+		"the least of everything":          {func(s *Settings) { s.ItemMemory, s.MaxConnections, s.Threads = 16*Mebibyte, 16, 1 }, false},
+		"as many slab classes as there be": {func(s *Settings) { s.ExtraArguments = []string{"--slab-growth-factor=1.08"} }, false},
+		"many threads":                     {func(s *Settings) { s.Threads = 32 }, false},
+		"many connections":                 {func(s *Settings) { s.MaxConnections = 4000 }, false},
+		"many connections by TLS":          {func(s *Settings) { s.MaxConnections = 2000 }, true},
+		"large items":                      {func(s *Settings) { s.ItemMemory, s.MaxItemSize = 128*Mebibyte, 32*Mebibyte }, false},
+		"a hash table that has just grown": {func(s *Settings) { s.ItemMemory = 150 * Mebibyte }, false},
+		"much memory":                      {func(s *Settings) { s.ItemMemory = 1024 * Mebibyte }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			settings := Settings{
+				ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections,
+				Threads: DefaultThreads, MaxItemSize: DefaultMaxItemSize,
+			}
+			tc.change(&settings)
+			bear(t, settings, tc.tls)
+		})
+	}
+}
+
+func bear(t *testing.T, settings Settings, byTLS bool) {
+	limit := ContainerMemory(settings)
+	load := pressure.Load{
+		ItemMemory: settings.ItemMemory, Connections: int(settings.MaxConnections), MaxItemSize: settings.MaxItemSize,
+	}
+	if byTLS {
+		limit += int64(settings.MaxConnections) * tlsConnectionMemory
+		load.TLS = secure(t, &settings)
+	}
+	group, err := pressure.NewGroup(fmt.Sprintf("memcached-memory-%d", os.Getpid()), limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := group.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	load.Address = startBy(t, group.Command, &settings)
+	_ = dial(t, load.Address).Close()
+	slabClasses, err := load.Bear(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	judge(t, group, limit)
+	t.Logf("%d slab classes", slabClasses)
+}
+
+// judge holds the limit to be enough, and at most 25 % and 32 MiB more than that.
+func judge(t *testing.T, group pressure.Group, limit int64) {
+	t.Helper()
+	kills, err := group.Kills()
+	if err != nil {
+		t.Fatal(err)
+	}
+	peak, err := group.Peak()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := peak + peak/4 + 32*Mebibyte
+	t.Logf("limit %d MiB, peak %d MiB (%d %%)", limit/Mebibyte, peak/Mebibyte, 100*peak/limit)
+	if kills != 0 || peak >= limit {
+		t.Errorf("%d processes were killed, at a limit of %d and a peak of %d bytes", kills, limit, peak)
+	}
+	if limit > most {
+		t.Errorf("the limit is %d bytes, and should be at most %d at a peak of %d", limit, most, peak)
+	}
+}
+
+// secure adds the arguments for TLS.
+func secure(t *testing.T, settings *Settings) *tls.Config {
+	t.Helper()
+	authority, err := pki.NewAuthority("memcached")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := authority.Issue(pki.Identity{Hosts: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, content := range map[string][]byte{certFile: pair.Cert, keyFile: pair.Key} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings.ExtraArguments = append(settings.ExtraArguments, "--enable-ssl",
+		fmt.Sprintf("--extended=ssl_chain_cert=%s,ssl_key=%s", certFile, keyFile))
+	return &tls.Config{InsecureSkipVerify: true} // Whose certificate it is does not matter here.
+}

@@ -1,0 +1,154 @@
+// Package pressure makes a memcached need as much memory as it can, and tells by its control group how much that was.
+package pressure
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Group is a control group for memory, as every container has one, of version 1 or 2.
+type Group struct {
+	dir string
+	v2  bool
+}
+
+const root = "/sys/fs/cgroup"
+
+// memoryRoot is the root of the hierarchy that accounts memory.
+func memoryRoot() Group {
+	v1 := filepath.Join(root, "memory")
+	if _, err := os.Stat(v1); err == nil {
+		return Group{dir: v1}
+	}
+	return Group{dir: root, v2: true}
+}
+
+// NewGroup makes a group with a limit in bytes, and without swap.
+func NewGroup(name string, limit int64) (Group, error) {
+	g := memoryRoot()
+	if g.v2 {
+		if err := g.write("cgroup.subtree_control", "+memory"); err != nil {
+			return Group{}, err
+		}
+	}
+	g.dir = filepath.Join(g.dir, name)
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		return Group{}, err
+	}
+	limitFile, swapFile := "memory.limit_in_bytes", "memory.swappiness"
+	if g.v2 {
+		limitFile, swapFile = "memory.max", "memory.swap.max"
+	}
+	if err := g.write(limitFile, strconv.FormatInt(limit, 10)); err != nil {
+		return Group{}, err
+	}
+	if _, err := os.Stat(filepath.Join(g.dir, swapFile)); err == nil { // A kernel may have no swap.
+		if err := g.write(swapFile, "0"); err != nil {
+			return Group{}, err
+		}
+	}
+	return g, g.CountSockets()
+}
+
+// GroupOf finds the group of a process.
+func GroupOf(pid int) (Group, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return Group{}, err
+	}
+	g := memoryRoot()
+	for line := range strings.Lines(string(content)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
+		if len(fields) == 3 && (g.v2 && fields[1] == "" || !g.v2 && fields[1] == "memory") {
+			g.dir = filepath.Join(g.dir, fields[2])
+			return g, nil
+		}
+	}
+	return Group{}, fmt.Errorf("process %d is in no group for memory:\n%s", pid, content)
+}
+
+// Command is exec.Command for a program that is to start in the group.
+func (g Group) Command(name string, arguments ...string) *exec.Cmd {
+	const join = `echo 0 >"$0" && exec "$@"`
+	return exec.Command("sh", append([]string{"-c", join, filepath.Join(g.dir, "cgroup.procs"), name}, arguments...)...)
+}
+
+// Remove removes the group, which must be empty. The kernel takes a moment to notice that it is.
+func (g Group) Remove() (err error) {
+	for range 100 {
+		if err = os.Remove(g.dir); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}
+
+// CountSockets has the memory of sockets accounted. Version 2 does so always, and adds it to the rest; version 1 only
+// where sockets have a limit, and by itself.
+func (g Group) CountSockets() error {
+	if g.v2 {
+		return nil
+	}
+	const none = int64(1) << 50
+	return g.write("memory.kmem.tcp.limit_in_bytes", strconv.FormatInt(none, 10))
+}
+
+// Limit returns the most that the group may use, in bytes.
+func (g Group) Limit() (int64, error) {
+	if g.v2 {
+		return g.sum("memory.max")
+	}
+	return g.sum("memory.limit_in_bytes")
+}
+
+// Peak returns the most that the group ever used, in bytes, with its sockets.
+func (g Group) Peak() (int64, error) {
+	if g.v2 {
+		return g.sum("memory.peak")
+	}
+	return g.sum("memory.max_usage_in_bytes", "memory.kmem.tcp.max_usage_in_bytes")
+}
+
+// Kills returns how many processes of the group were killed because it had used up its memory.
+func (g Group) Kills() (int, error) {
+	file := "memory.oom_control"
+	if g.v2 {
+		file = "memory.events"
+	}
+	content, err := fs.ReadFile(os.DirFS(g.dir), file)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(content)) {
+		if number, found := strings.CutPrefix(line, "oom_kill "); found {
+			return strconv.Atoi(strings.TrimSpace(number))
+		}
+	}
+	return 0, fmt.Errorf("%s of %s does not count kills:\n%s", file, g.dir, content)
+}
+
+func (g Group) write(file, value string) error {
+	return os.WriteFile(filepath.Join(g.dir, file), []byte(value), 0)
+}
+
+func (g Group) sum(files ...string) (sum int64, err error) {
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(g.dir, file))
+		if err != nil {
+			return 0, err
+		}
+		number, err := strconv.ParseInt(strings.TrimSpace(string(content)), 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s of %s: %w", file, g.dir, err)
+		}
+		sum += number
+	}
+	return sum, nil
+}

@@ -1,0 +1,200 @@
+package pressure
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// keys of a multiget, and how large each value is. Of the answer, a client's window takes in a part, and 64 KiB are
+	// left to the server's side of the connection.
+	keys  = 12
+	value = 7 << 10
+
+	// pending is how much of its next request a client has sent already: nearly a read buffer full.
+	pending = 15 << 10
+
+	// fillers are the connections by which the memory is filled, and the control connection is one more.
+	fillers = 2
+
+	// smallest is what memcached needs for the smallest item, so that this many fill the memory.
+	smallest = 96
+)
+
+// Load is what a node is to bear all at once.
+type Load struct {
+	// Address is where memcached listens.
+	Address string
+
+	// TLS is set if it does so by TLS.
+	TLS *tls.Config
+
+	// ItemMemory is its -m in bytes.
+	ItemMemory int64
+
+	// Connections are all that it may have.
+	Connections int
+
+	// MaxItemSize is its -I in bytes.
+	MaxItemSize int64
+}
+
+// Bear opens all connections and has a multiget in flight on each, whose answer is not read. Meanwhile the memory is
+// filled with the smallest items, and then every slab class is touched. It returns how many of these there are.
+func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
+	control, err := l.dial(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer control.Close()
+	if err := l.store(control); err != nil {
+		return 0, err
+	}
+	busy, err := l.dialAll(ctx, l.Connections-fillers-1)
+	defer closeAll(busy)
+	if err != nil {
+		return 0, err
+	}
+	if err := l.multiget(ctx, control, busy); err != nil {
+		return 0, fmt.Errorf("multiget on %d connections: %w", len(busy), err)
+	}
+	if err := l.fill(ctx, control); err != nil {
+		return 0, fmt.Errorf("fill the memory: %w", err)
+	}
+	return l.touchClasses(control)
+}
+
+// store stores what the multigets ask for, and an item near the largest.
+func (l Load) store(control *client) error {
+	for i := range keys {
+		if err := control.stored(fmt.Sprint("multiget", i), value); err != nil {
+			return err
+		}
+	}
+	return control.stored("largest", l.MaxItemSize*9/10)
+}
+
+func (l Load) dialAll(ctx context.Context, number int) (clients []*client, err error) {
+	for range number {
+		client, err := l.dial(ctx)
+		if err != nil {
+			return clients, fmt.Errorf("connection %d: %w", len(clients)+2, err)
+		}
+		clients = append(clients, client)
+	}
+	return clients, nil
+}
+
+func closeAll(clients []*client) {
+	for _, client := range clients {
+		_ = client.Close()
+	}
+}
+
+// multiget returns when all answers are on their way.
+func (l Load) multiget(ctx context.Context, control *client, busy []*client) error {
+	var request strings.Builder
+	request.WriteString("get")
+	for i := range keys {
+		fmt.Fprint(&request, " multiget", i)
+	}
+	request.WriteString("\r\nget ")
+	request.WriteString(strings.Repeat("and-so-on ", pending/len("and-so-on ")))
+	for _, client := range busy {
+		if _, err := io.WriteString(client, request.String()); err != nil {
+			return err
+		}
+	}
+	return until(ctx, control, func(stats map[string]string) bool {
+		return stats["get_hits"] == strconv.Itoa(keys*len(busy))
+	})
+}
+
+// fill returns when the hash table has grown to the number of items.
+func (l Load) fill(ctx context.Context, control *client) error {
+	clients, err := l.dialAll(ctx, fillers)
+	defer closeAll(clients)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for i, client := range clients {
+		group.Go(func() error { return client.fill(string(rune('a'+i)), l.ItemMemory/smallest/fillers) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return until(ctx, control, func(stats map[string]string) bool {
+		return stats["evictions"] != "0" && stats["hash_is_expanding"] == "0"
+	})
+}
+
+// fill sets items without waiting for each. It does wait for some, so that no requests pile up in the kernel.
+func (c *client) fill(prefix string, items int64) error {
+	const batch = 5000
+	out := bufio.NewWriterSize(c, 1<<16)
+	for i := range items {
+		_, _ = out.WriteString("set " + prefix)
+		_, _ = out.WriteString(strconv.FormatInt(i, 36))
+		_, _ = out.WriteString(" 0 0 1 noreply\r\n1\r\n")
+		if i%batch != 0 && i != items-1 {
+			continue
+		}
+		_, _ = out.WriteString("version\r\n")
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		if _, err := c.answers.ReadString('\n'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// touchClasses sets items of all sizes. There is no room left for some, which is no matter: each slab class has got a
+// page for the first.
+func (l Load) touchClasses(control *client) (number int, err error) {
+	const largest = 511 << 10
+	for size := int64(16); size < largest; size += 4 + size/50 {
+		if _, err := control.set(fmt.Sprint("class", size), size); err != nil {
+			return 0, fmt.Errorf("set %d bytes: %w", size, err)
+		}
+	}
+	stats, err := control.stats(" slabs")
+	if err != nil {
+		return 0, err
+	}
+	for number = 1; stats[fmt.Sprintf("%d:total_pages", number)] != ""; number++ {
+	}
+	number--
+	if stats["active_slabs"] != strconv.Itoa(number) {
+		return 0, fmt.Errorf("of the slab classes after %d only some are in use: there are %s", number, stats["active_slabs"])
+	}
+	return number, nil
+}
+
+// until waits for memcached to say that it has got somewhere.
+func until(ctx context.Context, control *client, done func(stats map[string]string) bool) error {
+	for end := time.Now().Add(patience); ; {
+		stats, err := control.stats("")
+		if err != nil || done(stats) {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("not done after %s: %v", patience, stats)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
