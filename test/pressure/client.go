@@ -20,7 +20,7 @@ const (
 	// window is how much of an answer a client takes in without reading.
 	window = 16 << 10
 
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // client speaks memcached's protocol over one connection.

@@ -2,6 +2,7 @@
 package pressure
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -132,6 +133,24 @@ func (g Group) Kills() (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("%s of %s does not count kills:\n%s", file, g.dir, content)
+}
+
+// Judge finds fault with the group's limit if it was too little, or more than 25 % and 32 MiB beyond what was needed.
+func (g Group) Judge() (figures string, err error) {
+	limit, limitErr := g.Limit()
+	peak, peakErr := g.Peak()
+	kills, killsErr := g.Kills()
+	if err := errors.Join(limitErr, peakErr, killsErr); err != nil {
+		return "", err
+	}
+	figures = fmt.Sprintf("limit %d MiB, peak %d MiB, %d killed", limit>>20, peak>>20, kills)
+	switch {
+	case kills > 0 || peak >= limit:
+		return figures, fmt.Errorf("the limit is too low: %s", figures)
+	case limit > peak+peak/4+32<<20:
+		return figures, fmt.Errorf("the limit is more than 25 %% and 32 MiB above the peak: %s", figures)
+	}
+	return figures, nil
 }
 
 func (g Group) write(file, value string) error {

@@ -48,7 +48,8 @@ type Load struct {
 }
 
 // Bear opens all connections and has a multiget in flight on each, whose answer is not read. Meanwhile the memory is
-// filled with the smallest items, and then every slab class is touched. It returns how many of these there are.
+// filled with the smallest items, the hash table grows to that, and every slab class is touched. It returns how many
+// slab classes there are.
 func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	control, err := l.dial(ctx)
 	if err != nil {
@@ -66,10 +67,14 @@ func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	if err := l.multiget(ctx, control, busy); err != nil {
 		return 0, fmt.Errorf("multiget on %d connections: %w", len(busy), err)
 	}
-	if err := l.fill(ctx, control); err != nil {
+	if err := l.fill(ctx); err != nil {
 		return 0, fmt.Errorf("fill the memory: %w", err)
 	}
-	return l.touchClasses(control)
+	// While the hash table grows, which takes seconds.
+	if slabClasses, err = touchClasses(control); err != nil {
+		return 0, fmt.Errorf("touch the slab classes: %w", err)
+	}
+	return slabClasses, until(ctx, control, full)
 }
 
 // store stores what the multigets ask for, and an item near the largest.
@@ -118,8 +123,8 @@ func (l Load) multiget(ctx context.Context, control *client, busy []*client) err
 	})
 }
 
-// fill returns when the hash table has grown to the number of items.
-func (l Load) fill(ctx context.Context, control *client) error {
+// fill fills the memory with the smallest items, of which there are the most.
+func (l Load) fill(ctx context.Context) error {
 	clients, err := l.dialAll(ctx, fillers)
 	defer closeAll(clients)
 	if err != nil {
@@ -129,12 +134,16 @@ func (l Load) fill(ctx context.Context, control *client) error {
 	for i, client := range clients {
 		group.Go(func() error { return client.fill(string(rune('a'+i)), l.ItemMemory/smallest/fillers) })
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return until(ctx, control, func(stats map[string]string) bool {
-		return stats["evictions"] != "0" && stats["hash_is_expanding"] == "0"
-	})
+	return group.Wait()
+}
+
+// full tells whether there is no room left for items, and the hash table is as large as it gets: with up to 1.5 of them
+// for each bucket. It begins to grow when an item is set.
+func full(stats map[string]string) bool {
+	items, itemsErr := strconv.ParseInt(stats["curr_items"], 10, 64)
+	power, powerErr := strconv.Atoi(stats["hash_power_level"])
+	return itemsErr == nil && powerErr == nil &&
+		stats["evictions"] != "0" && stats["hash_is_expanding"] == "0" && items <= 3<<power/2
 }
 
 // fill sets items without waiting for each. It does wait for some, so that no requests pile up in the kernel.
@@ -161,7 +170,7 @@ func (c *client) fill(prefix string, items int64) error {
 
 // touchClasses sets items of all sizes. There is no room left for some, which is no matter: each slab class has got a
 // page for the first.
-func (l Load) touchClasses(control *client) (number int, err error) {
+func touchClasses(control *client) (number int, err error) {
 	const largest = 511 << 10
 	for size := int64(16); size < largest; size += 4 + size/50 {
 		if _, err := control.set(fmt.Sprint("class", size), size); err != nil {
@@ -181,9 +190,12 @@ func (l Load) touchClasses(control *client) (number int, err error) {
 	return number, nil
 }
 
-// until waits for memcached to say that it has got somewhere.
+// until waits for memcached to say that it has got somewhere, and sets an item each time that it asks.
 func until(ctx context.Context, control *client, done func(stats map[string]string) bool) error {
 	for end := time.Now().Add(patience); ; {
+		if err := control.stored("asked", 1); err != nil {
+			return err
+		}
 		stats, err := control.stats("")
 		if err != nil || done(stats) {
 			return err

@@ -1,9 +1,13 @@
 package memcached
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 func TestArguments(t *testing.T) {
@@ -59,5 +63,35 @@ func TestHashTable(t *testing.T) {
 				t.Errorf("hashTable(%d) = %d, want %d", tc.itemMemory, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestTheTableOfLimitsIsThatOfTheSum reads docs/memory.md, whose columns are connections and threads.
+func TestTheTableOfLimitsIsThatOfTheSum(t *testing.T) {
+	content, err := os.ReadFile("../../../docs/memory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(content), "| 1024 connections, 4 threads (default) | 4096, 4 | 10000, 8 | 50000, 16 |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	columns := []Settings{
+		{MaxConnections: 1024, Threads: 4}, {MaxConnections: 4096, Threads: 4},
+		{MaxConnections: 10000, Threads: 8}, {MaxConnections: 50000, Threads: 16},
+	}
+	rows := strings.Split(table, "\n")
+	if len(rows) != 10 {
+		t.Fatalf("the table has %d lines, want 9 and the rule:\n%s", len(rows), table)
+	}
+	for _, row := range rows[1:] {
+		memory, _, _ := strings.Cut(strings.Trim(row, "| "), " ")
+		quantity := resource.MustParse(memory)
+		want := "| " + memory + " |"
+		for _, settings := range columns {
+			settings.ItemMemory = quantity.Value()
+			want += fmt.Sprintf(" %dMi |", ContainerMemory(settings)/Mebibyte)
+		}
+		if row != want {
+			t.Errorf("docs/memory.md (-written +sum):\n- %s\n+ %s", row, want)
+		}
 	}
 }

@@ -23,16 +23,17 @@ func TestTheMemoryOfAContainerHolds(t *testing.T) {
 		change func(*Settings)
 		tls    bool
 	}{
-		"the defaults":                     {func(*Settings) {}, false},
-		"the defaults by TLS":              {func(*Settings) {}, true},
-		"the least of everything":          {func(s *Settings) { s.ItemMemory, s.MaxConnections, s.Threads = 16*Mebibyte, 16, 1 }, false},
-		"as many slab classes as there be": {func(s *Settings) { s.ExtraArguments = []string{"--slab-growth-factor=1.08"} }, false},
-		"many threads":                     {func(s *Settings) { s.Threads = 32 }, false},
-		"many connections":                 {func(s *Settings) { s.MaxConnections = 4000 }, false},
-		"many connections by TLS":          {func(s *Settings) { s.MaxConnections = 2000 }, true},
-		"large items":                      {func(s *Settings) { s.ItemMemory, s.MaxItemSize = 128*Mebibyte, 32*Mebibyte }, false},
-		"a hash table that has just grown": {func(s *Settings) { s.ItemMemory = 150 * Mebibyte }, false},
-		"much memory":                      {func(s *Settings) { s.ItemMemory = 1024 * Mebibyte }, false},
+		"the defaults":            {func(*Settings) {}, false},
+		"the defaults by TLS":     {func(*Settings) {}, true},
+		"the least of everything": {func(s *Settings) { s.ItemMemory, s.MaxConnections, s.Threads = 16*Mebibyte, 16, 1 }, false},
+		"the most slab classes, and a hash table that has just grown": {func(s *Settings) {
+			s.ItemMemory, s.ExtraArguments = 150*Mebibyte, []string{"--slab-growth-factor=1.08"}
+		}, false},
+		"many threads":            {func(s *Settings) { s.Threads = 32 }, false},
+		"many connections":        {func(s *Settings) { s.MaxConnections = 4000 }, false},
+		"many connections by TLS": {func(s *Settings) { s.MaxConnections = 2000 }, true},
+		"large items":             {func(s *Settings) { s.ItemMemory, s.MaxItemSize = 128*Mebibyte, 32*Mebibyte }, false},
+		"much memory":             {func(s *Settings) { s.ItemMemory = 1024 * Mebibyte }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,29 +71,11 @@ func bear(t *testing.T, settings Settings, byTLS bool) {
 	if err != nil {
 		t.Error(err)
 	}
-	judge(t, group, limit)
-	t.Logf("%d slab classes", slabClasses)
-}
-
-// judge holds the limit to be enough, and at most 25 % and 32 MiB more than that.
-func judge(t *testing.T, group pressure.Group, limit int64) {
-	t.Helper()
-	kills, err := group.Kills()
+	figures, err := group.Judge()
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	peak, err := group.Peak()
-	if err != nil {
-		t.Fatal(err)
-	}
-	most := peak + peak/4 + 32*Mebibyte
-	t.Logf("limit %d MiB, peak %d MiB (%d %%)", limit/Mebibyte, peak/Mebibyte, 100*peak/limit)
-	if kills != 0 || peak >= limit {
-		t.Errorf("%d processes were killed, at a limit of %d and a peak of %d bytes", kills, limit, peak)
-	}
-	if limit > most {
-		t.Errorf("the limit is %d bytes, and should be at most %d at a peak of %d", limit, most, peak)
-	}
+	t.Logf("%s, %d slab classes", figures, slabClasses)
 }
 
 // secure adds the arguments for TLS.
