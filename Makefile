@@ -106,7 +106,7 @@ api-docs: ## Write the API reference from the code.
 
 .PHONY: golden
 golden: ## Write the golden files of render and gitops-plan anew. Read the diff before you commit it.
-	@go test ./operator/internal/render -update
+	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
 	@go -C scripts/gitops test ./plan -update
 
 .PHONY: fmt
