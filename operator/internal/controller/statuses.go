@@ -12,14 +12,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
-const (
-	// statusWrites is how often a status that somebody else wrote is written over within statusWindow. Two operators
-	// that differ in what they would make Pods of tell different things, and each write calls for the next.
-	statusWrites = 5
-	statusWindow = 10 * time.Minute
-)
-
-var statusLimit = pace.Limit{Writes: statusWrites, Window: statusWindow}
+// statusLimit is how often a status that somebody else wrote is written over at once. Two operators that differ in what
+// they would make Pods of tell different things, and each write calls for the next.
+const statusLimit = pace.Limit(5)
 
 // statuses remembers what was written last, to notice somebody else who writes.
 type statuses struct {
@@ -34,7 +29,7 @@ type statuses struct {
 type written struct {
 	hash [sha256.Size]byte
 	at   time.Time
-	over []time.Time // when it was written over somebody else's
+	over pace.Fight // the writes over somebody else's
 }
 
 func newStatuses() *statuses {
@@ -56,9 +51,9 @@ func (s *statuses) wait(there *cachev1.Memcached) time.Duration {
 func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := statusLimit.Recent(s.written[there.UID].over, s.now())
+	over := s.written[there.UID].over
 	if s.isForeign(there) {
-		over = append(over, s.now())
+		over = over.After(s.now())
 	}
 	s.written[there.UID] = written{hash: hashOf(now), at: s.now(), over: over}
 	s.tidy()
@@ -72,12 +67,12 @@ func (s *statuses) isForeign(there *cachev1.Memcached) bool {
 
 // tidy forgets, from time to time, what is too old to matter.
 func (s *statuses) tidy() {
-	if s.now().Sub(s.tidiedAt) < statusWindow {
+	if s.now().Sub(s.tidiedAt) < pace.Longest {
 		return
 	}
 	s.tidiedAt = s.now()
 	for uid, old := range s.written {
-		if s.now().Sub(old.at) > statusWindow {
+		if old.over.IsOver(s.now()) && s.now().Sub(old.at) > pace.Longest {
 			delete(s.written, uid)
 		}
 	}

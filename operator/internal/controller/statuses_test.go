@@ -5,6 +5,7 @@ import (
 	"time"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
 func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
@@ -18,21 +19,21 @@ func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
 	}
 	ours, theirs := telling(1), telling(9)
 
-	for range 3 * statusWrites { // Nodes come and go: what is there is always what was written last.
+	for range 3 * statusLimit { // Nodes come and go: what is there is always what was written last.
 		s.note(ours, telling(2))
 		s.note(telling(2), ours)
 	}
 	if wait := s.wait(ours); wait != 0 {
 		t.Fatalf("a status that only we write waits for %s", wait)
 	}
-	for range statusWrites {
+	for range statusLimit {
 		if wait := s.wait(theirs); wait != 0 {
 			t.Fatalf("left alone for %s before its time", wait)
 		}
 		s.note(theirs, ours)
 		now = now.Add(time.Minute)
 	}
-	if got, want := s.wait(theirs), statusWindow-statusWrites*time.Minute; got != want {
+	if got, want := s.wait(theirs), 9*time.Minute; got != want {
 		t.Errorf("left alone for %s, want %s", got, want)
 	}
 	if wait := s.wait(ours); wait != 0 {
@@ -43,9 +44,9 @@ func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
 	if wait := s.wait(other); wait != 0 {
 		t.Errorf("that of another Memcached waits for %s", wait)
 	}
-	now = now.Add(statusWindow)
+	now = now.Add(pace.Longest)
 	if wait := s.wait(theirs); wait != 0 {
-		t.Errorf("it waits for %s after the fight has become old", wait)
+		t.Errorf("it waits for %s after the pause", wait)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestStatusesThatAreOldAreForgotten(t *testing.T) {
 	first, second := &cachev1.Memcached{}, &cachev1.Memcached{}
 	first.UID, second.UID = "first", "second"
 	s.note(first, first)
-	now = now.Add(2 * statusWindow)
+	now = now.Add(2 * pace.Longest)
 	s.note(second, second)
 	if _, known := s.written["first"]; known || len(s.written) != 1 {
 		t.Errorf("remembers %d statuses", len(s.written))

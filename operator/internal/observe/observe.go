@@ -65,6 +65,7 @@ func collectChildren(
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
 		default:
+			child.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind) // Reading past the cache leaves that out.
 			children[kind.GroupKind()] = child
 		}
 	}
