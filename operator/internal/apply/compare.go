@@ -75,8 +75,11 @@ func (s schemas) differences(live client.Object, object render.Object) (*fieldpa
 		return nil, fmt.Errorf("compare: %w", err)
 	}
 	// What is only in the live object is somebody else's, or a default of the API server.
-	return comparison.Added.Union(comparison.Modified).Leaves(), nil
+	return comparison.Added.Union(comparison.Modified).Leaves().Difference(kindFields), nil
 }
+
+// kindFields say what an object is. What is read past the cache leaves them out.
+var kindFields = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"))
 
 // hashOf reads what stamp noted.
 func hashOf(object render.Object) string {

@@ -34,19 +34,26 @@ func planned(t testing.TB, change func(*plan.Defaults)) plan.Plan {
 	return p
 }
 
-// stamped renders and stamps the Deployment of a plan.
-func stamped(t testing.TB, p plan.Plan) render.Object {
+// rendered is the Deployment of a plan.
+func rendered(t testing.TB, p plan.Plan) render.Object {
 	t.Helper()
 	for _, object := range render.Objects(p) {
 		if object.GroupKind == observe.DeploymentKind.GroupKind() {
-			if err := stamp(object); err != nil {
-				t.Fatal(err)
-			}
 			return object
 		}
 	}
 	t.Fatal("no Deployment was rendered")
 	return render.Object{}
+}
+
+// stamped renders and stamps the Deployment of a plan.
+func stamped(t testing.TB, p plan.Plan) render.Object {
+	t.Helper()
+	object := rendered(t, p)
+	if err := stamp(object); err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 // liveAs returns a Deployment as the API server has it after the object was applied, defaults included.
@@ -120,7 +127,6 @@ func TestDifferences(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			live := liveAs(t, stamped(t, planned(t, tc.before)))
-			live.SetGroupVersionKind(observe.DeploymentKind)
 			if tc.damage != nil {
 				tc.damage(live)
 			}
@@ -143,7 +149,6 @@ func BenchmarkCompareOneDeploymentAtRest(b *testing.B) {
 	compare := newSchemas(clientgoscheme.Scheme)
 	p := planned(b, nil)
 	live := liveAs(b, stamped(b, p))
-	live.SetGroupVersionKind(observe.DeploymentKind)
 	b.ReportAllocs()
 	for b.Loop() {
 		if changed, err := compare.differences(live, stamped(b, p)); err != nil || !changed.Empty() {

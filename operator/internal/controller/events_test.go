@@ -57,7 +57,7 @@ func TestEvents(t *testing.T) {
 			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.ByHand),
 			before: steady, now: steady,
 			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
-				`"kubectl" (Update of scale). Remedy: change spec.size of the Memcached instead of the Deployment`},
+				`"kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of the Deployment`},
 		},
 		"somebody who left no trace changed a field of ours": {
 			report: changed(nil, drift.Nobody), before: steady, now: steady,

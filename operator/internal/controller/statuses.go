@@ -3,9 +3,11 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -37,14 +39,23 @@ func newStatuses() *statuses {
 }
 
 // wait returns how long the status that there is stays; 0 means that it may be written.
-func (s *statuses) wait(there *cachev1.Memcached) time.Duration {
+func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wait := statusLimit.Wait(s.written[there.UID].over, s.now())
-	if wait == 0 || !s.isForeign(there) {
-		return 0
+	last := s.written[there.UID]
+	switch {
+	case s.isForeign(there):
+		return statusLimit.Wait(last.over, s.now())
+	case isContested(now) && slices.Equal(there.Status.Conditions, now.Conditions):
+		// The nodes come and go as somebody else has it; that it be told at once is not worth a write for each.
+		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
-	return wait
+	return 0
+}
+
+func isContested(status cachev1.MemcachedStatus) bool {
+	ready := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReady)
+	return ready != nil && ready.Reason == cachev1.ReasonOwnershipContested
 }
 
 // note remembers that a status took the place of the one that was there.

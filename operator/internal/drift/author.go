@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
@@ -19,16 +18,17 @@ type Author struct {
 	Time        time.Time
 }
 
-// String reads like: "kubectl" (Update of scale, 2026-08-30T12:00:00Z).
+// String reads like: "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
 func (a Author) String() string {
 	how := string(a.Operation)
 	if a.Subresource != "" {
 		how += " of " + a.Subresource
 	}
+	when := "no time recorded" // As with writes of the scale subresource: Kubernetes loses theirs.
 	if !a.Time.IsZero() {
-		how += ", " + a.Time.UTC().Format(time.RFC3339)
+		when = a.Time.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%q (%s)", a.Manager, how)
+	return fmt.Sprintf("%q (%s, %s)", a.Manager, how, when)
 }
 
 // isUs tells what this operator writes, or another one of its kind.
@@ -47,7 +47,7 @@ func read(managed []metav1.ManagedFieldsEntry) []entry {
 	var entries []entry
 	for _, m := range managed {
 		fields := &fieldpath.Set{}
-		if m.FieldsV1 == nil || fields.FromJSON(bytes.NewReader(m.FieldsV1.Raw)) != nil {
+		if m.FieldsV1 == nil || fields.FromJSON(m.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		author := Author{Manager: m.Manager, Operation: m.Operation, Subresource: m.Subresource}

@@ -32,7 +32,7 @@ var (
 
 func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 	const (
-		argoCD = "Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached there"
+		argoCD = "Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached in it"
 		hpa    = "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 		sizer  = "somebody sizes containers: set spec.resources of the Memcached, or exclude the Deployment there"
 		us     = "another memcached operator serves this cache, or an admission webhook changes what is applied: remove the one, " +
@@ -159,8 +159,8 @@ func TestManyFieldsAndSeveralAuthors(t *testing.T) {
 		{Field: ".c", Was: "1", Author: one, Culprit: Somebody},
 		{Field: ".d", Was: "1", Is: "2", Author: two, Culprit: Somebody},
 	}
-	want := `.a 1 -> 2, .b 1 -> 2 by "one" (Update), .c 1 -> removed; the object was last written by "one" (Update), ` +
-		`.d 1 -> 2 by "two" (Apply)`
+	want := `.a 1 -> 2, .b 1 -> 2 by "one" (Update, no time recorded), .c 1 -> removed; the object was last written by "one" (Update, no time recorded), ` +
+		`.d 1 -> 2 by "two" (Apply, no time recorded)`
 	if diff := cmp.Diff(want, Words(drifts)); diff != "" {
 		t.Errorf("in words (-want +got):\n%s", diff)
 	}
@@ -171,7 +171,7 @@ func TestManyFieldsAndSeveralAuthors(t *testing.T) {
 	for range 3 {
 		drifts = append(drifts, drifts[0], drifts[0])
 	}
-	if words := Words(drifts); !strings.HasSuffix(words, `.a 1 -> 2 by "one" (Update), and 2 more`) {
+	if words := Words(drifts); !strings.HasSuffix(words, `.a 1 -> 2 by "one" (Update, no time recorded), and 2 more`) {
 		t.Errorf("ten fields: %s", words)
 	}
 }
@@ -188,8 +188,8 @@ func TestValuesThatAreSecretOrLong(t *testing.T) {
 			fieldpath.MakePathOrDie(container[:4]...), []any{map[string]any{"env": []any{"secret"}, "name": "x"}},
 			`[{"env":"(not shown)","name":"x"}]`,
 		},
-		"a note of ours":                     {hash, "{}", "(a note of the operator)"},
-		"what HTML would escape":             {image, "<a&b>", `"<a&b>"`},
+		"a note of ours":         {hash, "{}", "(a note of the operator)"},
+		"what HTML would escape": {image, "<a&b>", `"<a&b>"`},
 		"a long value is cut between two characters": {
 			image, strings.Repeat("ü", 60), `"` + strings.Repeat("ü", 39) + "…",
 		},

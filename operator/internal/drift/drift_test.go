@@ -22,11 +22,13 @@ func written(manager, how string, after time.Duration, fields string) metav1.Man
 	operation, subresource, _ := strings.Cut(how, " of ")
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), Subresource: subresource,
-		Time: &metav1.Time{Time: noon.Add(after)}, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+		Time: &metav1.Time{Time: noon.Add(after)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
-func byUs(fields string) metav1.ManagedFieldsEntry { return written("memcached-operator", "Apply", 0, fields) }
+func byUs(fields string) metav1.ManagedFieldsEntry {
+	return written("memcached-operator", "Apply", 0, fields)
+}
 
 const (
 	labels  = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
@@ -104,9 +106,9 @@ func TestWhoChangedWhat(t *testing.T) {
 		"an entry without a time": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{{
-				Manager: "tool", Operation: "Update", FieldsV1: &metav1.FieldsV1{Raw: []byte(labels)},
+				Manager: "tool", Operation: "Update", FieldsV1: metav1.NewFieldsV1(labels),
 			}},
-			want: `.metadata.labels.app "memcached" -> "other" by "tool" (Update)`,
+			want: `.metadata.labels.app "memcached" -> "other" by "tool" (Update, no time recorded)`,
 		},
 		"a field that was removed, and one manager who wrote since": {
 			damage: unlabeled, changed: []fieldpath.Path{app},

@@ -72,7 +72,7 @@ func cut(text string) string {
 	return text[:end] + "…"
 }
 
-// Words tell what was changed by whom: .spec.replicas 3 -> 7 by "kubectl" (Update of scale, 2026-08-30T12:00:00Z).
+// Words tell what was changed by whom: .spec.replicas 3 -> 7 by "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
 func Words(drifts []Drift) string {
 	var words []string
 	for i, drift := range drifts[:min(len(drifts), mostFields)] {
@@ -119,7 +119,8 @@ func Remedies(kind string, drifts []Drift) string {
 func (d Drift) remedy(kind string) string {
 	switch d.Culprit {
 	case ArgoCD:
-		return fmt.Sprintf("Argo CD manages the %s itself: take it out of its Application, and leave the Memcached there", kind)
+		return fmt.Sprintf("Argo CD manages the %s itself: take it out of its Application, and leave the Memcached in it",
+			kind)
 	case Autoscaler:
 		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 	case Sizer:

@@ -35,13 +35,11 @@ var (
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// New returns an empty object of a kind of child, which says what it is.
+// New returns an empty object of a kind of child.
 func New(kind schema.GroupKind) client.Object {
 	for _, known := range Kinds() {
 		if known.GroupKind() == kind {
-			object := known.New()
-			object.GetObjectKind().SetGroupVersionKind(known.GroupVersionKind)
-			return object
+			return known.New()
 		}
 	}
 	panic("not a kind of child: " + kind.String()) // A mistake in the program.

@@ -65,7 +65,6 @@ func collectChildren(
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
 		default:
-			child.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind) // Reading past the cache leaves that out.
 			children[kind.GroupKind()] = child
 		}
 	}

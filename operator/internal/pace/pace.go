@@ -3,8 +3,8 @@ package pace
 
 import "time"
 
+// Shortest and Longest bound the pause before another write.
 const (
-	// Shortest and Longest bound the pause before another write.
 	Shortest = 15 * time.Second
 	Longest  = 10 * time.Minute
 )

@@ -230,7 +230,7 @@ func TestConditions(t *testing.T) {
 			},
 			want: cachev1.ReasonOwnershipContested, beside: cachev1.ConditionStalled,
 			message: `Deployment "cache" is changed each time that it is put right: .spec.replicas 3 -> 7 by ` +
-				`"kube-controller-manager" (Update of scale). It is left as it is for a while, at most ten minutes, and then put ` +
+				`"kube-controller-manager" (Update of scale, no time recorded). It is left as it is for a while, at most ten minutes, and then put ` +
 				`right again. Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
 				`the Memcached`,
 		},
