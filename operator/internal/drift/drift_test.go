@@ -88,6 +88,11 @@ func TestWhoChangedWhat(t *testing.T) {
 			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", -time.Hour, labels), byUs(labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
 		},
+		"a field that we hold, too, and come first": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(labels), written("tool", "Update", -time.Hour, labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
+		},
 		"a field that only we hold": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(labels)},
