@@ -42,7 +42,7 @@ const (
 	ReasonOwnershipConflict = "OwnershipConflict"
 
 	// ReasonOwnershipContested: somebody changes an object of the cache each time that the operator puts it right. The
-	// operator gives way for up to ten minutes, then tries again.
+	// message names who, what and the remedy. The operator gives way for a while, at most ten minutes, then tries again.
 	ReasonOwnershipContested = "OwnershipContested"
 
 	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -28,6 +28,7 @@ const replacedRetry = time.Second
 // Client is what applying needs of a client.
 type Client interface {
 	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
+	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
 	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
 }
 
@@ -35,7 +36,7 @@ type Client interface {
 type Syncer struct {
 	client Client
 
-	// live reads past the cache, which holds only objects with our labels.
+	// live reads past the cache, which holds only objects with our labels, and no managed fields.
 	live client.Reader
 
 	schemas  schemas
@@ -97,54 +98,47 @@ func (s *Syncer) syncOne(
 	if err != nil {
 		return Outcome{}, err
 	}
-	fields, err := s.schemas.differences(live, object)
-	if err != nil || len(fields) == 0 {
-		return Outcome{Verdict: Unchanged, Generation: generation}, err
-	}
-	if wait := s.contests.wait(live.GetUID(), hashOf(object)); wait > 0 {
-		return contested(object, fields, wait), nil
-	}
-	return s.update(ctx, live, fields, object)
+	outcome, err := s.makeSame(ctx, live, object)
+	outcome.Generation = max(outcome.Generation, generation)
+	return outcome, err
 }
 
-// contested gives way in a fight, and says how to end it.
-func contested(object render.Object, fields []string, wait time.Duration) Outcome {
-	return Outcome{Verdict: Contested, RetryAfter: wait, Why: fmt.Sprintf(
-		"%s %q is changed by somebody each time that it is put right: %s. It is left as it is for up to %s. "+
-			"Find who sets these fields by `kubectl get %s %[2]s --show-managed-fields -o yaml`, and stop them",
-		object.Kind, *object.Metadata.Name, fieldsInWords(fields), contestWindow, strings.ToLower(object.Kind))}
-}
-
-// fieldsInWords leaves out the operator's own notes, which change with other fields.
-func fieldsInWords(fields []string) string {
-	others := slices.DeleteFunc(slices.Clone(fields), isNote)
+// makeSame writes an object that is ours, if it differs.
+func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
+	changed, err := s.schemas.differences(live, object)
 	switch {
-	case len(others) > 0:
-		return strings.Join(others, ", ")
-	case slices.ContainsFunc(fields, isHash):
-		return "a field that is no longer set, or only a note of the operator"
+	case err != nil || changed.Empty():
+		return Outcome{Verdict: Unchanged}, err
+	case s.wishChanged(live, object):
+		return s.update(ctx, live, changed, object)
 	}
-	return "a note of the operator"
+	return s.correct(ctx, live, changed, object)
+}
+
+// wishChanged tells whether something else is wanted of an object than when it was written last. What we have written
+// before, and is not so any more, somebody else has changed.
+func (s *Syncer) wishChanged(live client.Object, object render.Object) bool {
+	before := live.GetAnnotations()[names.AnnotationAppliedHash]
+	return before != "" && before != hashOf(object) && !s.contests.knows(live.GetUID(), hashOf(object))
 }
 
 // update applies over an object that is ours. Its uid goes along: should it have been replaced meanwhile, the
 // API server refuses.
 func (s *Syncer) update(
-	ctx context.Context, live client.Object, fields []string, object render.Object,
+	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
 	hash := hashOf(object) // The answer overwrites the object.
 	object.Metadata.WithUID(live.GetUID())
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
+	if len(refusedFields(err)) > 0 {
+		err = s.applyWithoutStrays(ctx, live, changed, object, err)
+	}
 	switch {
 	case err == nil:
 		s.contests.note(live.GetUID(), hash)
-		return Outcome{Verdict: Updated, Fields: fields, Generation: answeredGeneration(object)}, nil
+		return Outcome{Verdict: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
-	case len(refusedFields(err)) > 0 && len(fields) > 0 && !slices.ContainsFunc(fields, isHash):
-		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
-		const text = "a change by somebody else can not be taken back, delete what was added: %s"
-		return Outcome{}, fmt.Errorf(text, err.Error())
 	}
 	return Outcome{}, err
 }
@@ -170,8 +164,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(observe.VersionOf(object.GroupKind))
+	found := observe.New(object.GroupKind)
 	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), found)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -184,7 +177,11 @@ func (s *Syncer) meet(
 		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache will not show it: its labels, by which the cache selects, were taken away.
-		return s.update(ctx, found, []string{".metadata.labels"}, object)
+		changed, err := s.schemas.differences(found, object)
+		if err != nil {
+			return Outcome{}, err
+		}
+		return s.correct(ctx, found, changed, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }

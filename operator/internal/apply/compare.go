@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -53,10 +53,10 @@ func newSchemas(scheme *runtime.Scheme) schemas {
 	return found
 }
 
-// differences returns the paths of the fields that applying the object would change, as the API server's own
+// differences returns the fields that applying the object would change, as the API server's own
 // library compares them: lists by their keys, quantities by their value. The hash, which is one of the fields, shows
 // a field that we set once and no longer want.
-func (s schemas) differences(live client.Object, object render.Object) ([]string, error) {
+func (s schemas) differences(live client.Object, object render.Object) (*fieldpath.Set, error) {
 	kind := s[object.GroupKind]
 	found, err := value.NewValueReflect(live)
 	if err != nil {
@@ -75,26 +75,24 @@ func (s schemas) differences(live client.Object, object render.Object) ([]string
 		return nil, fmt.Errorf("compare: %w", err)
 	}
 	// What is only in the live object is somebody else's, or a default of the API server.
-	return paths(comparison.Added.Union(comparison.Modified)), nil
+	return comparison.Added.Union(comparison.Modified).Leaves().Difference(kindFields), nil
 }
+
+// kindFields say what an object is. What is read past the cache leaves them out.
+var kindFields = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"))
 
 // hashOf reads what stamp noted.
 func hashOf(object render.Object) string {
 	return object.Metadata.Annotations[names.AnnotationAppliedHash]
 }
 
-// isNote tells the annotations in which the operator keeps what it has to know.
-func isNote(field string) bool {
-	return isHash(field) || strings.HasSuffix(field, names.AnnotationTemplateInputs)
-}
-
-// isHash tells the annotation that changes with every wish.
-func isHash(field string) bool {
-	return strings.HasSuffix(field, names.AnnotationAppliedHash)
-}
-
+// paths leaves out the operator's own notes, which change with other fields.
 func paths(set *fieldpath.Set) []string {
 	var paths []string
-	set.Leaves().Iterate(func(path fieldpath.Path) { paths = append(paths, path.String()) })
+	for path := range set.All() {
+		if !drift.IsNote(path) {
+			paths = append(paths, path.String())
+		}
+	}
 	return paths
 }

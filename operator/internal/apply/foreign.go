@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -37,7 +38,7 @@ func (s *Syncer) adoptOrRefuse(
 			"delete or rename it, give this Memcached another name, or let it be taken over by the annotation %s: %s",
 			cachev1.AnnotationAdopt, strings.ToLower(object.Kind))), nil
 	}
-	outcome, err := s.update(ctx, found, nil, object)
+	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
 	if len(refusedFields(err)) > 0 {
 		return refuse(object, "can not be taken over ("+err.Error()+")",
 			"change or delete what stands in the way, or delete the whole object"), nil

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -41,12 +42,20 @@ func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 			if err := stamp(object); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := known.differences(live, object); err != nil {
+			changed, err := known.differences(live, object)
+			if err != nil {
 				return // No API server would store such a thing: a key of a list twice, for example.
 			}
+			drifts, err := drift.Explain(live, object.Configuration, changed)
+			if err != nil || changed.Empty() != (len(drifts) == 0) {
+				t.Errorf("%d drifts for the changes %s (%v)", len(drifts), changed, err)
+			}
+			if _, err := drift.Strays(live, object.Configuration, changed); err != nil {
+				t.Error(err)
+			}
 			applied := applyOver(t, known, live, object)
-			if fields, err := known.differences(applied, object); err != nil || len(fields) > 0 {
-				t.Errorf("differs after it was applied: %v %v", fields, err)
+			if changed, err := known.differences(applied, object); err != nil || !changed.Empty() {
+				t.Errorf("differs after it was applied: %v %v", changed, err)
 			}
 		}
 	})

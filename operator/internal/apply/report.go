@@ -2,10 +2,11 @@ package apply
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 )
 
 // Verdict is what became of a child.
@@ -50,10 +51,15 @@ type Outcome struct {
 	Name    string
 	Verdict Verdict
 
-	// Fields are the paths that were changed, where the child was updated.
+	// Fields are the paths that were changed, where the child was updated, the operator's own notes aside.
 	Fields []string
 
-	// Why explains a child that was refused, is contested or is leaving, and names the remedy.
+	// Drift is what somebody changed of what we had set, where that is why the child was updated, is contested or failed.
+	// Version is that of the child as it was found then.
+	Drift   []drift.Drift
+	Version string
+
+	// Why explains a child that was refused or is leaving, and names the remedy.
 	Why string
 
 	// Err is why a child failed.
@@ -124,15 +130,4 @@ func (r Report) Generation(kind schema.GroupKind) int64 {
 		}
 	}
 	return 0
-}
-
-// WishChanged tells whether the child was updated because something else is wanted of it, and not because somebody
-// changed it.
-func (o Outcome) WishChanged() bool {
-	return slices.ContainsFunc(o.Fields, isHash)
-}
-
-// FieldsInWords are the fields that were changed, for people.
-func (o Outcome) FieldsInWords() string {
-	return fieldsInWords(o.Fields)
 }

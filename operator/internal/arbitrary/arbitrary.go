@@ -43,8 +43,11 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	if spec.Size != nil {
 		*spec.Size = max(0, min(*spec.Size, 1000))
 	}
+	seen := map[string]bool{"": true}
 	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.ImagePullSecret) bool {
-		return secret.Name == ""
+		known := seen[secret.Name]
+		seen[secret.Name] = true
+		return known
 	})
 }
 

@@ -107,14 +107,14 @@ func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: wait}, nil
 }
 
-// writeStatus writes the status if it differs. In a fight over it, it returns how long it is left as it is.
+// writeStatus writes the status if it differs. In a fight it returns how long it is left as it is.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (time.Duration, error) {
 	if !status.Differs(mc.Status, now) {
 		return 0, nil
 	}
-	if wait := r.statuses.wait(mc); wait > 0 {
+	if wait := r.statuses.wait(mc, now); wait > 0 {
 		return wait, nil
 	}
 	patched, base := mc.DeepCopy(), mc.DeepCopy()

@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +13,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
@@ -23,15 +25,18 @@ type notice struct {
 	action    string
 	note      string
 
-	// child is what the notice is about, if not the Memcached as a whole. It goes along as the related object:
-	// without it the API would merge the notices of two children that are otherwise alike.
+	// child is what the notice is about, if not the Memcached as a whole. It goes along as the related object: without
+	// it the API would merge the notices of two children that are otherwise alike, and without its version, where there
+	// is one, those of two drifts.
 	child apply.Outcome
 }
 
 func (n notice) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
 	var related runtime.Object
 	if n.child.Name != "" {
-		child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: n.child.Name}}
+		child := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+			Namespace: mc.Namespace, Name: n.child.Name, ResourceVersion: n.child.Version,
+		}}
 		child.SetGroupVersionKind(observe.VersionOf(n.child.GroupKind))
 		related = child
 	}
@@ -60,11 +65,11 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 }
 
 // updated tells the three causes of an update apart: a changed size, another wish of the spec or of a new operator,
-// or somebody who changed a field of ours. Only with a wish the hash of what is applied changes.
+// or somebody who changed a field of ours.
 func updated(pass status.Input, o apply.Outcome) notice {
 	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
 	switch {
-	case !o.WishChanged():
+	case len(o.Drift) > 0:
 		return driftCorrected(o)
 	case scaled:
 		return rescaled(o, pass.Plan.Size)
@@ -93,13 +98,16 @@ func rescaled(o apply.Outcome, size int32) notice {
 }
 
 func broughtUpToSpec(o apply.Outcome) notice {
-	return normal(o, "Updated", "Update",
-		fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, o.FieldsInWords()))
+	fields := strings.Join(o.Fields, ", ")
+	if fields == "" {
+		fields = "a field that is no longer set, or only a note of the operator"
+	}
+	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, fields))
 }
 
 func driftCorrected(o apply.Outcome) notice {
-	corrected := normal(o, "DriftCorrected", "Correct",
-		fmt.Sprintf("%s %q was changed by somebody, and restored: %s", o.Kind, o.Name, o.FieldsInWords()))
+	corrected := normal(o, "DriftCorrected", "Correct", fmt.Sprintf("%s %q was changed, and restored: %s. Remedy: %s",
+		o.Kind, o.Name, drift.Words(o.Drift), drift.Remedies(o.Kind, o.Drift)))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected
 }

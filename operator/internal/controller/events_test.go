@@ -8,6 +8,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
@@ -21,6 +22,11 @@ func TestEvents(t *testing.T) {
 	deployment := func(verdict apply.Verdict, fields ...string) apply.Report {
 		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Verdict: verdict, Fields: fields}}
 	}
+	changed := func(by *drift.Author, culprit drift.Culprit) apply.Report {
+		report := deployment(apply.Updated, ".spec.replicas")
+		report[0].Drift = []drift.Drift{{Field: ".spec.replicas", Was: "3", Is: "7", Author: by, Culprit: culprit}}
+		return report
+	}
 	tests := map[string]struct {
 		report      apply.Report
 		before, now cachev1.MemcachedStatus
@@ -32,8 +38,7 @@ func TestEvents(t *testing.T) {
 			want: []string{`Normal Created: Deployment "cache" created`},
 		},
 		"the size changed": {
-			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash", ".spec.replicas"),
-			before: steady, now: steady,
+			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
 			want: []string{"Normal Scaled: Scaled to 5 nodes"},
 		},
 		"a rollout was stopped": {
@@ -41,21 +46,23 @@ func TestEvents(t *testing.T) {
 			want: []string{`Normal RolloutHeld: Deployment "cache" is paused in the middle of its rollout`},
 		},
 		"another field changed": {
-			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash", ".spec.template.x"),
-			before: steady, now: steady,
+			report: deployment(apply.Updated, ".spec.template.x"), before: steady, now: steady,
 			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: .spec.template.x`},
 		},
 		"a field is no longer wanted": {
-			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/applied-hash"), before: steady, now: steady,
+			report: deployment(apply.Updated), before: steady, now: steady,
 			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set, or only a note of the operator`},
 		},
-		"somebody took a note of ours away": {
-			report: deployment(apply.Updated, ".metadata.annotations.cache.example.com/template-inputs"), before: steady, now: steady,
-			want: []string{`Warning DriftCorrected: Deployment "cache" was changed by somebody, and restored: a note of the operator`},
-		},
 		"somebody changed a field of ours": {
-			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
-			want: []string{`Warning DriftCorrected: Deployment "cache" was changed by somebody, and restored: .spec.replicas`},
+			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.ByHand),
+			before: steady, now: steady,
+			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
+				`"kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of the Deployment`},
+		},
+		"somebody who left no trace changed a field of ours": {
+			report: changed(nil, drift.Nobody), before: steady, now: steady,
+			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
+				`somebody who is not recorded. Remedy: the API server's audit log tells who it was`},
 		},
 		"a child was taken over": {
 			report: deployment(apply.Adopted), before: steady, now: steady,

@@ -3,23 +3,20 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
-const (
-	// statusWrites is how often a status that somebody else wrote is written over within statusWindow. Two operators
-	// that differ in what they would make Pods of tell different things, and each write calls for the next.
-	statusWrites = 5
-	statusWindow = 10 * time.Minute
-)
-
-var statusLimit = pace.Limit{Writes: statusWrites, Window: statusWindow}
+// statusLimit is how often a status that somebody else wrote is written over at once. Two operators that differ in what
+// they would make Pods of tell different things, and each write calls for the next.
+const statusLimit = pace.Limit(5)
 
 // statuses remembers what was written last, to notice somebody else who writes.
 type statuses struct {
@@ -34,7 +31,7 @@ type statuses struct {
 type written struct {
 	hash [sha256.Size]byte
 	at   time.Time
-	over []time.Time // when it was written over somebody else's
+	over pace.Fight // the writes over somebody else's
 }
 
 func newStatuses() *statuses {
@@ -42,23 +39,32 @@ func newStatuses() *statuses {
 }
 
 // wait returns how long the status that there is stays; 0 means that it may be written.
-func (s *statuses) wait(there *cachev1.Memcached) time.Duration {
+func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	wait := statusLimit.Wait(s.written[there.UID].over, s.now())
-	if wait == 0 || !s.isForeign(there) {
-		return 0
+	last := s.written[there.UID]
+	switch {
+	case s.isForeign(there):
+		return statusLimit.Wait(last.over, s.now())
+	case isContested(now) && slices.Equal(there.Status.Conditions, now.Conditions):
+		// The nodes come and go as somebody else has it; that it be told at once is not worth a write for each.
+		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
-	return wait
+	return 0
+}
+
+func isContested(status cachev1.MemcachedStatus) bool {
+	ready := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReady)
+	return ready != nil && ready.Reason == cachev1.ReasonOwnershipContested
 }
 
 // note remembers that a status took the place of the one that was there.
 func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := statusLimit.Recent(s.written[there.UID].over, s.now())
+	over := s.written[there.UID].over
 	if s.isForeign(there) {
-		over = append(over, s.now())
+		over = over.After(s.now())
 	}
 	s.written[there.UID] = written{hash: hashOf(now), at: s.now(), over: over}
 	s.tidy()
@@ -72,12 +78,12 @@ func (s *statuses) isForeign(there *cachev1.Memcached) bool {
 
 // tidy forgets, from time to time, what is too old to matter.
 func (s *statuses) tidy() {
-	if s.now().Sub(s.tidiedAt) < statusWindow {
+	if s.now().Sub(s.tidiedAt) < pace.Longest {
 		return
 	}
 	s.tidiedAt = s.now()
 	for uid, old := range s.written {
-		if s.now().Sub(old.at) > statusWindow {
+		if old.over.IsOver(s.now()) && s.now().Sub(old.at) > pace.Longest {
 			delete(s.written, uid)
 		}
 	}

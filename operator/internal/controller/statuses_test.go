@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
 func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
@@ -18,34 +21,61 @@ func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
 	}
 	ours, theirs := telling(1), telling(9)
 
-	for range 3 * statusWrites { // Nodes come and go: what is there is always what was written last.
+	for range 3 * statusLimit { // Nodes come and go: what is there is always what was written last.
 		s.note(ours, telling(2))
 		s.note(telling(2), ours)
 	}
-	if wait := s.wait(ours); wait != 0 {
+	if wait := s.wait(ours, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Fatalf("a status that only we write waits for %s", wait)
 	}
-	for range statusWrites {
-		if wait := s.wait(theirs); wait != 0 {
+	for range statusLimit {
+		if wait := s.wait(theirs, cachev1.MemcachedStatus{}); wait != 0 {
 			t.Fatalf("left alone for %s before its time", wait)
 		}
 		s.note(theirs, ours)
 		now = now.Add(time.Minute)
 	}
-	if got, want := s.wait(theirs), statusWindow-statusWrites*time.Minute; got != want {
+	if got, want := s.wait(theirs, cachev1.MemcachedStatus{}), 9*time.Minute; got != want {
 		t.Errorf("left alone for %s, want %s", got, want)
 	}
-	if wait := s.wait(ours); wait != 0 {
+	if wait := s.wait(ours, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Errorf("ours is still there, and its next one waits for %s", wait)
 	}
 	other := telling(9)
 	other.UID = "other"
-	if wait := s.wait(other); wait != 0 {
+	if wait := s.wait(other, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Errorf("that of another Memcached waits for %s", wait)
 	}
-	now = now.Add(statusWindow)
-	if wait := s.wait(theirs); wait != 0 {
-		t.Errorf("it waits for %s after the fight has become old", wait)
+	now = now.Add(pace.Longest)
+	if wait := s.wait(theirs, cachev1.MemcachedStatus{}); wait != 0 {
+		t.Errorf("it waits for %s after the pause", wait)
+	}
+}
+
+func TestNodesThatComeAndGoInAFightAreNotToldEachTime(t *testing.T) {
+	now := time.Unix(0, 0)
+	s := newStatuses()
+	s.now = func() time.Time { return now }
+	contested := &cachev1.Memcached{Status: cachev1.MemcachedStatus{Conditions: []metav1.Condition{
+		{Type: cachev1.ConditionReady, Reason: cachev1.ReasonOwnershipContested, Message: "by one"},
+	}}}
+	s.note(&cachev1.Memcached{}, contested)
+	now = now.Add(time.Second)
+	more := contested.DeepCopy().Status
+	more.ReadyReplicas = 9
+	if got, want := s.wait(contested, more), pace.Shortest-time.Second; got != want {
+		t.Errorf("another count waits for %s, want %s", got, want)
+	}
+	news := contested.DeepCopy().Status
+	news.Conditions[0].Message = "by another"
+	if wait := s.wait(contested, news); wait != 0 {
+		t.Errorf("another message waits for %s", wait)
+	}
+	ready := contested.DeepCopy()
+	ready.Status.Conditions[0].Reason = cachev1.ReasonNodesNotReady
+	s.note(contested, ready)
+	if wait := s.wait(ready, ready.Status); wait != 0 {
+		t.Errorf("without a fight it waits for %s", wait)
 	}
 }
 
@@ -56,7 +86,7 @@ func TestStatusesThatAreOldAreForgotten(t *testing.T) {
 	first, second := &cachev1.Memcached{}, &cachev1.Memcached{}
 	first.UID, second.UID = "first", "second"
 	s.note(first, first)
-	now = now.Add(2 * statusWindow)
+	now = now.Add(2 * pace.Longest)
 	s.note(second, second)
 	if _, known := s.written["first"]; known || len(s.written) != 1 {
 		t.Errorf("remembers %d statuses", len(s.written))

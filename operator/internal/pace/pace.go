@@ -1,27 +1,43 @@
-// Package pace tells how long to leave alone what has been written too often: somebody else writes it, too.
+// Package pace tells how long to leave alone what somebody else undoes each time that it is written.
 package pace
 
-import (
-	"slices"
-	"time"
+import "time"
+
+// Shortest and Longest bound the pause before another write.
+const (
+	Shortest = 15 * time.Second
+	Longest  = 10 * time.Minute
 )
 
-// Limit is how often something may be written within a time.
-type Limit struct {
-	Writes int
-	Window time.Duration
+// Limit is how many writes may follow each other at once. Before each further one there is a pause three times as long
+// as the fight has lasted: what is over soon is put right soon, and what goes on for ever costs little.
+type Limit int
+
+// Fight is what is remembered of writes that somebody else undid. Its zero value has had none.
+type Fight struct {
+	writes      int
+	first, last time.Time
 }
 
-// Recent are those of the times of writes, the oldest first, that still count.
-func (l Limit) Recent(writes []time.Time, now time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(writes), func(t time.Time) bool { return now.Sub(t) >= l.Window })
+// After returns the fight after one more write.
+func (f Fight) After(now time.Time) Fight {
+	if f.IsOver(now) {
+		f = Fight{first: now}
+	}
+	return Fight{writes: f.writes + 1, first: f.first, last: now}
+}
+
+// IsOver tells whether there was no write for so long that the next one begins another fight. That is longer than any
+// pause, so that a write at the end of one is still of the same fight.
+func (f Fight) IsOver(now time.Time) bool {
+	return f.writes == 0 || now.Sub(f.last) >= 2*Longest
 }
 
 // Wait returns how long to wait with the next write; 0 means that it may be now.
-func (l Limit) Wait(writes []time.Time, now time.Time) time.Duration {
-	recent := l.Recent(writes, now)
-	if len(recent) < l.Writes {
+func (l Limit) Wait(f Fight, now time.Time) time.Duration {
+	if f.writes < int(l) {
 		return 0
 	}
-	return recent[len(recent)-l.Writes].Add(l.Window).Sub(now)
+	pause := min(max(3*f.last.Sub(f.first), Shortest), Longest)
+	return max(f.last.Add(pause).Sub(now), 0)
 }

@@ -11,6 +11,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
@@ -39,8 +40,8 @@ type verdict struct {
 // check judges a cache, or passes.
 type check func(Input) (verdict, bool)
 
-// checks are asked in turn; the first that does not pass gives the reason. Their messages hold nothing that
-// changes while the cache does not: no times, no random names.
+// checks are asked in turn; the first that does not pass gives the reason. Their messages hold nothing that changes
+// while the cache does not: no random names, and no times but that of the change that a fight began to pause with.
 var checks = []check{
 	// Make sure that the spec is possible.
 	specIsValid,
@@ -100,7 +101,16 @@ func childrenAreOurs(in Input) (verdict, bool) {
 }
 
 func nobodyContests(in Input) (verdict, bool) {
-	return explained(in, apply.Contested, verdict{state: stuck, reason: cachev1.ReasonOwnershipContested})
+	var fights []string
+	for _, outcome := range in.Report {
+		if outcome.Verdict == apply.Contested {
+			fights = append(fights, fmt.Sprintf("%s %q is changed each time that it is put right: %s. It is left as it is for "+
+				"a while, at most ten minutes, and then put right again. Remedy: %s", outcome.Kind, outcome.Name,
+				drift.Words(outcome.Drift), drift.Remedies(outcome.Kind, outcome.Drift)))
+		}
+	}
+	message := strings.Join(fights, "; ")
+	return verdict{stuck, cachev1.ReasonOwnershipContested, message}, len(fights) > 0
 }
 
 func nothingLeaves(in Input) (verdict, bool) {

@@ -17,6 +17,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -221,8 +222,17 @@ func TestConditions(t *testing.T) {
 			want:   cachev1.ReasonApplyFailed, message: "no answer", beside: cachev1.ConditionReconciling,
 		},
 		"somebody takes back what is set": {
-			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Contested, Why: "fight"}} },
-			want:   cachev1.ReasonOwnershipContested, message: "fight", beside: cachev1.ConditionStalled,
+			change: func(in *Input) {
+				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Contested, Drift: []drift.Drift{{
+					Field: ".spec.replicas", Was: "3", Is: "7", Culprit: drift.Autoscaler,
+					Author: &drift.Author{Manager: "kube-controller-manager", Operation: "Update", Subresource: "scale"},
+				}}}}
+			},
+			want: cachev1.ReasonOwnershipContested, beside: cachev1.ConditionStalled,
+			message: `Deployment "cache" is changed each time that it is put right: .spec.replicas 3 -> 7 by ` +
+				`"kube-controller-manager" (Update of scale, no time recorded). It is left as it is for a while, at most ten minutes, and then put ` +
+				`right again. Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
+				`the Memcached`,
 		},
 		"a child is on its way out": {
 			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Leaving, Why: "is being deleted"}} },

@@ -78,6 +78,7 @@ func anyReport(filler *randfill.Filler) apply.Report {
 	for _, choice := range chosen {
 		outcome := apply.Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache"}
 		filler.Fill(&outcome.Why)
+		filler.Fill(&outcome.Drift)
 		filler.Fill(&outcome.Generation)
 		if outcome.Verdict = verdicts[int(choice)%len(verdicts)]; outcome.Verdict == apply.Failed {
 			outcome.Err = errors.New(outcome.Why)

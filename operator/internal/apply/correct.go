@@ -1,0 +1,94 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+// correct puts right what somebody changed. Where that was of no use too often, it leaves it as it is for a while.
+func (s *Syncer) correct(
+	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
+) (Outcome, error) {
+	wait, first := s.contests.wait(live.GetUID(), hashOf(object)), changed.String()
+	if known := s.contests.explained(live.GetUID(), first); wait > 0 && known != nil {
+		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: known}, nil
+	}
+	live = s.withManagedFields(ctx, live, object)
+	changed, err := s.schemas.differences(live, object)
+	if err != nil || changed.Empty() { // It is as it should be meanwhile, and the cache is about to show it.
+		return Outcome{Verdict: Unchanged}, err
+	}
+	found, err := drift.Explain(live, object.Configuration, changed)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if wait > 0 {
+		s.contests.explain(live.GetUID(), first, found)
+		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: found}, nil
+	}
+	outcome, err := s.update(ctx, live, changed, object)
+	if len(refusedFields(err)) > 0 {
+		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
+		err = fmt.Errorf("a change by somebody else can not be taken back (%s), delete what was added: %s",
+			drift.Words(found), err.Error())
+	}
+	outcome.Drift, outcome.Version = found, live.GetResourceVersion()
+	return outcome, err
+}
+
+// withManagedFields reads an object once more, past the cache. Where that fails, or there is another one by now, it
+// stays with what it has: who did it is worth knowing, but not a condition for putting it right.
+func (s *Syncer) withManagedFields(ctx context.Context, live client.Object, object render.Object) client.Object {
+	if len(live.GetManagedFields()) > 0 {
+		return live // It was read past the cache.
+	}
+	fresh := observe.New(object.GroupKind)
+	err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh)
+	if err != nil || fresh.GetUID() != live.GetUID() {
+		return live
+	}
+	return fresh
+}
+
+// applyWithoutStrays removes the list items that were ours until somebody changed their keys, from the object as it was
+// seen and no later one, and applies again. Where there are none, the refusal stands.
+func (s *Syncer) applyWithoutStrays(
+	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
+) error {
+	strays, err := drift.Strays(live, object.Configuration, changed)
+	if err != nil || len(strays) == 0 {
+		return refusal
+	}
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value string `json:"value,omitempty"`
+	}
+	// An object with an old resource version is refused as a conflict.
+	operations := []operation{{"replace", "/metadata/resourceVersion", live.GetResourceVersion()}}
+	for _, stray := range strays {
+		operations = append(operations, operation{Op: "remove", Path: stray})
+	}
+	patch, err := json.Marshal(operations)
+	if err != nil {
+		return err
+	}
+	answer := observe.New(object.GroupKind)
+	answer.SetNamespace(live.GetNamespace())
+	answer.SetName(live.GetName())
+	err = s.client.Patch(ctx, answer, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(names.FieldOwner))
+	if err != nil {
+		return err
+	}
+	return s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
+}

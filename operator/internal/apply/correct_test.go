@@ -1,0 +1,167 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/pace"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+// stub answers for an API server that has one Deployment, and notes what it was asked.
+type stub struct {
+	client.Reader
+	Client
+	there             *appsv1.Deployment
+	readErr, applyErr error
+	asked             []string
+}
+
+func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	s.asked = append(s.asked, "get")
+	s.there.DeepCopyInto(into.(*appsv1.Deployment))
+	return s.readErr
+}
+
+func (s *stub) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	s.asked = append(s.asked, "apply")
+	return s.applyErr
+}
+
+// scaled is a Deployment of ours that kubectl scaled, as the cache has it and as it is.
+func scaled(t *testing.T) (cached, fresh *appsv1.Deployment) {
+	t.Helper()
+	fresh = liveAs(t, stamped(t, planned(t, nil)))
+	fresh.Spec.Replicas = new(int32(7))
+	fresh.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "kubectl", Operation: "Update", Subresource: "scale",
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+	}}
+	cached = fresh.DeepCopy()
+	cached.ManagedFields = nil
+	return cached, fresh
+}
+
+// syncDeployment passes once over a Deployment.
+func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome {
+	t.Helper()
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
+	kind := observe.DeploymentKind.GroupKind()
+	snapshot := observe.Snapshot{Children: map[schema.GroupKind]client.Object{kind: cached}}
+	return s.Sync(t.Context(), mc, snapshot, []render.Object{rendered(t, planned(t, nil))})[0]
+}
+
+func TestADriftIsPutRight(t *testing.T) {
+	const (
+		known   = `.spec.replicas 3 -> 7 by "kubectl" (Update of scale, no time recorded)`
+		unknown = `.spec.replicas 3 -> 7 by somebody who is not recorded`
+	)
+	refused := apierrors.NewInvalid(observe.DeploymentKind.GroupKind(), "cache",
+		field.ErrorList{field.Invalid(field.NewPath("spec", "x"), 1, "no")})
+	tests := map[string]struct {
+		server  func(*stub)
+		asked   []string
+		verdict Verdict
+		words   string
+	}{
+		"with one read and one write": {
+			server: func(*stub) {}, asked: []string{"get", "apply"}, verdict: Updated, words: known,
+		},
+		"also where who did it can't be read": {
+			server: func(s *stub) { s.readErr = errors.New("no") },
+			asked:  []string{"get", "apply"}, verdict: Updated, words: unknown,
+		},
+		"also where another object has taken its place, which the API server refuses": {
+			server: func(s *stub) { s.there.UID = "uid-3" },
+			asked:  []string{"get", "apply"}, verdict: Updated, words: unknown,
+		},
+		"by somebody else, before it was looked at": {
+			server: func(s *stub) { s.there.Spec.Replicas = new(int32(3)) },
+			asked:  []string{"get"}, verdict: Unchanged,
+		},
+		"unless the API server refuses that, which is not the spec's fault": {
+			server: func(s *stub) { s.applyErr = refused },
+			asked:  []string{"get", "apply"}, verdict: Failed, words: known,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			cached, fresh := scaled(t)
+			server := &stub{there: fresh}
+			tc.server(server)
+			got := NewSyncer(server, server, clientgoscheme.Scheme).syncDeployment(t, cached)
+			if diff := cmp.Diff(tc.asked, server.asked); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if got.Verdict != tc.verdict || drift.Words(got.Drift) != tc.words {
+				t.Errorf("%s: %s", got.Verdict, drift.Words(got.Drift))
+			}
+			if tc.verdict == Failed && ((Report{got}).SpecRefused() || !strings.Contains(got.Err.Error(), known)) {
+				t.Errorf("failed with %v", got.Err)
+			}
+		})
+	}
+}
+
+func TestAnotherWishIsNotTakenForADrift(t *testing.T) {
+	cached, fresh := scaled(t)
+	server := &stub{there: fresh}
+	cached.Annotations[names.AnnotationAppliedHash] = "former"
+	got := NewSyncer(server, server, clientgoscheme.Scheme).syncDeployment(t, cached)
+	if got.Verdict != Updated || got.Drift != nil || !cmp.Equal(server.asked, []string{"apply"}) {
+		t.Errorf("%s, drift %v, requests %v", got.Verdict, got.Drift, server.asked)
+	}
+}
+
+func TestInAPauseNothingIsAskedTwice(t *testing.T) {
+	now := time.Unix(0, 0)
+	cached, fresh := scaled(t)
+	server := &stub{there: fresh}
+	syncer := NewSyncer(server, server, clientgoscheme.Scheme)
+	syncer.contests.now = func() time.Time { return now }
+	for range contestLimit {
+		syncer.syncDeployment(t, cached)
+	}
+	server.asked = nil
+
+	first, second := syncer.syncDeployment(t, cached), syncer.syncDeployment(t, cached)
+	if first.Verdict != Contested || first.RetryAfter != pace.Shortest || !cmp.Equal(server.asked, []string{"get"}) {
+		t.Errorf("%s for %s, after %v", first.Verdict, first.RetryAfter, server.asked)
+	}
+	if diff := cmp.Diff(first.Drift, second.Drift); diff != "" || len(first.Drift) != 1 {
+		t.Errorf("told of in another way (-first +second):\n%s", diff)
+	}
+
+	cached.Spec.Paused = true // Somebody else's field: nothing new.
+	cached.Spec.MinReadySeconds = 7
+	if syncer.syncDeployment(t, cached); len(server.asked) != 1 {
+		t.Errorf("requests after a change of what is not ours: %v", server.asked)
+	}
+	fresh.Labels[names.LabelAppName] = "other"
+	cached.Labels[names.LabelAppName] = "other"
+	if got := syncer.syncDeployment(t, cached); len(got.Drift) != 2 || len(server.asked) != 2 {
+		t.Errorf("after one more change, %d drifts and requests %v", len(got.Drift), server.asked)
+	}
+
+	now = now.Add(pace.Shortest)
+	if got := syncer.syncDeployment(t, cached); got.Verdict != Updated {
+		t.Errorf("%s after the pause", got.Verdict)
+	}
+}

@@ -1,0 +1,204 @@
+package drift
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+const (
+	replicasField  = `{"f:spec":{"f:replicas":{}}}`
+	containerField = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"memcached\"}":%s}}}}}`
+)
+
+var (
+	container  = []any{"spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "memcached")}
+	replicas   = fieldpath.MakePathOrDie("spec", "replicas")
+	image      = fieldpath.MakePathOrDie(append(container[:5:5], "image")...)
+	cpu        = fieldpath.MakePathOrDie(append(container[:5:5], "resources", "limits", "cpu")...)
+	imageField = fmt.Sprintf(containerField, `{"f:image":{}}`)
+	cpuField   = fmt.Sprintf(containerField, `{"f:resources":{"f:limits":{"f:cpu":{}}}}`)
+)
+
+func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
+	const (
+		argoCD = "Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached in it"
+		hpa    = "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
+		sizer  = "somebody sizes containers: set spec.resources of the Memcached, or exclude the Deployment there"
+		us     = "another memcached operator serves this cache, or an admission webhook changes what is applied: remove the one, " +
+			"or exempt the Deployment from the other"
+		nobody = "the API server's audit log tells who it was"
+	)
+	tracked := func(d *appsv1.Deployment) {
+		d.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "caches:apps/Deployment:team/cache"}
+	}
+	labeled := func(d *appsv1.Deployment) { d.Labels = map[string]string{"argocd.argoproj.io/instance": "caches"} }
+	tests := map[string]struct {
+		damage  func(*appsv1.Deployment)
+		changed fieldpath.Path
+		manager string
+		how     string
+		fields  string
+		want    Culprit
+		remedy  string
+	}{
+		"Argo CD": {changed: image, manager: "argocd-controller", how: "Apply", fields: imageField, want: ArgoCD, remedy: argoCD},
+		"Argo CD, by the annotation that it tracks by, and client-side": {
+			damage: tracked, changed: image, manager: "kubectl-client-side-apply", how: "Update", fields: imageField,
+			want: ArgoCD, remedy: argoCD,
+		},
+		"Argo CD, by the label that it tracks by": {
+			damage: labeled, changed: replicas, manager: "own-name", how: "Apply", fields: replicasField, want: ArgoCD, remedy: argoCD,
+		},
+		"a person, on an object that Argo CD tracks": {
+			damage: tracked, changed: replicas, manager: "kubectl-edit", how: "Update", fields: replicasField,
+			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+		},
+		"a HorizontalPodAutoscaler": {
+			changed: replicas, manager: "kube-controller-manager", how: "Update of scale", fields: replicasField,
+			want: Autoscaler, remedy: hpa,
+		},
+		"an autoscaler of another making": {
+			changed: replicas, manager: "keda", how: "Update of scale", fields: replicasField, want: Autoscaler, remedy: hpa,
+		},
+		"a VerticalPodAutoscaler": {
+			changed: cpu, manager: "vpa-updater", how: "Update", fields: cpuField, want: Sizer, remedy: sizer,
+		},
+		"whoever sizes containers, unrecorded": {changed: cpu, manager: "x", how: "Update", fields: `{}`, want: Sizer, remedy: sizer},
+		"kubectl scale": {
+			changed: replicas, manager: "kubectl", how: "Update of scale", fields: replicasField,
+			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+		},
+		"kubectl edit": {
+			changed: image, manager: "kubectl-edit", how: "Update", fields: imageField,
+			want: ByHand, remedy: "change spec.image of the Memcached instead of the Deployment",
+		},
+		"kubectl set resources": {
+			changed: cpu, manager: "kubectl-set", how: "Update", fields: cpuField,
+			want: ByHand, remedy: "change spec.resources of the Memcached instead of the Deployment",
+		},
+		"kubectl rollout undo": {
+			changed: image, manager: "kubectl-rollout", how: "Update", fields: imageField,
+			want: ByHand, remedy: "change spec.image of the Memcached instead of the Deployment",
+		},
+		"oc": {
+			changed: app, manager: "oc", how: "Update", fields: labels,
+			want: ByHand, remedy: "change the Memcached instead of the Deployment",
+		},
+		"the browser of a web console": {
+			changed: replicas, manager: "Mozilla", how: "Update", fields: replicasField,
+			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+		},
+		"a program whose name only begins like oc": {
+			changed: replicas, manager: "octopus", how: "Update", fields: replicasField,
+			want: Somebody, remedy: `keep "octopus" from setting it, or set spec.size of the Memcached to the same`,
+		},
+		"another operator of this kind": {
+			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Us, remedy: us,
+		},
+		"a program of another name": {
+			changed: image, manager: "deployer", how: "Apply", fields: imageField,
+			want: Somebody, remedy: `keep "deployer" from setting it, or set spec.image of the Memcached to the same`,
+		},
+		"nobody who is recorded": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Nobody, remedy: nobody},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			live := liveDeployment()
+			if tc.damage != nil {
+				tc.damage(live)
+			}
+			live.ManagedFields = []metav1.ManagedFieldsEntry{byUs(`{}`), written(tc.manager, tc.how, time.Second, tc.fields)}
+			drifts, err := Explain(live, wantedDeployment(), fieldpath.NewSet(tc.changed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(drifts) != 1 || drifts[0].Culprit != tc.want {
+				t.Fatalf("drifts %+v, want one by %q", drifts, tc.want)
+			}
+			if diff := cmp.Diff(tc.remedy, Remedies("Deployment", drifts)); diff != "" {
+				t.Errorf("remedy (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// liveDeployment differs from the wanted one in all that the cases look at.
+func liveDeployment() *appsv1.Deployment {
+	live := &appsv1.Deployment{}
+	live.Labels = map[string]string{"app": "other"}
+	live.Spec.Replicas = new(int32(7))
+	live.Spec.Template.Spec.Containers = []corev1.Container{{Name: "memcached", Image: "registry.example.com/other:1"}}
+	live.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1")}
+	return live
+}
+
+func wantedDeployment() *appsv1ac.DeploymentApplyConfiguration {
+	container := corev1ac.Container().WithName("memcached").WithImage("registry.example.com/memcached:1").
+		WithResources(corev1ac.ResourceRequirements().WithLimits(corev1.ResourceList{"cpu": resource.MustParse("2")}))
+	return appsv1ac.Deployment("cache", "team").WithLabels(map[string]string{"app": "memcached"}).
+		WithSpec(appsv1ac.DeploymentSpec().WithReplicas(3).
+			WithTemplate(corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithContainers(container))))
+}
+
+func TestManyFieldsAndSeveralAuthors(t *testing.T) {
+	one, two := &Author{Manager: "one", Operation: "Update"}, &Author{Manager: "two", Operation: "Apply"}
+	drifts := []Drift{
+		{Field: ".a", Was: "1", Is: "2", Author: one, Culprit: Somebody},
+		{Field: ".b", Was: "1", Is: "2", Author: one, Culprit: Somebody},
+		{Field: ".c", Was: "1", Author: one, Culprit: Somebody},
+		{Field: ".d", Was: "1", Is: "2", Author: two, Culprit: Somebody},
+	}
+	want := `.a 1 -> 2, .b 1 -> 2 by "one" (Update, no time recorded), .c 1 -> removed; the object was last written by "one" (Update, no time recorded), ` +
+		`.d 1 -> 2 by "two" (Apply, no time recorded)`
+	if diff := cmp.Diff(want, Words(drifts)); diff != "" {
+		t.Errorf("in words (-want +got):\n%s", diff)
+	}
+	want = `keep "one" from setting it, or set the Memcached to the same; keep "two" from setting it, or set the Memcached to the same`
+	if diff := cmp.Diff(want, Remedies("Service", drifts)); diff != "" {
+		t.Errorf("remedies (-want +got):\n%s", diff)
+	}
+	for range 3 {
+		drifts = append(drifts, drifts[0], drifts[0])
+	}
+	if words := Words(drifts); !strings.HasSuffix(words, `.a 1 -> 2 by "one" (Update, no time recorded), and 2 more`) {
+		t.Errorf("ten fields: %s", words)
+	}
+}
+
+func TestValuesThatAreSecretOrLong(t *testing.T) {
+	env := append(container[:5:5], "env", fieldpath.KeyByFields("name", "PASSWORD"), "value")
+	tests := map[string]struct {
+		path  fieldpath.Path
+		value any
+		want  string
+	}{
+		"what an environment variable holds": {fieldpath.MakePathOrDie(env...), "secret", "(not shown)"},
+		"what environment variables hold, within a container": {
+			fieldpath.MakePathOrDie(container[:4]...), []any{map[string]any{"env": []any{"secret"}, "name": "x"}},
+			`[{"env":"(not shown)","name":"x"}]`,
+		},
+		"a note of ours":         {hash, "{}", "(a note of the operator)"},
+		"what HTML would escape": {image, "<a&b>", `"<a&b>"`},
+		"a long value is cut between two characters": {
+			image, strings.Repeat("ü", 60), `"` + strings.Repeat("ü", 39) + "…",
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, spell(tc.path, tc.value)); diff != "" {
+				t.Errorf("value (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package drift
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// noon is when the operator wrote last.
+var noon = time.Date(2026, 8, 30, 12, 0, 0, 0, time.UTC)
+
+// written is an entry of managed fields; after is how long after noon.
+func written(manager, how string, after time.Duration, fields string) metav1.ManagedFieldsEntry {
+	operation, subresource, _ := strings.Cut(how, " of ")
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), Subresource: subresource,
+		Time: &metav1.Time{Time: noon.Add(after)}, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+	}
+}
+
+func byUs(fields string) metav1.ManagedFieldsEntry {
+	return written("memcached-operator", "Apply", 0, fields)
+}
+
+const (
+	labels  = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
+	anyPort = `{"f:spec":{"f:ports":{"k:{\"port\":%d,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
+)
+
+// wantedService is what we apply; liveService has it as it is.
+func wantedService() *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service("cache", "team").
+		WithLabels(map[string]string{"app": "memcached"}).
+		WithAnnotations(map[string]string{"cache.example.com/applied-hash": "1f2e"}).
+		WithSpec(corev1ac.ServiceSpec().WithClusterIP("None").WithPorts(corev1ac.ServicePort().
+			WithName("memcached").WithPort(11211).WithProtocol("TCP").WithTargetPort(intstr.FromString("memcached"))))
+}
+
+func liveService() *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "cache", Namespace: "team", Labels: map[string]string{"app": "memcached"},
+			Annotations: map[string]string{"cache.example.com/applied-hash": "1f2e"},
+		},
+		Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: []corev1.ServicePort{
+			{Name: "memcached", Port: 11211, Protocol: "TCP", TargetPort: intstr.FromString("memcached")},
+		}},
+	}
+}
+
+var (
+	app  = fieldpath.MakePathOrDie("metadata", "labels", "app")
+	hash = fieldpath.MakePathOrDie("metadata", "annotations", "cache.example.com/applied-hash")
+	port = fieldpath.MakePathOrDie("spec", "ports", fieldpath.KeyByFields("port", 11211, "protocol", "TCP"))
+)
+
+func TestWhoChangedWhat(t *testing.T) {
+	relabeled := func(s *corev1.Service) { s.Labels["app"] = "other" }
+	unlabeled := func(s *corev1.Service) { s.Labels = nil }
+	tests := map[string]struct {
+		damage  func(*corev1.Service)
+		changed []fieldpath.Path
+		managed []metav1.ManagedFieldsEntry
+		want    string
+	}{
+		"a field that one manager holds": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T12:00:01Z)`,
+		},
+		"a field that two managers hold is the later one's": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{
+				written("first", "Update", time.Second, labels), written("second", "Apply", time.Minute, labels),
+			},
+			want: `.metadata.labels.app "memcached" -> "other" by "second" (Apply, 2026-08-30T12:01:00Z)`,
+		},
+		"a field that we hold, too, is the other one's": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", -time.Hour, labels), byUs(labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
+		},
+		"a field that we hold, too, and come first": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(labels), written("tool", "Update", -time.Hour, labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
+		},
+		"a field that only we hold": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "memcached-operator" (Apply, 2026-08-30T12:00:00Z)`,
+		},
+		"a field that nobody holds": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, `{}`)},
+			want:    `.metadata.labels.app "memcached" -> "other" by somebody who is not recorded`,
+		},
+		"what can not be read is left out": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{{Manager: "empty"}, written("broken", "Update", 0, `{"f:`)},
+			want:    `.metadata.labels.app "memcached" -> "other" by somebody who is not recorded`,
+		},
+		"an entry without a time": {
+			damage: relabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{{
+				Manager: "tool", Operation: "Update", FieldsV1: metav1.NewFieldsV1(labels),
+			}},
+			want: `.metadata.labels.app "memcached" -> "other" by "tool" (Update, no time recorded)`,
+		},
+		"a field that was removed, and one manager who wrote since": {
+			damage: unlabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{
+				byUs(`{}`), written("tool", "Update", time.Second, `{}`), written("before", "Update", -time.Second, `{}`),
+				written("kube-controller-manager", "Update of status", time.Minute, `{}`),
+			},
+			want: `.metadata.labels {"app":"memcached"} -> removed; the object was last written by ` +
+				`"tool" (Update, 2026-08-30T12:00:01Z)`,
+		},
+		"a field that was removed, and nobody who wrote since": {
+			damage: unlabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("before", "Update", -time.Second, `{}`)},
+			want:    `.metadata.labels {"app":"memcached"} -> removed by somebody who is not recorded`,
+		},
+		"a field that was removed, and two who wrote since": {
+			damage: unlabeled, changed: []fieldpath.Path{app},
+			managed: []metav1.ManagedFieldsEntry{
+				byUs(`{}`), written("one", "Update", time.Second, `{}`), written("two", "Update", time.Second, `{}`),
+			},
+			want: `.metadata.labels {"app":"memcached"} -> removed by somebody who is not recorded`,
+		},
+		"a list item that is gone is told as a whole": {
+			damage:  func(s *corev1.Service) { s.Spec.Ports = nil },
+			changed: []fieldpath.Path{append(port.Copy(), name("name")), append(port.Copy(), name("port"))},
+			managed: []metav1.ManagedFieldsEntry{byUs(`{}`)},
+			want: `.spec.ports [{"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"}] ` +
+				`-> removed by somebody who is not recorded`,
+		},
+		"a list item with another key": {
+			damage:  func(s *corev1.Service) { s.Spec.Ports[0].Port = 11212 },
+			changed: []fieldpath.Path{append(port.Copy(), name("name")), append(port.Copy(), name("port"))},
+			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, fmt.Sprintf(anyPort, 11212))},
+			want: `.spec.ports[port=11211,protocol="TCP"] {"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"} -> ` +
+				`{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"} by "tool" (Update, 2026-08-30T12:00:01Z)`,
+		},
+		"a note of ours is not told of beside other fields": {
+			damage: func(s *corev1.Service) { relabeled(s); s.Annotations = nil }, changed: []fieldpath.Path{hash, app},
+			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", time.Second, labels)},
+			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T12:00:01Z)`,
+		},
+		"a note of ours alone": {
+			damage:  func(s *corev1.Service) { s.Annotations["cache.example.com/applied-hash"] = "x" },
+			changed: []fieldpath.Path{hash},
+			want: `.metadata.annotations.cache.example.com/applied-hash (a note of the operator) -> (a note of the operator) ` +
+				`by somebody who is not recorded`,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			live := liveService()
+			tc.damage(live)
+			live.ManagedFields = tc.managed
+			drifts, err := Explain(live, wantedService(), fieldpath.NewSet(tc.changed...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, Words(drifts)); diff != "" {
+				t.Errorf("in words (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func name(field string) fieldpath.PathElement { return fieldpath.FieldNameElement(field) }
+
+func TestStrays(t *testing.T) {
+	second := corev1.ServicePort{Name: "second", Port: 11213, Protocol: "TCP"}
+	tests := map[string]struct {
+		damage func(*corev1.Service)
+		want   []string
+	}{
+		"a port with another number":       {func(s *corev1.Service) { s.Spec.Ports[0].Port = 11212 }, []string{"/spec/ports/0"}},
+		"a port with another protocol too": {func(s *corev1.Service) { s.Spec.Ports[0].Protocol = "UDP" }, []string{"/spec/ports/0"}},
+		"behind a port of somebody else's": {
+			func(s *corev1.Service) {
+				s.Spec.Ports[0].Port = 11212
+				s.Spec.Ports = append([]corev1.ServicePort{second}, s.Spec.Ports...)
+			},
+			[]string{"/spec/ports/1"},
+		},
+		"a port of somebody else's in the place of ours": {func(s *corev1.Service) { s.Spec.Ports[0] = second }, nil},
+		"no port at all":       {func(s *corev1.Service) { s.Spec.Ports = nil }, nil},
+		"ours, in another way": {func(s *corev1.Service) { s.Spec.Ports[0].TargetPort = intstr.FromInt32(1) }, nil},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			live := liveService()
+			tc.damage(live)
+			strays, err := Strays(live, wantedService(), fieldpath.NewSet(append(port.Copy(), name("targetPort"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, strays); diff != "" {
+				t.Errorf("strays (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// FuzzReadingManagedFields: whoever writes an object can write anything there that is JSON.
+func FuzzReadingManagedFields(f *testing.F) {
+	for _, seed := range []string{labels, fmt.Sprintf(anyPort, 11211), `{"k:{":{}}`, `{"v:1":{},"i:0":{"f:":[]}}`, `{`, `null`, `[]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, fields []byte) {
+		live := liveService()
+		live.Labels["app"], live.Spec.Ports[0].Port = "other", 11212
+		live.ManagedFields = []metav1.ManagedFieldsEntry{byUs(string(fields)), written("tool", "Update", 0, string(fields))}
+		drifts, err := Explain(live, wantedService(), fieldpath.NewSet(app, port, hash))
+		if err != nil || len(drifts) != 2 {
+			t.Fatalf("%d drifts, %v", len(drifts), err)
+		}
+		if Words(drifts) == "" || Remedies("Service", drifts) == "" {
+			t.Error("no words")
+		}
+	})
+}

@@ -1,0 +1,164 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+const (
+	// longestValue is how much of a value is told, in bytes.
+	longestValue = 80
+
+	// mostFields is how many fields are told of. More is somebody who replaced the object.
+	mostFields = 8
+
+	notShown = "(not shown)"
+)
+
+// spell writes a value for people. What environment variables hold may be secret, and what the operator's notes hold is
+// for the operator.
+func spell(path fieldpath.Path, value any) string {
+	for _, element := range path {
+		if element.FieldName != nil && *element.FieldName == "env" {
+			return notShown
+		}
+	}
+	if IsNote(path) {
+		return "(a note of the operator)"
+	}
+	text := &strings.Builder{}
+	encoder := json.NewEncoder(text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(withoutEnv(value)); err != nil {
+		return "(not JSON)"
+	}
+	return cut(strings.TrimSpace(text.String()))
+}
+
+// withoutEnv leaves out what the environment variables in a value hold.
+func withoutEnv(from any) any {
+	switch from := from.(type) {
+	case map[string]any:
+		to := map[string]any{}
+		for name, content := range from {
+			if to[name] = withoutEnv(content); name == "env" {
+				to[name] = notShown
+			}
+		}
+		return to
+	case []any:
+		to := make([]any, len(from))
+		for i, content := range from {
+			to[i] = withoutEnv(content)
+		}
+		return to
+	}
+	return from
+}
+
+func cut(text string) string {
+	if len(text) <= longestValue {
+		return text
+	}
+	end := longestValue
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
+
+// Words tell what was changed by whom: .spec.replicas 3 -> 7 by "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
+func Words(drifts []Drift) string {
+	var words []string
+	for i, drift := range drifts[:min(len(drifts), mostFields)] {
+		change := drift.change()
+		if i+1 == len(drifts) || i+1 == mostFields || drifts[i+1].by() != drift.by() {
+			change += drift.by() // Once for all the fields of one author.
+		}
+		words = append(words, change)
+	}
+	if more := len(drifts) - mostFields; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+func (d Drift) change() string {
+	if d.Is == "" {
+		return fmt.Sprintf("%s %s -> removed", d.Field, d.Was)
+	}
+	return fmt.Sprintf("%s %s -> %s", d.Field, d.Was, d.Is)
+}
+
+func (d Drift) by() string {
+	switch {
+	case d.Author == nil:
+		return " by somebody who is not recorded"
+	case d.Is == "":
+		return fmt.Sprintf("; the object was last written by %s", d.Author)
+	}
+	return fmt.Sprintf(" by %s", d.Author)
+}
+
+// Remedies tell how to keep it from happening again, to an object of a kind.
+func Remedies(kind string, drifts []Drift) string {
+	var remedies []string
+	for _, drift := range drifts {
+		if remedy := drift.remedy(kind); !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
+	}
+	return strings.Join(remedies, "; ")
+}
+
+func (d Drift) remedy(kind string) string {
+	switch d.Culprit {
+	case ArgoCD:
+		return fmt.Sprintf("Argo CD manages the %s itself: take it out of its Application, and leave the Memcached in it",
+			kind)
+	case Autoscaler:
+		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
+	case Sizer:
+		return fmt.Sprintf("somebody sizes containers: set spec.resources of the Memcached, or exclude the %s there", kind)
+	case ByHand:
+		return fmt.Sprintf("change %s instead of the %s", d.counterpart(), kind)
+	case Us:
+		return fmt.Sprintf("another memcached operator serves this cache, or an admission webhook changes what is "+
+			"applied: remove the one, or exempt the %s from the other", kind)
+	case Somebody:
+		return fmt.Sprintf("keep %q from setting it, or set %s to the same", d.Author.Manager, d.counterpart())
+	case Nobody:
+	}
+	return "the API server's audit log tells who it was"
+}
+
+// counterparts are fields of children and the field of the Memcached that decides on them.
+var counterparts = []struct{ ofChild, ofMemcached string }{
+	{".spec.replicas", "spec.size"},
+	{"].image", "spec.image"},
+	{"].resources", "spec.resources"},
+	{".imagePullSecrets", "spec.imagePullSecrets"},
+	{".spec.template.metadata", "spec.podMetadata"},
+	{".spec.template.spec.nodeSelector", "spec.placement"},
+	{".spec.template.spec.affinity", "spec.placement"},
+	{".spec.template.spec.tolerations", "spec.placement"},
+	{".spec.template.spec.topologySpreadConstraints", "spec.placement"},
+	{".spec.template.spec.priorityClassName", "spec.placement"},
+	{".spec.strategy", "spec.rollout"},
+	{".spec.minReadySeconds", "spec.rollout"},
+	{".spec.maxUnavailable", "spec.disruption"},
+}
+
+func (d Drift) counterpart() string {
+	for _, pair := range counterparts {
+		if strings.Contains(d.Field, pair.ofChild) {
+			return pair.ofMemcached + " of the Memcached"
+		}
+	}
+	return "the Memcached"
+}

@@ -1,0 +1,224 @@
+package integration
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+const (
+	memcachedImage = "docker.io/library/memcached:1.6.45"
+	otherImage     = "registry.example.com/other:1"
+)
+
+// times are those that managed fields hold.
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// unordered compares requests whatever their order.
+var unordered = cmpopts.SortSlices(strings.Compare)
+
+// ofChildren leaves out the writes of the status.
+func ofChildren(requests []string) []string {
+	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return r == "patch memcacheds/status" })
+}
+
+// ofImage is a part of a Deployment.
+func ofImage(image string) string {
+	return `{"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"` + image + `"}]}}}}`
+}
+
+// changedBy changes an object as a manager does that updates.
+func (w *world) changedBy(manager string, object client.Object, patch string) {
+	w.t.Helper()
+	get(w, "cache", object)
+	raw := client.RawPatch(types.StrategicMergePatchType, []byte(patch))
+	w.Expect(cluster.Patch(w.ctx, object, raw, client.FieldOwner(manager))).To(gomega.Succeed())
+}
+
+// appliedBy applies a part of the Deployment, by force.
+func (w *world) appliedBy(manager, part string) {
+	w.t.Helper()
+	applied := `{"apiVersion":"apps/v1","kind":"Deployment",` + strings.TrimPrefix(part, "{")
+	raw := client.RawPatch(types.ApplyPatchType, []byte(applied))
+	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}}
+	w.Expect(cluster.Patch(w.ctx, object, raw, client.FieldOwner(manager), client.ForceOwnership)).To(gomega.Succeed())
+}
+
+// notes are those of the events with a reason, each time replaced by T.
+func (w *world) notes(reason string) []string {
+	w.t.Helper()
+	list := &eventsv1.EventList{}
+	w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
+	var notes []string
+	for _, event := range list.Items {
+		if event.Reason == reason {
+			notes = append(notes, times.ReplaceAllString(event.Note, "T"))
+		}
+	}
+	return notes
+}
+
+func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
+	const field = `.spec.template.spec.containers[name="memcached"]`
+	tests := map[string]struct {
+		damage func(w *world)
+		child  string
+		want   string
+	}{
+		"kubectl edit": {
+			damage: func(w *world) { w.changedBy("kubectl-edit", &appsv1.Deployment{}, ofImage(otherImage)) },
+			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "kubectl-edit" (Update, T). ` +
+				`Remedy: change spec.image of the Memcached instead of the Deployment`,
+		},
+		"kubectl scale": {
+			damage: func(w *world) {
+				scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}}
+				w.Expect(cluster.SubResource("scale").Update(w.ctx, w.deployment("cache"),
+					client.WithSubResourceBody(scale), client.FieldOwner("kubectl"))).To(gomega.Succeed())
+			},
+			want: `.spec.replicas 2 -> 7 by "kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of ` +
+				`the Deployment`,
+		},
+		"Argo CD that has the Deployment in an Application": {
+			damage: func(w *world) { w.appliedBy("argocd-controller", ofImage(otherImage)) },
+			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "argocd-controller" (Apply, T). ` +
+				`Remedy: Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached in it`,
+		},
+		"somebody who sizes containers": {
+			damage: func(w *world) {
+				w.changedBy("vpa", &appsv1.Deployment{}, `{"spec":{"template":{"spec":{"containers":[
+					{"name":"memcached","resources":{"requests":{"cpu":"2"}}}]}}}}`)
+			},
+			want: field + `.resources.requests.cpu "50m" -> "2" by "vpa" (Update, T). ` +
+				`Remedy: somebody sizes containers: set spec.resources of the Memcached, or exclude the Deployment there`,
+		},
+		"a label taken away by somebody who leaves no trace": {
+			damage: func(w *world) {
+				w.changedBy("kubectl-label", &appsv1.Deployment{}, `{"metadata":{"labels":{"memcached_cr":null}}}`)
+			},
+			want: `.metadata.labels.memcached_cr "cache" -> removed by somebody who is not recorded. ` +
+				`Remedy: the API server's audit log tells who it was`,
+		},
+		"a label of the Service taken away by somebody who also left something": {
+			damage: func(w *world) {
+				w.changedBy("tool", &corev1.Service{}, `{"metadata":{"labels":{"app":null,"theirs":"yes"}}}`)
+			},
+			child: "Service",
+			want: `.metadata.labels.app "memcached" -> removed; the object was last written by "tool" (Update, T). ` +
+				`Remedy: keep "tool" from setting it, or set the Memcached to the same`,
+		},
+		"another number for the port of the Service": {
+			damage: func(w *world) {
+				w.changedBy("kubectl-edit", &corev1.Service{}, `{"spec":{"ports":[{"$patch":"replace"},
+					{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"}]}}`)
+			},
+			child: "Service",
+			want: `.spec.ports[port=11211,protocol="TCP"] {"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"} -> ` +
+				`{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"} by "kubectl-edit" (Update, T). ` +
+				`Remedy: change the Memcached instead of the Service`,
+		},
+	}
+	extra := map[string][]string{ // requests beyond one of each kind
+		"a label of the Service taken away by somebody who also left something": {"patch services (failed)"},
+		"another number for the port of the Service":                            {"patch services", "patch services (failed)"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			spent := len(w.quiet())
+			if tc.child == "" {
+				tc.child = "Deployment"
+			}
+
+			tc.damage(w)
+
+			var notes []string
+			w.Eventually(func() []string { notes = w.notes("DriftCorrected"); return notes }).Should(gomega.HaveLen(1))
+			if diff := cmp.Diff(tc.child+` "cache" was changed, and restored: `+tc.want, notes[0]); diff != "" {
+				t.Errorf("event (-want +got):\n%s", diff)
+			}
+			w.ready("cache")
+			resource := strings.ToLower(tc.child) + "s"
+			want := append([]string{"get " + resource, "patch " + resource}, extra[name]...)
+			if diff := cmp.Diff(want, ofChildren(w.quiet()[spent:]), unordered); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAChangedKeyLeavesNothingBehind: for server-side apply, a list item with another key is another item.
+func TestAChangedKeyLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	theirs := corev1.ServicePort{Name: "theirs", Port: 9150, Protocol: corev1.ProtocolTCP}
+	damage := func(manager string) {
+		service := get(w, "cache", &corev1.Service{})
+		ours := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "memcached" })
+		service.Spec.Ports[ours].Port = 11212
+		if len(service.Spec.Ports) == 1 {
+			service.Spec.Ports = append(service.Spec.Ports, theirs)
+		}
+		w.Expect(cluster.Update(w.ctx, service, client.FieldOwner(manager))).To(gomega.Succeed())
+	}
+	healed := func() {
+		t.Helper()
+		service := eventually(w, "cache", &corev1.Service{}, func(s *corev1.Service) bool {
+			return len(s.Spec.Ports) == 2 && s.Spec.Ports[0].Port+s.Spec.Ports[1].Port == 11211+theirs.Port
+		})
+		for _, entry := range service.ManagedFields {
+			if entry.Manager == "memcached-operator" {
+				w.Expect(entry.Operation).To(gomega.Equal(metav1.ManagedFieldsOperationApply), "nothing is ours but by applying")
+			}
+		}
+		w.ready("cache")
+	}
+	damage("kubectl-edit")
+	healed()
+
+	w.patchSpec(`{"suspend":true}`)
+	eventually(w, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		return mc.Status.ObservedGeneration == mc.Generation
+	})
+	damage("kubectl-edit")
+	w.patchSpec(`{"suspend":false,"service":{"labels":{"team":"shop"}}}`)
+	healed()
+	w.Expect(get(w, "cache", &corev1.Service{}).Labels).To(gomega.HaveKeyWithValue("team", "shop"))
+
+	w.changedBy("kubectl-edit", &appsv1.Deployment{}, `{"spec":{"template":{"spec":{"containers":[{"name":"memcached","ports":[
+		{"$patch":"replace"},{"name":"memcached","containerPort":11212,"protocol":"TCP"}]}]}}}}`)
+	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+		ports := d.Spec.Template.Spec.Containers[0].Ports
+		return len(ports) == 1 && ports[0].ContainerPort == 11211
+	})
+	w.ready("cache")
+}
+
+// TestEachDriftHasAnEventOfItsOwn: Kubernetes makes one of events that look alike to it, and keeps the first one's text.
+func TestEachDriftHasAnEventOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	for _, manager := range []string{"one", "two"} {
+		w.changedBy(manager, &corev1.Service{}, `{"metadata":{"labels":{"app.kubernetes.io/name":"`+manager+`"}}}`)
+		w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(
+			gomega.ContainSubstring(`-> "` + manager + `" by "` + manager + `" (Update, T)`))
+	}
+}

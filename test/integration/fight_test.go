@@ -1,0 +1,128 @@
+package integration
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// insist calls a client each time that the Deployment changes, until what it returns is called.
+func (w *world) insist(act func(ctx context.Context, deployment *appsv1.Deployment)) (stop func()) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.ctx)
+	changes, err := cluster.Watch(ctx, &appsv1.DeploymentList{}, client.InNamespace(w.namespace))
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for change := range changes.ResultChan() {
+			if deployment, ok := change.Object.(*appsv1.Deployment); ok && change.Type != watch.Deleted {
+				act(ctx, deployment)
+			}
+		}
+	}()
+	return func() { cancel(); changes.Stop(); <-done }
+}
+
+// message is that of Ready, with times replaced by T.
+func (w *world) message() string {
+	w.t.Helper()
+	ready := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionReady)
+	return times.ReplaceAllString(ready.Message, "T")
+}
+
+// TestAFightCostsLittleAndEndsWithTheOtherSide has two clients that set a field of ours as soon as they see ours: one
+// applies by force, the other updates.
+func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	spent := len(w.quiet())
+	stopApplying := w.insist(func(_ context.Context, d *appsv1.Deployment) {
+		if d.Spec.Template.Spec.Containers[0].Image != otherImage {
+			w.appliedBy("deployer", ofImage(otherImage))
+		}
+	})
+	stopUpdating := w.insist(func(ctx context.Context, d *appsv1.Deployment) {
+		if d.Spec.Strategy.RollingUpdate.MaxSurge.IntVal != 2 {
+			d.Spec.Strategy.RollingUpdate.MaxSurge.IntVal = 2
+			_ = cluster.Update(ctx, d, client.FieldOwner("updater")) // A conflict is an event, too.
+		}
+	})
+
+	w.reason("cache", cachev1.ReasonOwnershipContested)
+	w.quiet()
+	message := w.message()
+
+	w.Expect(message).To(gomega.And(
+		gomega.HavePrefix(`Deployment "cache" is changed each time that it is put right: `),
+		gomega.ContainSubstring(`"`+memcachedImage+`" -> "`+otherImage+`" by "deployer" (Apply, T)`),
+		gomega.ContainSubstring(`.spec.strategy.rollingUpdate.maxSurge 1 -> 2 by "updater" (Update, T)`),
+		gomega.ContainSubstring(`Remedy: keep "updater" from setting it, or set spec.rollout of the Memcached to the same; `+
+			`keep "deployer" from setting it, or set spec.image of the Memcached to the same`)))
+	requests := w.quiet()[spent:]
+	t.Logf("the fight until the first pause: %v", requests)
+	if writes := count(requests, "patch"); writes > 12 {
+		t.Errorf("%d writes until the first pause: %v", writes, requests)
+	}
+
+	stopApplying()
+	stopUpdating()
+	w.Eventually(func() string { return w.deployment("cache").Spec.Template.Spec.Containers[0].Image }).
+		Should(gomega.Equal(memcachedImage), "it tries again after a quarter of a minute")
+	w.ready("cache")
+}
+
+func TestAFightIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	stop := w.insist(func(_ context.Context, d *appsv1.Deployment) {
+		if *d.Spec.Replicas != 4 {
+			w.appliedBy("deployer", `{"spec":{"replicas":4}}`)
+		}
+	})
+	mc := w.reason("cache", cachev1.ReasonOwnershipContested)
+	stop()
+	since := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionStalled).LastTransitionTime
+	w.appliedBy("deployer", `{"spec":{"replicas":2}}`)
+	w.ready("cache")
+	if took := time.Since(since.Time); took > 14*time.Second {
+		t.Errorf("it was contested for %s, and so until the pause was over", took)
+	}
+}
+
+func TestAnAutoscalerOnTheDeploymentIsToldWhereItBelongs(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	hpa := &autoscalingv2.HorizontalPodAutoscaler{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "cache"},
+			MinReplicas:    new(int32(3)), MaxReplicas: 5,
+		},
+	}
+	w.Expect(cluster.Create(w.ctx, hpa)).To(gomega.Succeed())
+
+	w.reason("cache", cachev1.ReasonOwnershipContested)
+	const scaled = `.spec.replicas 1 -> 3 by "kube-controller-manager" (Update of scale, no time recorded)`
+	w.Expect(w.message()).To(gomega.And(gomega.ContainSubstring(scaled), gomega.HaveSuffix(
+		"Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached")))
+	w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(gomega.ContainSubstring(scaled))
+
+	w.Expect(cluster.Delete(w.ctx, hpa)).To(gomega.Succeed())
+	w.Eventually(func() int32 { return *w.deployment("cache").Spec.Replicas }, 2*patience).Should(gomega.Equal(int32(1)))
+	w.ready("cache")
+}
