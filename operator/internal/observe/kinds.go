@@ -35,6 +35,16 @@ var (
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
+// New returns an empty object of a kind of child.
+func New(kind schema.GroupKind) client.Object {
+	for _, known := range Kinds() {
+		if known.GroupKind() == kind {
+			return known.New()
+		}
+	}
+	panic("not a kind of child: " + kind.String()) // A mistake in the program.
+}
+
 // VersionOf returns the version in which a kind of child object is read.
 func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 	for _, known := range Kinds() {
