@@ -54,6 +54,7 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOurs(t *testing.T) {
 		t.Errorf("reads and writes of the Deployment (-want +got):\n%s\n%v", diff, requests)
 	}
 	w.Expect(w.events()).To(gomega.ContainElement("Normal Updated Deployment"))
+	w.Expect(w.events()).NotTo(gomega.ContainElement(gomega.HavePrefix("Warning")), "nobody has changed what was ours")
 
 	w.stop()
 	w.start()
