@@ -56,7 +56,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, err
 	}
-	err = controller.Setup(mgr, defaults, machineReader(mgr, options), ctrlcontroller.Options{
+	err = controller.Setup(mgr, defaults, machineReader(mgr, options), options.LegacyFieldManagers, ctrlcontroller.Options{
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 		ReconciliationTimeout:   reconcileTimeout,
 	})

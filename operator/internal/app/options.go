@@ -22,7 +22,13 @@ const (
 
 	// EnvWatchNamespace is the default of --watch-namespaces.
 	EnvWatchNamespace = "WATCH_NAMESPACE"
+
+	// EnvLegacyFieldManagers is the default of --legacy-field-managers, also where it is empty.
+	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
 )
+
+// DefaultLegacyFieldManager is the name of the binary that the Operator SDK's tutorial builds.
+const DefaultLegacyFieldManager = "manager"
 
 // DefaultMemcachedImage is used where EnvMemcachedImage is not set.
 const DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
@@ -59,6 +65,10 @@ type Options struct {
 	// Architectures are the architectures that a Memcached's Pods may run on; none means any.
 	Architectures []string
 
+	// LegacyFieldManagers are the field managers of operators that made a Memcached's objects before this one, by
+	// updates. Their fields are taken over.
+	LegacyFieldManagers []string
+
 	// ShowVersion prints the version and ends.
 	ShowVersion bool
 
@@ -72,6 +82,10 @@ func NewOptions() *Options {
 	if image == "" {
 		image = DefaultMemcachedImage
 	}
+	legacy, given := os.LookupEnv(EnvLegacyFieldManagers)
+	if !given {
+		legacy = DefaultLegacyFieldManager
+	}
 	return &Options{
 		WatchNamespaces:         splitList(os.Getenv(EnvWatchNamespace)),
 		MaxConcurrentReconciles: 10,
@@ -80,6 +94,7 @@ func NewOptions() *Options {
 		ProbeAddress:            ":8081",
 		MemcachedImage:          image,
 		Architectures:           splitList(os.Getenv(EnvArchitectures)),
+		LegacyFieldManagers:     splitList(legacy),
 		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},
 	}
 }
@@ -102,6 +117,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Serve the metrics over plain HTTP, to anybody.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /readyz; 0 turns them off.")
+	flags.StringSliceVar(&o.LegacyFieldManagers, "legacy-field-managers", o.LegacyFieldManagers,
+		"Field managers, separated by commas, of operators that made a Memcached's objects before this one: what they set "+
+			"there, and this one does not, is removed. None if empty. Defaults to $"+EnvLegacyFieldManagers+".")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and end.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)

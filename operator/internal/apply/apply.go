@@ -39,13 +39,18 @@ type Syncer struct {
 	// live reads past the cache, which holds only objects with our labels, and no managed fields.
 	live client.Reader
 
+	legacy   legacyManagers
 	schemas  schemas
 	contests *contests
 }
 
-// NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader.
-func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme) *Syncer {
-	return &Syncer{client: writer, live: live, schemas: newSchemas(scheme), contests: newContests()}
+// NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader. Of children
+// that an operator before this one made, it takes over the fields of the given managers.
+func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacyFieldManagers []string) *Syncer {
+	return &Syncer{
+		client: writer, live: live,
+		legacy: newLegacyManagers(legacyFieldManagers), schemas: newSchemas(scheme), contests: newContests(),
+	}
 }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
@@ -93,6 +98,15 @@ func (s *Syncer) syncOne(
 		return leaving(live, object), nil
 	case !metav1.IsControlledBy(live, mc):
 		return s.adoptOrRefuse(ctx, mc, live, object)
+	}
+	return s.syncOurs(ctx, live, object)
+}
+
+// syncOurs makes an object of ours what it is to be.
+func (s *Syncer) syncOurs(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
+	live, err := s.inherit(ctx, live, object)
+	if err != nil {
+		return Outcome{}, err
 	}
 	generation, err := s.letGo(ctx, live)
 	if err != nil {
@@ -176,12 +190,8 @@ func (s *Syncer) meet(
 	case metav1.IsControlledBy(found, mc) && selected(found, mc):
 		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
-		// Ours, and the cache will not show it: its labels, by which the cache selects, were taken away.
-		changed, err := s.schemas.differences(found, object)
-		if err != nil {
-			return Outcome{}, err
-		}
-		return s.correct(ctx, found, changed, object)
+		// Ours, and the cache will not show it: it lacks the labels by which the cache selects.
+		return s.syncOurs(ctx, found, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }

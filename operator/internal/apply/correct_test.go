@@ -106,7 +106,7 @@ func TestADriftIsPutRight(t *testing.T) {
 			cached, fresh := scaled(t)
 			server := &stub{there: fresh}
 			tc.server(server)
-			got := NewSyncer(server, server, clientgoscheme.Scheme).syncDeployment(t, cached)
+			got := NewSyncer(server, server, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
 			if diff := cmp.Diff(tc.asked, server.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
@@ -124,7 +124,7 @@ func TestAnotherWishIsNotTakenForADrift(t *testing.T) {
 	cached, fresh := scaled(t)
 	server := &stub{there: fresh}
 	cached.Annotations[names.AnnotationAppliedHash] = "former"
-	got := NewSyncer(server, server, clientgoscheme.Scheme).syncDeployment(t, cached)
+	got := NewSyncer(server, server, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
 	if got.Verdict != Updated || got.Drift != nil || !cmp.Equal(server.asked, []string{"apply"}) {
 		t.Errorf("%s, drift %v, requests %v", got.Verdict, got.Drift, server.asked)
 	}
@@ -134,7 +134,7 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 	now := time.Unix(0, 0)
 	cached, fresh := scaled(t)
 	server := &stub{there: fresh}
-	syncer := NewSyncer(server, server, clientgoscheme.Scheme)
+	syncer := NewSyncer(server, server, clientgoscheme.Scheme, nil)
 	syncer.contests.now = func() time.Time { return now }
 	for range contestLimit {
 		syncer.syncDeployment(t, cached)

@@ -24,11 +24,14 @@ import (
 const Name = "memcached"
 
 // Setup adds the controller to a manager. Nodes are looked at through the reader of machines, unless it is nil.
-func Setup(mgr ctrl.Manager, defaults Defaults, machineReader client.Reader, options controller.Options) error {
+func Setup(
+	mgr ctrl.Manager, defaults Defaults, machineReader client.Reader, legacyFieldManagers []string,
+	options controller.Options,
+) error {
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
-		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme()),
+		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), legacyFieldManagers),
 		defaults: defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
 		machines: newMachines(machineReader),

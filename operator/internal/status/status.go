@@ -35,6 +35,10 @@ type Input struct {
 	Err error
 }
 
+// formerConditions are those of the Operator SDK tutorial's operator, which made caches before this one. Nobody updates
+// them any more, so they would go on to tell of the cache as it was.
+var formerConditions = []string{"Available", "Degraded"}
+
 // Evaluate returns the status of a cache. It keeps what the old status says of Pods where nothing was observed.
 func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
@@ -45,6 +49,9 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	if in.Snapshot.Children != nil {
 		countNodes(&status, in)
+	}
+	for _, conditionType := range formerConditions {
+		meta.RemoveStatusCondition(&status.Conditions, conditionType)
 	}
 	setConditions(&status, judge(in))
 	setSuspended(&status, in.Memcached.Spec.Suspend)

@@ -81,6 +81,20 @@ func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
 	}
 }
 
+func TestConditionsOfTheTutorialsOperatorLeaveAndThoseOfOthersStay(t *testing.T) {
+	in := rolledOut()
+	for _, foreign := range []string{"Available", "example.com/Audited", "Degraded"} {
+		meta.SetStatusCondition(&in.Memcached.Status.Conditions, metav1.Condition{Type: foreign, Status: "True"})
+	}
+	var got []string
+	for _, condition := range Evaluate(in).Conditions {
+		got = append(got, condition.Type)
+	}
+	if diff := cmp.Diff([]string{"example.com/Audited", "Ready"}, got); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+}
+
 func TestDiffers(t *testing.T) {
 	tests := map[string]struct {
 		change func(*cachev1.MemcachedStatus)

@@ -1,0 +1,108 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fluxcd/pkg/ssa"
+	appsv1 "k8s.io/api/apps/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+// inheritedHash stands for the hash of what was applied, on an object that another operator made and none of us has
+// applied yet.
+const inheritedHash = "inherited"
+
+// legacyManagers are the field managers of operators that made our children before us, by updates.
+type legacyManagers []ssa.FieldManager
+
+func newLegacyManagers(managers []string) legacyManagers {
+	var legacy legacyManagers
+	for _, name := range managers {
+		legacy = append(legacy, ssa.FieldManager{
+			Name: name, ExactMatch: true, OperationType: metav1.ManagedFieldsOperationUpdate,
+		})
+	}
+	return legacy
+}
+
+// inherit makes the fields ours that an operator before us has set in an object of ours, so that applying it drops
+// those that are not wanted. It returns the object as it is then. That happens once, before an object is applied the
+// first time: it leaves a hash behind, which the object has from then on.
+func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.Object) (client.Object, error) {
+	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
+		return live, nil
+	}
+	live, err := s.withManagers(ctx, live, object)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := s.legacy.moveFields(live.GetManagedFields())
+	if err != nil || fields == nil || !selectsOurs(live) {
+		return live, err
+	}
+	inherited := live.DeepCopyObject().(client.Object)
+	inherited.SetManagedFields(fields)
+	annotations := map[string]string{}
+	maps.Copy(annotations, live.GetAnnotations())
+	annotations[names.AnnotationAppliedHash] = inheritedHash
+	inherited.SetAnnotations(annotations)
+	// Whoever writes in between would lose fields of theirs, hence the lock. The cache may not hold the object, as long
+	// as it lacks our labels: there would be no end to waiting for it.
+	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
+		client.FieldOwner(names.FieldOwner), client.DisableReadYourWritesConsistency)
+	return inherited, err
+}
+
+// withManagers returns an object with its managed fields, which the cache does not hold.
+func (s *Syncer) withManagers(
+	ctx context.Context, live client.Object, object render.Object,
+) (client.Object, error) {
+	if len(live.GetManagedFields()) > 0 {
+		return live, nil // It was read past the cache.
+	}
+	found := observe.New(object.GroupKind)
+	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), found); err != nil {
+		return nil, fmt.Errorf("read who set its fields: %w", err)
+	}
+	if found.GetUID() != live.GetUID() {
+		return live, nil // Another one took its place. To apply will be refused, for the uid.
+	}
+	return found, nil
+}
+
+// moveFields returns managed fields in which those of the legacy managers are ours; nil where nothing is to be moved.
+// An object that we have applied before has nothing to inherit: somebody took its hash away.
+func (l legacyManagers) moveFields(managed []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	if slices.ContainsFunc(managed, isApplied) {
+		return nil, nil
+	}
+	object := &unstructured.Unstructured{}
+	object.SetManagedFields(managed)
+	patches, err := ssa.PatchReplaceFieldsManagers(object, l, names.FieldOwner)
+	if err != nil || len(patches) == 0 {
+		return nil, err
+	}
+	return patches[0].Value, nil
+}
+
+func isApplied(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == names.FieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply
+}
+
+// selectsOurs tells whether a Deployment can become ours. Its selector is immutable: one with another will be refused,
+// and then has to stay as it was.
+func selectsOurs(live client.Object) bool {
+	deployment, ok := live.(*appsv1.Deployment)
+	ours := metav1.SetAsLabelSelector(names.Selector(live.GetName()))
+	return !ok || apiequality.Semantic.DeepEqual(deployment.Spec.Selector, ours)
+}
