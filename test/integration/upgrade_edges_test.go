@@ -139,7 +139,7 @@ func TestAnOrphanIsAdoptedWithTheNodesThatItHas(t *testing.T) {
 	release{image: imageTwo}.start(w, at)
 	adopting := &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache", Annotations: map[string]string{
-			cachev1.AnnotationAdopt: "deployment,service,poddisruptionbudget",
+			cachev1.AnnotationAdopt: "deployment,service,networkpolicy,poddisruptionbudget",
 		}},
 		Spec: cachev1.MemcachedSpec{Size: new(int32(2))},
 	}

@@ -34,6 +34,7 @@ updatePolicy: Automatic
 disruption: {maxUnavailable: 1}
 podMetadata: {labels: {team: a}, annotations: {team: a}}
 service: {labels: {team: a}, annotations: {team: a}}
+networkPolicy: {mode: Enabled, from: [{podSelector: {}}]}
 suspend: true
 `
 
@@ -112,6 +113,8 @@ var refusals = map[string]refusal{
 	"65 Pod annotations":                    {"spec.podMetadata.annotations maxProperties", `{podMetadata: {annotations: {` + items(65, "k%d: v") + `}}}`, `spec.podMetadata.annotations: Too many: 65: must have at most 64 items`},
 	"a Service label that finds it":         {"spec.service.labels rule 1", `{service: {labels: {app: x}}}`, `labels must not contain app or memcached_cr: by these two the operator finds the Service; choose another name`},
 	"65 Service labels":                     {"spec.service.labels maxProperties", `{service: {labels: {` + items(65, "k%d: v") + `}}}`, `spec.service.labels: Too many: 65: must have at most 64 items`},
+	"65 clients":                            {"spec.networkPolicy.from maxItems", `{networkPolicy: {from: [` + items(65, "{ipBlock: {cidr: 10.0.0.%d/32}}") + `]}}`, `spec.networkPolicy.from: Too many: 65: must have at most 64 items`},
+	"a network policy unheard of":           {"spec.networkPolicy.mode enum", `{networkPolicy: {mode: Strict}}`, `spec.networkPolicy.mode: Unsupported value: "Strict": supported values: "Enabled", "Disabled"`},
 	"65 Service annotations":                {"spec.service.annotations maxProperties", `{service: {annotations: {` + items(65, "k%d: v") + `}}}`, `spec.service.annotations: Too many: 65: must have at most 64 items`},
 	"a field that there is not":             {"", `{sizes: 3}`, `unknown field "spec.sizes"`},
 	"a size in quotes":                      {"", `{size: "3"}`, `spec.size in body must be of type integer: "string"`},

@@ -117,6 +117,10 @@ type MemcachedSpec struct {
 	// +optional
 	Service *ServiceMetadata `json:"service,omitempty"`
 
+	// networkPolicy says who may reach the nodes.
+	// +optional
+	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
+
 	// suspend stops the operator from writing anything but the status. A rollout that is under way stops where it is,
 	// and goes on afterwards. Defaults to false.
 	// +optional

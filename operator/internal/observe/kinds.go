@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,11 +24,13 @@ func Kinds() []Kind {
 	return []Kind{
 		{serviceKind, func() client.Object { return &corev1.Service{} }},
 		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
+		{policyKind, func() client.Object { return &networkingv1.NetworkPolicy{} }},
 		{budgetKind, func() client.Object { return &policyv1.PodDisruptionBudget{} }},
 	}
 }
 
 var (
+	policyKind  = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 	budgetKind  = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -52,8 +53,16 @@ type Plan struct {
 	// Disruption is how many nodes may be away; nil means that there is no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
+	// NetworkPolicy says who may reach the nodes; nil means that there is none.
+	NetworkPolicy *NetworkPolicy
+
 	PodMetadata cachev1.PodMetadata
 	Service     cachev1.ServiceMetadata
+}
+
+// NetworkPolicy says who may reach the nodes.
+type NetworkPolicy struct {
+	From []networkingv1.NetworkPolicyPeer // none means all
 }
 
 // Rollout says how nodes are replaced.
@@ -97,9 +106,10 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		PreferredArchitectures: spec.PreferredArchitectures,
 		Placement:              placement(spec, mc.Name),
 
-		Rollout:     rollout(spec),
-		PodMetadata: orZero(spec.PodMetadata),
-		Service:     orZero(spec.Service),
+		Rollout:       rollout(spec),
+		NetworkPolicy: networkPolicy(spec),
+		PodMetadata:   orZero(spec.PodMetadata),
+		Service:       orZero(spec.Service),
 	}
 	p.Disruption = disruption(spec, p.Size)
 	return p, validate(spec, p)
@@ -122,6 +132,14 @@ func nodeSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 		settings.MaxItemSize = spec.MaxItemSize.Value()
 	}
 	return settings
+}
+
+func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {
+	wanted := orZero(spec.NetworkPolicy)
+	if wanted.Mode == cachev1.NetworkPolicyDisabled {
+		return nil
+	}
+	return &NetworkPolicy{From: wanted.From}
 }
 
 func pullSecrets(spec cachev1.MemcachedSpec) []string {

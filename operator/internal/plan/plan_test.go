@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -39,7 +40,8 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
-			Rollout: Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
+			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
+			NetworkPolicy: &NetworkPolicy{},
 		}
 	}
 	tests := map[string]struct {
@@ -133,6 +135,18 @@ func TestCompute(t *testing.T) {
 			want: func(p *Plan) {
 				p.Rollout = Rollout{MaxSurge: intstr.FromInt32(0), MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60}
 			},
+		},
+		"clients that are named": {
+			spec: cachev1.MemcachedSpec{NetworkPolicy: &cachev1.NetworkPolicy{From: []networkingv1.NetworkPolicyPeer{{
+				PodSelector: &metav1.LabelSelector{},
+			}}}},
+			want: func(p *Plan) {
+				p.NetworkPolicy = &NetworkPolicy{From: []networkingv1.NetworkPolicyPeer{{PodSelector: &metav1.LabelSelector{}}}}
+			},
+		},
+		"no network policy": {
+			spec: cachev1.MemcachedSpec{NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}},
+			want: func(p *Plan) { p.NetworkPolicy = nil },
 		},
 		"suspended": {
 			spec: cachev1.MemcachedSpec{Suspend: true},

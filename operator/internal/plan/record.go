@@ -64,7 +64,7 @@ func sum(fields map[string]any) string {
 // to replace a node. Optional fields that are not set do not change it.
 func specHash(spec cachev1.MemcachedSpec) string {
 	spec.Size, spec.Suspend, spec.UpdatePolicy = nil, false, ""
-	spec.Rollout, spec.Disruption, spec.Service = nil, nil, nil
+	spec.Rollout, spec.Disruption, spec.Service, spec.NetworkPolicy = nil, nil, nil, nil
 	return shortHash(mustEncode(spec))
 }
 

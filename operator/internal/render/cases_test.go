@@ -2,6 +2,7 @@ package render
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -58,6 +59,14 @@ func rolloutAndDisruption(s *cachev1.MemcachedSpec) {
 		MaxSurge: new(intstr.FromString("25%")), MaxUnavailable: new(intstr.FromInt32(2)), MinReadySeconds: new(int32(30)),
 	}
 	s.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromString("50%"))}
+}
+
+func networkPeers(s *cachev1.MemcachedSpec) {
+	s.NetworkPolicy = &cachev1.NetworkPolicy{From: []networkingv1.NetworkPolicyPeer{
+		{PodSelector: &metav1.LabelSelector{}},
+		{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "shop"}}},
+		{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.0/8", Except: []string{"10.1.0.0/16"}}},
+	}}
 }
 
 func metadata(s *cachev1.MemcachedSpec) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -30,8 +31,12 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 			return
 		}
 		service, deployment, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}
+		kinds := map[string]any{
+			"Service": service, "Deployment": deployment, "PodDisruptionBudget": budget,
+			"NetworkPolicy": &networkingv1.NetworkPolicy{},
+		}
 		for i, text := range encoded(t, planned) {
-			decode(t, text, []any{service, deployment, budget}[i])
+			decode(t, text, kinds[Objects(planned)[i].Kind])
 		}
 		selectsItsPods(t, service, deployment, budget)
 		for _, container := range deployment.Spec.Template.Spec.Containers {

@@ -33,6 +33,9 @@ func Objects(p plan.Plan) []Object {
 		service(p),
 		deployment(p),
 	}
+	if p.NetworkPolicy != nil {
+		objects = append(objects, networkPolicy(p))
+	}
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
 	}

@@ -68,8 +68,12 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"placement":                    {change: placement},
 		"rollout and disruption":       {change: rolloutAndDisruption},
 		"metadata of Pods and Service": {change: metadata},
-		"assigned user":                {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
-		"any architecture":             {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
+		"clients that are named":       {change: networkPeers},
+		"no network policy": {change: func(s *cachev1.MemcachedSpec) {
+			s.NetworkPolicy = &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}
+		}},
+		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
+		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,7 @@ var scoped = map[string]bool{
 	"cache.example.com/memcacheds":              false,
 	"coordination.k8s.io/leases":                false,
 	"events.k8s.io/events":                      false,
+	"networking.k8s.io/networkpolicies":         false,
 	"policy/poddisruptionbudgets":               false,
 }
 
