@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -52,13 +53,23 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the operator: %w", err)
 	}
-	defaults, err := podDefaults(config, options)
+	platform, err := newPlatform(config)
 	if err != nil {
 		return nil, err
 	}
-	err = controller.Setup(mgr, defaults, machineReader(mgr, options), options.LegacyFieldManagers, ctrlcontroller.Options{
-		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-		ReconciliationTimeout:   reconcileTimeout,
+	changed := make(chan event.GenericEvent, 1)
+	if len(options.WatchNamespaces) == 0 {
+		if err := mgr.Add(platformWatch{config: config, platform: platform, changed: changed}); err != nil {
+			return nil, fmt.Errorf("set up the operator: %w", err)
+		}
+	}
+	err = controller.Setup(mgr, controller.Config{
+		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
+		Machines: machineReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
+		Options: ctrlcontroller.Options{
+			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+			ReconciliationTimeout:   reconcileTimeout,
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
@@ -79,18 +90,14 @@ func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
 }
 
 // podDefaults returns what Pods are made of where neither the spec nor an earlier operator says it.
-func podDefaults(config *rest.Config, options *Options) (controller.Defaults, error) {
-	platform, err := newPlatform(config)
-	if err != nil {
-		return nil, err
-	}
+func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
 			Revisions: render.Revisions(), Image: options.MemcachedImage, Architectures: options.Architectures,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults
-	}, nil
+	}
 }
 
 // newScheme holds the types that the operator reads and writes.

@@ -21,7 +21,7 @@ const openShiftGroup = "security.openshift.io"
 // askAgain is how long a question that was not answered is not asked again, however many caches wait for it.
 const askAgain = 5 * time.Second
 
-// platform finds out, when it is needed, what the operator runs on. It does not change, so one answer is enough.
+// platform finds out, when it is needed, what the operator runs on. One answer is enough, until it is told otherwise.
 type platform struct {
 	discovery *discovery.DiscoveryClient
 
@@ -48,6 +48,15 @@ func (p *platform) find(ctx context.Context) (plan.Platform, error) {
 		p.asked = time.Now()
 	}
 	return p.known, p.problem
+}
+
+// becomes tells the platform, and returns whether another one was known.
+func (p *platform) becomes(found plan.Platform) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.known
+	p.known, p.problem = found, nil
+	return before != "" && before != found
 }
 
 func ask(ctx context.Context, client *discovery.DiscoveryClient) (plan.Platform, error) {

@@ -11,8 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
@@ -23,18 +25,29 @@ import (
 // Name is the controller's, in logs, metrics and events.
 const Name = "memcached"
 
-// Setup adds the controller to a manager. Nodes are looked at through the reader of machines, unless it is nil.
-func Setup(
-	mgr ctrl.Manager, defaults Defaults, machineReader client.Reader, legacyFieldManagers []string,
-	options controller.Options,
-) error {
+// Config is what the controller is told by the operator around it.
+type Config struct {
+	Defaults Defaults
+
+	// DefaultsChanged tells that all caches have to be looked at again.
+	DefaultsChanged <-chan event.GenericEvent
+
+	// Machines reads the Nodes of the cluster; nil means that the operator does not ask for them.
+	Machines client.Reader
+
+	LegacyFieldManagers []string
+	Options             controller.Options
+}
+
+// Setup adds the controller to a manager.
+func Setup(mgr ctrl.Manager, config Config) error {
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
-		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), legacyFieldManagers),
-		defaults: defaults,
+		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
+		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
-		machines: newMachines(machineReader),
+		machines: newMachines(config.Machines),
 		statuses: newStatuses(),
 	}
 	build := ctrl.NewControllerManagedBy(mgr).
@@ -42,11 +55,26 @@ func Setup(
 		For(&cachev1.Memcached{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
-		WithOptions(options)
+		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
+		WithOptions(config.Options)
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New())
 	}
 	return build.Complete(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+}
+
+// all are all Memcacheds that the operator serves.
+func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	list := &cachev1.MemcachedList{}
+	if err := r.client.List(ctx, list); err != nil {
+		log.FromContext(ctx).Error(err, "List the Memcacheds") // The cache is read, so this is a mistake in the program.
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return requests
 }
 
 // memcachedOfPod finds the Memcached by the label that the Deployment's selector needs anyway.

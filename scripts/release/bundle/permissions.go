@@ -28,6 +28,7 @@ var scoped = map[string]bool{
 	"/nodes":                             false,
 	"/pods":                              false,
 	"/services":                          false,
+	"apiregistration.k8s.io/apiservices": true,
 	"apps/deployments":                   false,
 	"authentication.k8s.io/tokenreviews": true,
 	"authorization.k8s.io/subjectaccessreviews": true,

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// Where the operator has no such right, what it found at first holds.
+// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,resourceNames=v1.security.openshift.io,verbs=list;watch
+
+// openShiftAPI is the object that there is while the API server serves openShiftGroup.
+const openShiftAPI = "v1." + openShiftGroup
+
+var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+
+// platformWatch notices that the platform becomes another one while the operator runs: OpenShift's APIs may be
+// installed after the operator was started.
+type platformWatch struct {
+	config   *rest.Config
+	platform *platform
+
+	// changed tells that caches have to be looked at.
+	changed chan event.GenericEvent
+}
+
+// Start watches the one object, by its metadata alone, until the context ends.
+func (w platformWatch) Start(ctx context.Context) error {
+	client, err := metadata.NewForConfig(w.config)
+	if err != nil {
+		return fmt.Errorf("set up the watch of %s: %w", openShiftAPI, err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	informer := metadatainformer.NewFilteredMetadataInformer(client, apiServices, metav1.NamespaceAll, 0, cache.Indexers{},
+		func(options *metav1.ListOptions) {
+			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, openShiftAPI).String()
+		}).Informer()
+	err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		log := ctrl.Log.WithName("platform").V(1)
+		if apierrors.IsForbidden(err) {
+			log.Info("Not told whether OpenShift's APIs come or go", "cause", err.Error())
+			stop()
+			return
+		}
+		log.Info("The watch of OpenShift's APIs begins anew", "cause", err.Error())
+	})
+	if err != nil {
+		return err
+	}
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { w.found(plan.OpenShift) },
+		DeleteFunc: func(any) { w.found(plan.Kubernetes) },
+	})
+	if err != nil {
+		return err
+	}
+	informer.RunWithContext(ctx)
+	return nil
+}
+
+func (w platformWatch) found(found plan.Platform) {
+	if !w.platform.becomes(found) {
+		return
+	}
+	ctrl.Log.WithName("platform").Info("The platform is another one", "platform", found)
+	select {
+	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
+	default: // One is waiting already.
+	}
+}
