@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,25 +24,38 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-// TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor brings an operator with another default image and another
-// Pod template by a commit.
+// triggers are what lets in what waits, each for a cache of its own.
+var triggers = map[string]string{
+	"annotation": `{"metadata":{"annotations":{"` + cachev1.AnnotationUpdateRequested + `":"now"}}}`,
+	"spec":       `{"spec":{"threads":2}}`,
+	"policy":     `{"spec":{"updatePolicy":"Automatic"}}`,
+}
+
+// TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor brings an operator with another default image, other
+// architectures and another Pod template by a commit.
 func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	c.needs(t)
-	it := newCache(t, "defaults", cachev1.MemcachedSpec{Size: new(int32(3))})
-	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
-	before := it.nodes()
-	it.client("set")
+	caches, before := map[string]*cache{}, map[string]map[string]types.UID{}
+	for trigger := range triggers {
+		it := newCache(t, "defaults-"+trigger, cachev1.MemcachedSpec{Size: new(int32(2))})
+		it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
+		it.client("set")
+		caches[trigger], before[trigger] = it, it.nodes()
+	}
 
 	image := otherMemcached(t)
 	operator := nextOperator(t)
+	architecture := oci.Host().Architecture // as the chain publishes it
 	upgrade := c.commit(t, "Upgrade the operator and its defaults", func(dir string) error {
-		return setImages(dir, operator, image)
+		return setDefaults(dir, operator, image, values.Multiarch)
 	})
-	t.Cleanup(func() { // The older operator would not know the template of this cache.
+	t.Cleanup(func() { // The older operator would not know the template of these caches.
 		ctx := context.WithoutCancel(t.Context())
-		_ = c.Client.Delete(ctx, &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: it.key.Name}})
+		for _, it := range caches {
+			_ = c.Client.Delete(ctx, &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: it.key.Name}})
+		}
 		_, err := c.Git.Commit(ctx, "Go back to the operator as it was", func(dir string) error {
-			return setImages(dir, c.images.Operator, c.images.Memcached)
+			return setDefaults(dir, c.images.Operator, c.images.Memcached, architecture)
 		})
 		if err != nil {
 			t.Error(err)
@@ -49,25 +63,34 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	})
 	c.healthy(t, upgrade)
 
-	waits := fmt.Sprintf("image %s -> %s; template revision 1 -> 2. ", c.images.Memcached, image)
-	it.Eventually(it.pending).Should(gomega.HavePrefix(waits), "the new operator has looked at the cache")
-	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
-	if diff := cmp.Diff(before, it.nodes()); diff != "" {
-		t.Fatalf("Pods (-before the upgrade +after):\n%s", diff)
+	waits := fmt.Sprintf("image %s -> %s; architectures %s -> %s; template revision 1 -> 2. ",
+		c.images.Memcached, image, architecture, strings.Join(oci.Architectures(), ", "))
+	for trigger, it := range caches {
+		it.Eventually(it.pending).Should(gomega.HavePrefix(waits), "the new operator has looked at the cache")
+		it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
+		if diff := cmp.Diff(before[trigger], it.nodes()); diff != "" {
+			t.Fatalf("Pods (-before the upgrade +after):\n%s", diff)
+		}
+		if found := it.client("get"); found != keys {
+			t.Errorf("%d of %d keys are left", found, keys)
+		}
 	}
-	if found := it.client("get"); found != keys {
-		t.Errorf("%d of %d keys are left", found, keys)
+	for trigger, patch := range triggers {
+		t.Run(trigger, func(t *testing.T) { caches[trigger].in(t).rollsOnceBy(patch, before[trigger]) })
 	}
+}
 
-	request := fmt.Sprintf(`{"metadata":{"annotations":{%q:"now"}}}`, cachev1.AnnotationUpdateRequested)
-	it.Expect(c.Client.Patch(t.Context(), it.get(), client.RawPatch(types.MergePatchType, []byte(request)))).To(gomega.Succeed())
+// rollsOnceBy lets in what waits.
+func (it *cache) rollsOnceBy(patch string, before map[string]types.UID) {
+	it.t.Helper()
+	it.Expect(c.Client.Patch(it.t.Context(), it.get(), client.RawPatch(types.MergePatchType, []byte(patch)))).To(gomega.Succeed())
 	it.Eventually(it.pending).Should(gomega.BeEmpty())
-	it.says(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+	it.says(cachev1.ReasonAllNodesReady, "2 of 2 nodes ready")
 	for name := range it.nodes() {
 		it.Expect(before).NotTo(gomega.HaveKey(name), "each node is replaced")
 	}
 	if rollouts := it.rollouts(); rollouts != 2 {
-		t.Errorf("the nodes were made %d times, want twice: at first, and when it was asked for", rollouts)
+		it.t.Errorf("the nodes were made %d times, want twice: at first, and when it was asked for", rollouts)
 	}
 }
 
@@ -108,8 +131,10 @@ func nextOperator(t *testing.T) string {
 	return ref
 }
 
-func setImages(dir, operator, memcached string) error {
-	return values.Edit(dir, func(s *values.Settings) { s.OperatorImage, s.MemcachedImage = operator, memcached })
+func setDefaults(dir, operator, memcached, architecture string) error {
+	return values.Edit(dir, func(s *values.Settings) {
+		s.OperatorImage, s.MemcachedImage, s.Architecture = operator, memcached, architecture
+	})
 }
 
 // pending is the message of UpdatePending, or nothing.

@@ -42,13 +42,10 @@ func (w *world) message() string {
 	return times.ReplaceAllString(ready.Message, "T")
 }
 
-// TestAFightCostsLittleAndEndsWithTheOtherSide has two clients that set a field of ours as soon as they see ours: one
-// applies by force, the other updates.
-func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 2)
-	w.ready("cache")
-	spent := len(w.quiet())
+// fightWithTwo has two clients that set a field of ours as soon as they see ours: one applies by force, the other
+// updates.
+func (w *world) fightWithTwo() (stop func()) {
+	w.t.Helper()
 	stopApplying := w.insist(func(_ context.Context, d *appsv1.Deployment) {
 		if d.Spec.Template.Spec.Containers[0].Image != otherImage {
 			w.appliedBy("deployer", ofImage(otherImage))
@@ -60,6 +57,33 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 			_ = cluster.Update(ctx, d, client.FieldOwner("updater")) // A conflict is an event, too.
 		}
 	})
+	return func() { stopApplying(); stopUpdating() }
+}
+
+func TestTwoMinutesOfAFightCostLittle(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	spent := len(w.quiet())
+	stop := w.fightWithTwo()
+	defer stop()
+	w.Consistently(func() int { return w.writes(spent) }, 2*time.Minute, time.Second).Should(gomega.BeNumerically("<=", 20))
+	w.reason("cache", cachev1.ReasonOwnershipContested)
+	t.Logf("%d writes in two minutes", w.writes(spent))
+}
+
+// writes counts those of the operator since then, without events.
+func (w *world) writes(since int) int {
+	requests := w.requests()[since:]
+	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")
+}
+
+func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	spent := len(w.quiet())
+	stop := w.fightWithTwo()
 
 	w.reason("cache", cachev1.ReasonOwnershipContested)
 	w.quiet()
@@ -77,8 +101,7 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 		t.Errorf("%d writes until the first pause: %v", writes, requests)
 	}
 
-	stopApplying()
-	stopUpdating()
+	stop()
 	w.Eventually(func() string { return w.deployment("cache").Spec.Template.Spec.Containers[0].Image }).
 		Should(gomega.Equal(memcachedImage), "it tries again after a quarter of a minute")
 	w.ready("cache")

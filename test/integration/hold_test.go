@@ -13,19 +13,7 @@ import (
 )
 
 func TestARolloutIsHeldAndGoesOn(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 3)
-	w.ready("cache")
-	old := podNames(w.pods("cache"))
-
-	w.patchSpec(`{"memory":"128Mi"}`)
-	w.Eventually(func() bool { // One new node is made ready, in the kubelet's place; then one old one goes.
-		fresh := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.Name) })
-		if len(fresh) == 1 {
-			makeReady(w, &fresh[0])
-		}
-		return len(left(w, old)) == 2
-	}).Should(gomega.BeTrue())
+	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
 	w.says("cache", "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on")
 	held := left(w, old)
@@ -43,6 +31,47 @@ func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 	w.Expect(deployment.Spec.Paused).To(gomega.BeFalse())
 	w.Expect(deployment.Annotations).NotTo(gomega.HaveKey("cache.example.com/rollout-held"))
 	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-hold")))
+}
+
+func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {
+	w, old := inTheMiddleOfARollout(t)
+	w.patchSpec(`{"suspend":true}`)
+	w.says("cache", "it is held")
+	for _, pod := range w.pods("cache") {
+		makeReady(w, &pod)
+	}
+	held := left(w, old)
+	w.patchSpec(`{"suspend":false,"memory":null}`)
+	w.ready("cache")
+	w.Expect(left(w, old)).To(gomega.Equal(held), "no further node is lost on the way back")
+}
+
+func TestARolloutIsHeldWhateverElseIsWrongWithTheSpec(t *testing.T) {
+	w, old := inTheMiddleOfARollout(t)
+	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)
+	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.Expect(meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended)).To(gomega.BeTrue())
+	w.Expect(w.deployment("cache").Spec.Paused).To(gomega.BeTrue())
+	w.Expect(left(w, old)).To(gomega.HaveLen(2))
+}
+
+// inTheMiddleOfARollout is a cache of three nodes of which one was replaced, and the names of those that were there.
+func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
+	t.Helper()
+	w = newWorld(t)
+	w.memcached("cache", 3)
+	w.ready("cache")
+	old = podNames(w.pods("cache"))
+
+	w.patchSpec(`{"memory":"128Mi"}`)
+	w.Eventually(func() bool { // One new node is made ready, in the kubelet's place; then one old one goes.
+		fresh := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.Name) })
+		if len(fresh) == 1 {
+			makeReady(w, &fresh[0])
+		}
+		return len(left(w, old)) == 2
+	}).Should(gomega.BeTrue())
+	return w, old
 }
 
 // left are those of the Pods that are still there.

@@ -49,13 +49,14 @@ func (w platformWatch) Start(ctx context.Context) error {
 			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, openShiftAPI).String()
 		}).Informer()
 	err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		log := ctrl.Log.WithName("platform").V(1)
-		if apierrors.IsForbidden(err) {
-			log.Info("Not told whether OpenShift's APIs come or go", "cause", err.Error())
+		log := ctrl.Log.WithName("platform")
+		if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+			log.Info("Not told whether OpenShift's APIs come or go: what was found at first holds until a restart",
+				"missing", "list and watch apiservices.apiregistration.k8s.io", "cause", err.Error())
 			stop()
 			return
 		}
-		log.Info("The watch of OpenShift's APIs begins anew", "cause", err.Error())
+		log.V(1).Info("The watch of OpenShift's APIs begins anew", "cause", err.Error())
 	})
 	if err != nil {
 		return err

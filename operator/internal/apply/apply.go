@@ -108,11 +108,12 @@ func (s *Syncer) syncOurs(ctx context.Context, live client.Object, object render
 	if err != nil {
 		return Outcome{}, err
 	}
-	generation, err := s.letGo(ctx, live)
-	if err != nil {
-		return Outcome{}, err
-	}
 	outcome, err := s.makeSame(ctx, live, object)
+	if err != nil {
+		return outcome, err
+	}
+	// Only now: a rollout that was held must not go on to what is no longer wanted.
+	generation, err := s.letGo(ctx, live)
 	outcome.Generation = max(outcome.Generation, generation)
 	return outcome, err
 }

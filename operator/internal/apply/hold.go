@@ -32,12 +32,14 @@ func (s *Syncer) letGo(ctx context.Context, live client.Object) (int64, error) {
 	return s.applyHold(ctx, live, appsv1ac.Deployment(live.GetName(), live.GetNamespace()))
 }
 
-// applyHold sends the uid along: it is not for a Deployment that was made since.
+// applyHold sends the uid along: it is not for a Deployment that was made since. The cache may not hold one that has
+// lost our labels: there would be no end to waiting until it shows what was written.
 func (s *Syncer) applyHold(
 	ctx context.Context, live metav1.Object, hold *appsv1ac.DeploymentApplyConfiguration,
 ) (int64, error) {
 	hold.WithUID(live.GetUID())
-	err := s.client.Apply(ctx, hold, client.FieldOwner(names.HoldOwner), client.ForceOwnership)
+	err := s.client.Apply(ctx, hold, client.FieldOwner(names.HoldOwner), client.ForceOwnership,
+		client.DisableReadYourWritesConsistency)
 	if err != nil || hold.Generation == nil {
 		return 0, err
 	}

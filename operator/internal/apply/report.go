@@ -2,6 +2,7 @@ package apply
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -84,6 +85,11 @@ func (r Report) Why(verdict Verdict) []string {
 		}
 	}
 	return explanations
+}
+
+// Has tells whether there is a child with a verdict.
+func (r Report) Has(verdict Verdict) bool {
+	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Verdict == verdict })
 }
 
 // Err joins the errors of the children that failed.

@@ -66,13 +66,10 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 		return pass
 	}
 	pass.Plan, pass.Err = plan.Compute(mc, pass.Snapshot.Deployment(), r.defaults(ctx))
-	if pass.Err != nil {
-		return pass
-	}
 	switch {
-	case pass.Plan.Hold:
+	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
 		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
-	case !pass.Plan.Suspended:
+	case pass.Err == nil && !pass.Plan.Suspended:
 		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	}
 	return pass

@@ -185,12 +185,12 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	return rollingOutBut(in, "")
 }
 
-// progress counts the nodes that took the place of an older one: an older one goes only when a new one is ready. Where
-// there is none left, nodes are still to be made.
+// progress counts the nodes that took the place of an older one: as many as there are new ones, and no more than there
+// are older ones gone. Where there is none left, nodes are still to be made.
 func progress(in Input) (what string, count int32) {
 	deployed, size := in.deployed(), wantedSize(in)
 	if older := deployed.Replicas - deployed.UpdatedReplicas; older > 0 {
-		return "replaced", max(0, size-older)
+		return "replaced", max(0, min(deployed.UpdatedReplicas, size-older))
 	}
 	return "up to date", deployed.UpdatedReplicas
 }

@@ -83,6 +83,11 @@ func TestConditions(t *testing.T) {
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 nodes replaced",
 			beside: cachev1.ConditionReconciling,
 		},
+		"an old node went, and no new one is there yet": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 0, 2 },
+			want:   cachev1.ReasonRollingOut, message: "0 of 3 nodes replaced",
+			beside: cachev1.ConditionReconciling,
+		},
 		"more nodes than are wanted": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
 			want:   cachev1.ReasonRollingOut, message: "1 more than the size of 3 still to be removed",

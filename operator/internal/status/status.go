@@ -54,7 +54,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
 	}
 	setConditions(&status, judge(in))
-	setSuspended(&status, in.Memcached.Spec.Suspend)
+	setSuspended(&status, in)
 	if in.Err == nil { // Otherwise it is not known what waits.
 		setUpdatePending(&status, in)
 	}
@@ -97,9 +97,14 @@ func (in Input) isHeld() bool {
 	return deployment != nil && deployment.Spec.Paused && deployment.Annotations[names.AnnotationHeld] != ""
 }
 
-func setSuspended(status *cachev1.MemcachedStatus, suspended bool) {
-	if !suspended {
+// setSuspended says that nothing is written, once a rollout that was under way is held (plan.Hold): before that, the
+// next pass has to know that it is still to be done.
+func setSuspended(status *cachev1.MemcachedStatus, in Input) {
+	switch {
+	case !in.Memcached.Spec.Suspend:
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionSuspended)
+		return
+	case in.Plan.Name == "", in.Plan.Hold && !in.Report.Has(apply.Held):
 		return
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

@@ -169,3 +169,27 @@ func TestASuspendedCacheSaysSo(t *testing.T) {
 		t.Errorf("conditions %+v, want Ready alone", got)
 	}
 }
+
+func TestSuspendedIsSaidOnceARolloutIsHeld(t *testing.T) {
+	tests := map[string]struct {
+		change func(*Input)
+		want   bool
+	}{
+		"there was nothing to hold": {func(*Input) {}, true},
+		"it is held":                {func(in *Input) { in.Plan.Hold, in.Report[0].Verdict = true, apply.Held }, true},
+		"it could not be held": {func(in *Input) {
+			in.Plan.Hold, in.Report[0].Verdict, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
+		}, false},
+		"it is not known what there is": {func(in *Input) { in.Plan, in.Err = plan.Plan{}, errors.New("no answer") }, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			in.Memcached.Spec.Suspend, in.Plan.Suspended = true, true
+			tc.change(&in)
+			if got := meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionSuspended); got != tc.want {
+				t.Errorf("Suspended is true: %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

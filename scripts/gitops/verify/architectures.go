@@ -41,11 +41,10 @@ type place struct {
 func (s subject) places(o tree.Object) (found []place, all []string) {
 	switch {
 	case s.configures(o): // None there leaves those of the bundle, which are all.
-		selected := o.Text("spec", "config", "nodeSelector", architectureLabel)
-		return []place{operand(o), {"the node selector", split(selected)}}, nil
+		return []place{operand(o), {"the node selector", confined(o, "spec", "config")}}, nil
 	case o.Is("apps", "Deployment") && sets(o.Unstructured.Object, memcachedVariable):
 		all = slices.DeleteFunc(s.builder.Files.Architectures(), func(name string) bool { return name == repo.Multiarch })
-		return []place{operand(o), {"the node affinity", required(o)}}, all
+		return []place{operand(o), {"the node affinity", confined(o, "spec", "template", "spec")}}, all
 	}
 	return nil, nil
 }
@@ -54,17 +53,24 @@ func operand(o tree.Object) place {
 	return place{architectureVariable, split(strings.Join(variables(o.Unstructured.Object, architectureVariable), ","))}
 }
 
-// required are the architectures that a Deployment's node affinity confines its Pods to.
-func required(o tree.Object) (names []string) {
-	affinity, _, _ := unstructured.NestedMap(o.Unstructured.Object, "spec", "template", "spec", "affinity",
-		"nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+// confined are the architectures that the Pods are confined to, by a node selector or a required node affinity below
+// the path.
+func confined(o tree.Object, path ...string) []string {
+	selector := append(slices.Clone(path), "nodeSelector", architectureLabel)
+	names := append(split(o.Text(selector...)), required(o, path...)...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func required(o tree.Object, path ...string) (names []string) {
+	affinity, _, _ := unstructured.NestedMap(o.Unstructured.Object, append(slices.Clone(path), "affinity",
+		"nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")...)
 	collectMaps(affinity, func(fields map[string]any) {
 		if fields["key"] == architectureLabel && fields["operator"] == "In" {
 			values, _, _ := unstructured.NestedStringSlice(fields, "values")
 			names = append(names, values...)
 		}
 	})
-	slices.Sort(names)
 	return names
 }
 

@@ -43,6 +43,17 @@ func TestMistakesInTheChoiceOfArchitecturesAreFound(t *testing.T) {
 			"direct", "ppc64le", replace("overlays/ppc64le/kustomization.yaml", `values: \[ppc64le\]`, "values: [ppc64le, s390x]"),
 			"architecture", []string{"Deployment", "the node affinity", `"ppc64le,s390x"`, `"ppc64le"`},
 		},
+		"an operator that is confined by a node selector, too": {
+			"direct", "amd64", replace("operator/config/manager/manager.yaml", `      serviceAccountName:`,
+				"      nodeSelector: {kubernetes.io/arch: s390x}\n      serviceAccountName:"),
+			"architecture", []string{"Deployment", "the node affinity", `"amd64,s390x"`, `"amd64"`},
+		},
+		"a Subscription that confines the operator by an affinity": {
+			"olm", "multiarch", replace("gitops/operator/base/subscription/subscription.yaml", `  config:\n`, "  config:\n"+
+				"    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "+
+				"[{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}]}}}\n"),
+			"architecture", []string{"Subscription", "the node selector", `"arm64"`},
+		},
 		"an operator that lets caches run anywhere": {
 			"direct", "multiarch", replace("operator/config/manager/manager.yaml", `OPERAND_ARCHITECTURES`, "OPERAND"),
 			"architecture", []string{"Deployment", "OPERAND_ARCHITECTURES", `is ""`, `"amd64,arm64,ppc64le,s390x"`},

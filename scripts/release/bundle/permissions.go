@@ -23,12 +23,12 @@ import (
 // error: whoever adds a rule decides.
 var scoped = map[string]bool{
 	"/events": false,
-	// Nodes have no namespace, and yet they belong into permissions: only an operator that serves all namespaces asks
-	// for them, and only there OLM makes a ClusterRole of permissions. In a Role the rule gives nothing.
+	// Nodes and APIServices have no namespace, and yet they belong into permissions: only an operator that serves all
+	// namespaces asks for them, and only there OLM makes a ClusterRole of permissions. In a Role the rule gives nothing.
 	"/nodes":                             false,
 	"/pods":                              false,
 	"/services":                          false,
-	"apiregistration.k8s.io/apiservices": true,
+	"apiregistration.k8s.io/apiservices": false,
 	"apps/deployments":                   false,
 	"authentication.k8s.io/tokenreviews": true,
 	"authorization.k8s.io/subjectaccessreviews": true,
