@@ -6,23 +6,17 @@
 package local
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
 
 // ErrNotRunning says that no cluster of that name runs.
-var ErrNotRunning = errors.New("not running")
+var ErrNotRunning = rundir.ErrNotRunning
 
 // Cluster is a running cluster, as the rest of the machine sees it.
 type Cluster struct {
@@ -60,55 +54,31 @@ func Find(name string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	pid, err := rundir.Holder(dir.Lock())
-	if err != nil {
-		return nil, err
-	}
-	if pid == 0 {
-		return nil, fmt.Errorf("cluster %q: %w", name, ErrNotRunning)
-	}
 	cluster := &Cluster{}
-	if err := rundir.ReadJSON(statePath(dir), cluster); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("cluster %q is just being started: %w", name, ErrNotRunning)
-		}
-		return nil, err
+	pid, err := dir.Running(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
 	cluster.Pid = pid
 	return cluster, nil
 }
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
-
 // maxDir leaves room for the kubelet's sockets in the 107 bytes that the kernel allows a socket's path.
 const maxDir = 107 - len("/kubelet/device-plugins/kubelet.sock")
 
 func dirOf(name string) (rundir.Dir, error) {
-	if !validName.MatchString(name) {
-		return "", fmt.Errorf("cluster name %q: want at most 20 lower case letters, digits and dashes", name)
-	}
-	home, err := builds.CacheHome()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(home, "clusters", name)
-	if len(dir) > maxDir {
+	dir, err := rundir.Named("clusters", name)
+	if err == nil && len(dir) > maxDir {
 		return "", fmt.Errorf("%s is too long for the sockets in it: set XDG_CACHE_HOME to a shorter path", dir)
 	}
-	return rundir.Dir(dir), nil
+	return dir, err
 }
 
-func statePath(dir rundir.Dir) string { return dir.Path("state.json") }
-
-// exclusive keeps a second up or down of the same cluster away. Its lock lies beside the run
-// directory, which comes and goes.
+// exclusive keeps a second up or down of the same cluster away.
 func exclusive(name string) (dir rundir.Dir, release func(), err error) {
 	if dir, err = dirOf(name); err != nil {
 		return "", nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(string(dir)), 0o755); err != nil {
-		return "", nil, err
-	}
-	release, err = rundir.Exclusive(string(dir) + ".lock")
+	release, err = dir.Alone()
 	return dir, release, err
 }

@@ -48,7 +48,7 @@ func TestStateWithoutALivingProcessIsNoCluster(t *testing.T) {
 	}
 	defer release()
 	if err := errors.Join(
-		rundir.WriteJSON(statePath(dir), Cluster{Name: "demo", Pid: os.Getpid()}),
+		rundir.WriteJSON(dir.State(), Cluster{Name: "demo", Pid: os.Getpid()}),
 		rundir.Write(dir.Lock(), nil, 0o600),
 	); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries builds.B
 	if err := pushPause(ctx, config.PauseImage); err != nil {
 		return nil, err
 	}
-	if err := rundir.WriteJSON(statePath(dir), cluster); err != nil {
+	if err := rundir.WriteJSON(dir.State(), cluster); err != nil {
 		return nil, err
 	}
 	return cluster, process.Detach()

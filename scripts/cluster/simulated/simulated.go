@@ -9,23 +9,18 @@ package simulated
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
 
 // ErrNotRunning says that no simulated cluster of that name runs.
-var ErrNotRunning = errors.New("not running")
+var ErrNotRunning = rundir.ErrNotRunning
 
 // Options say what cluster is wanted.
 type Options struct {
@@ -75,19 +70,13 @@ func Find(name string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	pid, err := rundir.Holder(dir.Lock())
-	if err != nil {
-		return nil, err
-	}
 	cluster := &Cluster{}
-	if pid != 0 {
-		err = rundir.ReadJSON(statePath(dir), cluster)
-	}
-	if pid == 0 || errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("simulated cluster %q: %w", name, ErrNotRunning)
+	pid, err := dir.Running(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("simulated cluster %q: %w", name, err)
 	}
 	cluster.Pid = pid
-	return cluster, err
+	return cluster, nil
 }
 
 // Down stops the cluster and removes its files.
@@ -99,29 +88,13 @@ func (c *Cluster) Down(ctx context.Context) error {
 	return err
 }
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
-
-func dirOf(name string) (rundir.Dir, error) {
-	if !validName.MatchString(name) {
-		return "", fmt.Errorf("cluster name %q: want at most 20 lower case letters, digits and dashes", name)
-	}
-	home, err := builds.CacheHome()
-	if err != nil {
-		return "", err
-	}
-	return rundir.Dir(filepath.Join(home, "simulated", name)), nil
-}
-
-func statePath(dir rundir.Dir) string { return dir.Path("state.json") }
+func dirOf(name string) (rundir.Dir, error) { return rundir.Named("simulated", name) }
 
 // exclusive keeps a second up or down of the same cluster away.
 func exclusive(name string) (dir rundir.Dir, release func(), err error) {
 	if dir, err = dirOf(name); err != nil {
 		return "", nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(string(dir)), 0o755); err != nil {
-		return "", nil, err
-	}
-	release, err = rundir.Exclusive(string(dir) + ".lock")
+	release, err = dir.Alone()
 	return dir, release, err
 }

@@ -84,7 +84,7 @@ func bringUp(
 	if err != nil {
 		return err
 	}
-	return rundir.WriteJSON(statePath(dir), cluster)
+	return rundir.WriteJSON(dir.State(), cluster)
 }
 
 func describe(opts Options, dir rundir.Dir, binaries builds.Binaries) (*Cluster, error) {
