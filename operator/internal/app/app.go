@@ -58,7 +58,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		return nil, err
 	}
 	changed := make(chan event.GenericEvent, 1)
-	if len(options.WatchNamespaces) == 0 {
+	if options.servesAll() {
 		if err := mgr.Add(platformWatch{config: config, platform: platform, changed: changed}); err != nil {
 			return nil, fmt.Errorf("set up the operator: %w", err)
 		}
@@ -83,7 +83,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 // machineReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
 // the cache, which would otherwise hold every Node for a question that is seldom asked.
 func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
-	if len(options.WatchNamespaces) > 0 {
+	if !options.servesAll() {
 		return nil
 	}
 	return mgr.GetAPIReader()

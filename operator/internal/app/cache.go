@@ -32,7 +32,7 @@ func cacheOptions(operator *Options) cache.Options {
 		DefaultTransform: cache.TransformStripManagedFields(),
 		SyncPeriod:       &operator.SyncPeriod,
 	}
-	if len(operator.WatchNamespaces) > 0 {
+	if !operator.servesAll() {
 		options.DefaultNamespaces = map[string]cache.Config{}
 	}
 	for _, namespace := range operator.WatchNamespaces {

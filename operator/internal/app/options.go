@@ -99,6 +99,9 @@ func NewOptions() *Options {
 	}
 }
 
+// servesAll tells whether the operator serves all namespaces, and has rights in the cluster as a whole.
+func (o *Options) servesAll() bool { return len(o.WatchNamespaces) == 0 }
+
 // AddFlags adds a flag for each option that the command line may set.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces,

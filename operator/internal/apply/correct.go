@@ -23,7 +23,10 @@ func (s *Syncer) correct(
 	if known := s.contests.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: known}, nil
 	}
-	live = s.withManagedFields(ctx, live, object)
+	// Who did it is worth knowing, but not a condition for putting it right.
+	if fresh, err := s.withManagedFields(ctx, live, object); err == nil {
+		live = fresh
+	}
 	changed, err := s.schemas.differences(live, object)
 	if err != nil || changed.Empty() { // It is as it should be meanwhile, and the cache is about to show it.
 		return Outcome{Verdict: Unchanged}, err
@@ -46,18 +49,22 @@ func (s *Syncer) correct(
 	return outcome, err
 }
 
-// withManagedFields reads an object once more, past the cache. Where that fails, or there is another one by now, it
-// stays with what it has: who did it is worth knowing, but not a condition for putting it right.
-func (s *Syncer) withManagedFields(ctx context.Context, live client.Object, object render.Object) client.Object {
+// withManagedFields reads an object once more, past the cache, which does not hold them. Where another one took its
+// place it stays with what it has: to apply will be refused, for the uid.
+func (s *Syncer) withManagedFields(
+	ctx context.Context, live client.Object, object render.Object,
+) (client.Object, error) {
 	if len(live.GetManagedFields()) > 0 {
-		return live // It was read past the cache.
+		return live, nil // It was read past the cache.
 	}
 	fresh := observe.New(object.GroupKind)
-	err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh)
-	if err != nil || fresh.GetUID() != live.GetUID() {
-		return live
+	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh); err != nil {
+		return nil, err
 	}
-	return fresh
+	if fresh.GetUID() != live.GetUID() {
+		return live, nil
+	}
+	return fresh, nil
 }
 
 // applyWithoutStrays removes the list items that were ours until somebody changed their keys, from the object as it was

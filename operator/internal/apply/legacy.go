@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
-	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
@@ -42,9 +41,9 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
 		return live, nil
 	}
-	live, err := s.withManagers(ctx, live, object)
+	live, err := s.withManagedFields(ctx, live, object)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read who set its fields: %w", err)
 	}
 	fields, err := s.legacy.moveFields(live.GetManagedFields())
 	if err != nil || fields == nil || !selectsOurs(live) {
@@ -61,23 +60,6 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
 		client.FieldOwner(names.FieldOwner), client.DisableReadYourWritesConsistency)
 	return inherited, err
-}
-
-// withManagers returns an object with its managed fields, which the cache does not hold.
-func (s *Syncer) withManagers(
-	ctx context.Context, live client.Object, object render.Object,
-) (client.Object, error) {
-	if len(live.GetManagedFields()) > 0 {
-		return live, nil // It was read past the cache.
-	}
-	found := observe.New(object.GroupKind)
-	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), found); err != nil {
-		return nil, fmt.Errorf("read who set its fields: %w", err)
-	}
-	if found.GetUID() != live.GetUID() {
-		return live, nil // Another one took its place. To apply will be refused, for the uid.
-	}
-	return found, nil
 }
 
 // moveFields returns managed fields in which those of the legacy managers are ours; nil where nothing is to be moved.

@@ -35,21 +35,22 @@ var lacksPlatform = []string{
 	"no image found in image index for architecture",   // the same, of an OCI index
 }
 
+// otherImage is what to do about an image that a machine can't run.
+const otherImage = "see spec.image, or keep it off these machines by spec.architectures"
+
 // foreignProgram says what to do about an image that is labelled for the machine and holds a program for another one.
 func foreignProgram(message string) string {
 	if !strings.Contains(message, "exec format error") { // ENOEXEC, in the words of runc and of crun
 		return ""
 	}
-	return ": the image says that it is for the machine's architecture, and its program is not; " +
-		"see spec.image, or keep it off these machines by spec.architectures"
+	return ": the image says that it is for the machine's architecture, and its program is not; " + otherImage
 }
 
 // pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator may not read
 // Secrets.
 func pullRemedy(pod *corev1.Pod, message string) string {
 	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {
-		return "it is not there for the machine's architecture; see spec.image, " +
-			"or keep it off these machines by spec.architectures"
+		return "it is not there for the machine's architecture; " + otherImage
 	}
 	if len(pod.Spec.ImagePullSecrets) == 0 {
 		return "see spec.image; there is no pull Secret, see spec.imagePullSecrets"

@@ -40,22 +40,28 @@ var (
 
 // New returns an empty object of a kind of child.
 func New(kind schema.GroupKind) client.Object {
-	for _, known := range Kinds() {
-		if known.GroupKind() == kind {
-			return known.New()
-		}
+	known, ok := find(kind)
+	if !ok {
+		panic("not a kind of child: " + kind.String()) // A mistake in the program.
 	}
-	panic("not a kind of child: " + kind.String()) // A mistake in the program.
+	return known.New()
 }
 
 // VersionOf returns the version in which a kind of child object is read.
 func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
-	for _, known := range Kinds() {
-		if known.GroupKind() == kind {
-			return known.GroupVersionKind
-		}
+	if known, ok := find(kind); ok {
+		return known.GroupVersionKind
 	}
 	return kind.WithVersion("") // Not a kind of child; reading it fails, and says so.
+}
+
+func find(wanted schema.GroupKind) (Kind, bool) {
+	for _, kind := range Kinds() {
+		if kind.GroupKind() == wanted {
+			return kind, true
+		}
+	}
+	return Kind{}, false
 }
 
 func kindsOf(wanted schema.GroupVersionKind) []Kind {

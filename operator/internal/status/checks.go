@@ -182,7 +182,8 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 		message := fmt.Sprintf("%d more than the size of %d still to be removed", deployed.Replicas-size, size)
 		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
 	}
-	return rollingOutBut(in, "")
+	what, count := progress(in)
+	return rollingOut(in, what, count)
 }
 
 // progress counts the nodes that took the place of an older one: as many as there are new ones, and no more than there
@@ -215,9 +216,7 @@ func rollingOut(in Input, what string, count int32) (verdict, bool) {
 func rollingOutBut(in Input, detail string) (verdict, bool) {
 	what, count := progress(in)
 	v, failed := rollingOut(in, what, count)
-	if detail != "" {
-		v.message += "; " + detail
-	}
+	v.message += "; " + detail
 	return v, failed
 }
 

@@ -20,10 +20,11 @@ func troubleOf(in Input) string {
 	if refused != nil && refused.Status == corev1.ConditionTrue {
 		return "nodes can not be created: " + observe.OneLine(refused.Message)
 	}
+	lacks := LacksMachines(in)
 	counts := map[string]int{}
 	for _, node := range in.Snapshot.Nodes {
 		switch {
-		case node.Unplaced && LacksMachines(in):
+		case node.Unplaced && lacks:
 			counts[observe.CanNotBeScheduled+lack(in)]++
 		case node.Trouble != "":
 			counts[node.Trouble]++
