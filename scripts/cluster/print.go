@@ -3,10 +3,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
@@ -25,7 +23,6 @@ func (f *flags) print(out io.Writer, cluster *local.Cluster, parts ...local.Part
 	if cluster.ArgoCD {
 		with = " with Argo CD " + cluster.ArgoCDVersion
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := [][2]string{
 		{"cluster", fmt.Sprintf("%s, Kubernetes %s%s", cluster.Name, cluster.Kubernetes, with)},
 		{"running", fmt.Sprintf("since %s, process %d", cluster.Started.Format(time.DateTime), cluster.Pid)},
@@ -42,10 +39,7 @@ func (f *flags) print(out io.Writer, cluster *local.Cluster, parts ...local.Part
 		}
 		rows = append(rows, [2]string{part.Name, state})
 	}
-	for _, row := range rows {
-		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
-	}
-	return table.Flush()
+	return printTable(out, rows)
 }
 
 func (f *flags) printAbsence(out io.Writer, reason error) error {
@@ -54,10 +48,4 @@ func (f *flags) printAbsence(out io.Writer, reason error) error {
 	}
 	_, err := fmt.Fprintln(out, reason)
 	return err
-}
-
-func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

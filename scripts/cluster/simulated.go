@@ -1,11 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,16 +85,13 @@ func instead(cmd *cobra.Command, do func(*cobra.Command) (bool, error)) {
 
 func (f *flags) printSimulated(out io.Writer, cluster *simulated.Cluster) error {
 	if f.output == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(struct {
+		return printJSON(out, struct {
 			Running   bool   `json:"running"`
 			Simulated bool   `json:"simulated"`
 			Pods      string `json:"pods"`
 			*simulated.Cluster
 		}{true, true, nothingRuns, cluster})
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := [][2]string{
 		{"cluster", fmt.Sprintf("%s, Kubernetes %s, simulated nodes", cluster.Name, cluster.Kubernetes)},
 		{"pods", nothingRuns},
@@ -109,8 +103,5 @@ func (f *flags) printSimulated(out io.Writer, cluster *simulated.Cluster) error 
 	for _, process := range cluster.Processes {
 		rows = append(rows, [2]string{process.Name, fmt.Sprintf("process %d", process.Pid)})
 	}
-	for _, row := range rows {
-		fmt.Fprintln(table, strings.Join(row[:], "\t"))
-	}
-	return table.Flush()
+	return printTable(out, rows)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // emulatorOf is QEMU's program for an architecture; empty for the machine's own.
@@ -29,11 +30,7 @@ func emulatorOf(architecture string) string {
 	if architecture == runtime.GOARCH {
 		return ""
 	}
-	called := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
-	if name := called[architecture]; name != "" {
-		architecture = name
-	}
-	return "qemu-" + architecture + "-static"
+	return "qemu-" + oci.KernelName(architecture) + "-static"
 }
 
 // pull asks the registry for an image as a node of a platform does.

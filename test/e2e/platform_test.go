@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -87,8 +86,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 func foreignPlatform(t *testing.T) v1.Platform {
 	t.Helper()
 	for _, platform := range oci.Platforms() {
-		name := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[platform.Architecture]
-		handler := "/proc/sys/fs/binfmt_misc/qemu-" + cmp.Or(name, platform.Architecture)
+		handler := "/proc/sys/fs/binfmt_misc/qemu-" + oci.KernelName(platform.Architecture)
 		if _, err := os.Stat(handler); errors.Is(err, fs.ErrNotExist) && !platform.Equals(oci.Host()) {
 			return platform
 		}

@@ -7,9 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
@@ -72,18 +69,11 @@ func writePKI(dir rundir.Dir, cluster string, apiPort int) error {
 		}
 	}
 	for name, pair := range pairs {
-		if err := writePair(dir, name, pair); err != nil {
+		if err := dir.WritePair(name, pair); err != nil {
 			return err
 		}
 	}
 	return writeKubeconfigs(dir, cluster, authority, apiPort)
-}
-
-func writePair(dir rundir.Dir, name string, pair pki.Pair) error {
-	if err := rundir.Write(dir.PKI(name+".crt"), pair.Cert, 0o644); err != nil {
-		return err
-	}
-	return rundir.Write(dir.PKI(name+".key"), pair.Key, 0o600)
 }
 
 // writeKubeconfigs writes one for each part, which is inside, and one for people, who are outside.
@@ -103,17 +93,10 @@ func writeKubeconfig(path, cluster, server string, authority *pki.Authority, id 
 	if err != nil {
 		return err
 	}
-	name := "memcached-operator-" + cluster
-	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority.Cert}
-	config.AuthInfos[id.User] = &clientcmdapi.AuthInfo{ClientCertificateData: pair.Cert, ClientKeyData: pair.Key}
-	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: id.User}
-	config.CurrentContext = name
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		return err
+	access := rundir.Access{
+		Cluster: "memcached-operator-" + cluster, User: id.User, Server: server, Authority: authority.Cert, Pair: pair,
 	}
-	return rundir.Write(path, content, 0o600)
+	return access.WriteKubeconfig(path)
 }
 
 // copyArgoManifests takes the definitions and default settings from Argo CD's own module, so that

@@ -119,7 +119,7 @@ func next(events *json.Decoder, dir rundir.Dir) (supervisor.Event, error) {
 	err := events.Decode(&event)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
-		return event, fmt.Errorf("the supervisor ended\n%s", supervisor.Tail(dir.Log("supervisor")))
+		return event, fmt.Errorf("the supervisor ended\n%s", rundir.Tail(dir.Log("supervisor")))
 	case err != nil:
 		return event, fmt.Errorf("listen to the supervisor: %w", err)
 	case event.Error != "":

@@ -7,6 +7,14 @@ import (
 	"strings"
 )
 
+// OpenLog opens the log of one part, to be written on.
+func (d Dir) OpenLog(part string) (*os.File, error) {
+	if err := os.MkdirAll(d.Logs(), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(d.Log(part), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+}
+
 // Tail shows the end of a log and where the rest is.
 func Tail(log string) string {
 	const lines, bytesRead = 12, 16 << 10

@@ -61,7 +61,7 @@ func startKeeper(dir rundir.Dir) (*keeperProcess, error) {
 		return nil, err
 	}
 	defer theirEvents.Close()
-	log, err := openLog(dir, keeperLog)
+	log, err := dir.OpenLog(keeperLog)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func configPath(dir rundir.Dir) string { return dir.Path("config.json") }
 
 // run starts a part. When it ends before it is told to, so does the cluster.
 func (k *keeper) run(ctx context.Context, name string, args ...string) error {
-	log, err := openLog(k.dir, name)
+	log, err := k.dir.OpenLog(name)
 	if err != nil {
 		return err
 	}
@@ -156,11 +156,4 @@ func (k *keeper) run(ctx context.Context, name string, args ...string) error {
 		_ = log.Close()
 	})
 	return k.events.Encode(event{Process: Process{name, cmd.Process.Pid}})
-}
-
-func openLog(dir rundir.Dir, name string) (*os.File, error) {
-	if err := os.MkdirAll(dir.Logs(), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(dir.Log(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }

@@ -3,14 +3,11 @@ package simulated
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"path/filepath"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -86,31 +83,20 @@ func writeIdentities(dir rundir.Dir, name string, apiPort int) error {
 		if user == "admin" {
 			path = dir.Path("kubeconfig")
 		}
-		if err := writeKubeconfig(path, "simulated-"+name, address, authority.Cert, pairs[user]); err != nil {
+		access := rundir.Access{
+			Cluster: "simulated-" + name, User: "simulated-" + name, Server: address,
+			Authority: authority.Cert, Pair: pairs[user],
+		}
+		if err := access.WriteKubeconfig(path); err != nil {
 			return err
 		}
 	}
 	for file, pair := range pairs {
-		err := errors.Join(rundir.Write(dir.PKI(file+".crt"), pair.Cert, 0o644),
-			rundir.Write(dir.PKI(file+".key"), pair.Key, 0o600))
-		if err != nil {
+		if err := dir.WritePair(file, pair); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeKubeconfig(path, cluster, server string, authority []byte, user pki.Pair) error {
-	config := clientcmdapi.NewConfig()
-	config.Clusters[cluster] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority}
-	config.AuthInfos[cluster] = &clientcmdapi.AuthInfo{ClientCertificateData: user.Cert, ClientKeyData: user.Key}
-	config.Contexts[cluster] = &clientcmdapi.Context{Cluster: cluster, AuthInfo: cluster}
-	config.CurrentContext = cluster
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		return err
-	}
-	return rundir.Write(path, content, 0o600)
 }
 
 // writeStages takes what kwok does with nodes and Pods from its own module, so that it fits the program.

@@ -67,7 +67,7 @@ func (s *supervisor) startDNS(ctx context.Context) error {
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the cluster's DNS doesn't answer at %s: %w\n%s", DNSIP, last, Tail(s.Dir.Log("kube-proxy")))
+		return fmt.Errorf("the cluster's DNS doesn't answer at %s: %w\n%s", DNSIP, last, rundir.Tail(s.Dir.Log("kube-proxy")))
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func Start(config Config, api, registry *os.File) (*Process, error) {
 	}
 	report, theirs := os.NewFile(uintptr(ends[0]), "report"), os.NewFile(uintptr(ends[1]), "report")
 	defer theirs.Close()
-	log, err := openLog(config.Dir.Log("supervisor"))
+	log, err := config.Dir.OpenLog("supervisor")
 	if err != nil {
 		return nil, err
 	}

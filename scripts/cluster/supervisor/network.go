@@ -98,7 +98,7 @@ func pass(client *net.TCPConn, to string) {
 
 // newRegistry serves images whose layers lie on disk.
 func newRegistry(dir rundir.Dir) (http.Handler, error) {
-	file, err := openLog(dir.Log("registry"))
+	file, err := dir.OpenLog("registry")
 	if err != nil {
 		return nil, err
 	}

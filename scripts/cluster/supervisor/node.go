@@ -82,7 +82,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 		return err
 	}
 	if err := s.kube.awaitNode(ctx); err != nil {
-		return fmt.Errorf("%w\n%s", err, Tail(s.Dir.Log("kubelet")))
+		return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet")))
 	}
 	// Last, as it waits long for a node that it doesn't find at once.
 	return s.startParts(ctx, s.kubeProxy())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,13 +39,13 @@ func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
 	var group errgroup.Group
 	for _, p := range parts {
 		group.Go(func() error {
-			log, err := openLog(s.Dir.Log(p.name))
+			log, err := s.Dir.OpenLog(p.name)
 			if err != nil {
 				return err
 			}
 			go s.keepRunning(ctx, p, log)
 			if err := p.awaitReady(ctx); err != nil {
-				return fmt.Errorf("%s did not start: %w\n%s", p.name, err, Tail(s.Dir.Log(p.name)))
+				return fmt.Errorf("%s did not start: %w\n%s", p.name, err, rundir.Tail(s.Dir.Log(p.name)))
 			}
 			return s.tell(Event{Part: p.name})
 		})
@@ -99,15 +98,5 @@ func (p *part) awaitReady(ctx context.Context) error {
 	}
 	return err
 }
-
-func openLog(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-}
-
-// Tail shows the end of a log and where the rest is.
-func Tail(log string) string { return rundir.Tail(log) }
 
 func joinPath(dirs []string) string { return strings.Join(dirs, string(os.PathListSeparator)) }

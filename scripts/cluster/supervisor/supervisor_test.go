@@ -3,8 +3,6 @@ package supervisor
 import (
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,30 +61,6 @@ func ask(t *testing.T, address, question string) string {
 	_ = conn.(*net.TCPConn).CloseWrite()
 	answer, _ := io.ReadAll(conn)
 	return string(answer)
-}
-
-func TestTail(t *testing.T) {
-	long := strings.Repeat("early\n", 50) + "late\n"
-	tests := map[string]struct {
-		content    string
-		want, lack string
-	}{
-		"a short log is shown whole":        {"one\ntwo\n", "  one\n  two\n", ""},
-		"of a long log only the end":        {long, "  late\n", strings.Repeat("  early\n", 12)},
-		"where the rest is, is always said": {"", "x.log)", ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "x.log")
-			if err := os.WriteFile(path, []byte(tc.content), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			got := Tail(path)
-			if !strings.Contains(got, tc.want) || tc.lack != "" && strings.Contains(got, tc.lack) {
-				t.Errorf("Tail() = %q, want %q in it", got, tc.want)
-			}
-		})
-	}
 }
 
 func TestClustersOfOneNameInTwoCachesHaveTwoControlGroups(t *testing.T) {

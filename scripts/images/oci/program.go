@@ -35,6 +35,17 @@ func Operator(dir, version string) Program {
 // Host is the platform of this machine's nodes.
 func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
 
+// KernelName is what the kernel calls an architecture, and QEMU as well.
+func KernelName(architecture string) string {
+	switch architecture {
+	case "amd64":
+		return "x86_64"
+	case "arm64":
+		return "aarch64"
+	}
+	return architecture
+}
+
 // Pause is the image that holds a Pod's namespaces.
 func Pause(ctx context.Context) (v1.Image, error) {
 	return Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}.Build(ctx)
