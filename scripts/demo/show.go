@@ -14,6 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
@@ -79,16 +80,18 @@ func deliver(ctx context.Context, c *chain.Chain, images chain.Images) error {
 	})
 }
 
-func storeKeys(ctx context.Context, c *chain.Chain, image string) (chain.Keys, error) {
-	var keys chain.Keys
-	err := progress.Stage(ctx, "Keys, by two clients in turn", func(func(string)) error {
-		endpoint := fmt.Sprintf("%s.%s.svc:11211", sample, namespace)
-		if _, err := c.RunClient(ctx, namespace, image, "set", "--endpoint="+endpoint); err != nil {
-			return err
+func storeKeys(ctx context.Context, c *chain.Chain, image string) (keys chain.Keys, err error) {
+	mc := &cachev1.Memcached{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: sample}, mc); err != nil {
+		return keys, err
+	}
+	err = progress.Stage(ctx, "Keys, by two clients in turn", func(func(string)) error {
+		for _, verb := range []string{"set", "get"} {
+			if keys, err = c.RunClient(ctx, namespace, image, append(clientpod.Reach(mc), verb)...); err != nil {
+				return err
+			}
 		}
-		var err error
-		keys, err = c.RunClient(ctx, namespace, image, "get", "--endpoint="+endpoint)
-		return err
+		return nil
 	})
 	return keys, err
 }

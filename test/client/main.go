@@ -14,6 +14,7 @@ import (
 
 	"github.com/bradfitz/gomemcache/memcache"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Result is what the client prints, as JSON.
@@ -47,7 +48,7 @@ func main() {
 
 func command() *cobra.Command {
 	var endpoint string
-	var keys int
+	var keys, nodes int
 	root := &cobra.Command{
 		Use:   "client",
 		Short: "Set and get keys, hashed over the nodes of a cache",
@@ -58,13 +59,14 @@ func command() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
 	root.PersistentFlags().IntVar(&keys, "keys", 200, "how many keys")
+	root.PersistentFlags().IntVar(&nodes, "nodes", 1, "how many nodes DNS has to name before set and get begin")
 	root.AddCommand(watchCommand(&endpoint, &keys))
 	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get} {
 		root.AddCommand(&cobra.Command{
 			Use:  name,
 			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				ring, err := resolve(cmd.Context(), endpoint)
+				ring, err := resolveAll(cmd.Context(), endpoint, nodes)
 				if err != nil {
 					return err
 				}
@@ -86,6 +88,22 @@ type ring struct {
 	// hashed spreads keys over the nodes; single are the nodes one by one.
 	hashed *memcache.Client
 	single []*memcache.Client
+}
+
+// patience is how long DNS may take to name the nodes that are ready.
+const patience = 30 * time.Second
+
+// resolveAll waits until DNS names as many nodes as there should be: a node is ready a moment before DNS names it, and
+// with another number of nodes keys lie elsewhere.
+func resolveAll(ctx context.Context, endpoint string, nodes int) (r ring, err error) {
+	waitErr := wait.PollUntilContextTimeout(ctx, refresh/4, patience, true, func(ctx context.Context) (bool, error) {
+		if r, err = resolve(ctx, endpoint); err == nil && len(r.nodes) < nodes {
+			err = fmt.Errorf("%s names %d of %d nodes", endpoint, len(r.nodes), nodes)
+			r.close()
+		}
+		return err == nil, nil
+	})
+	return r, errors.Join(waitErr, err)
 }
 
 // resolve asks DNS for the nodes. Their order decides where a key lies, so it must be the same for each client.

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
@@ -149,8 +150,8 @@ func (it *cache) pending() string {
 // client stores or reads keys, and returns how many there were.
 func (it *cache) client(verb string) int {
 	it.t.Helper()
-	got, err := c.RunClient(it.t.Context(), it.key.Namespace, c.images.Client, verb,
-		"--endpoint="+it.get().Status.Endpoint, fmt.Sprintf("--keys=%d", keys))
+	got, err := c.RunClient(it.t.Context(), it.key.Namespace, c.images.Client,
+		append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	return got.Found
 }

@@ -25,6 +25,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 )
 
 func newGomega(t *testing.T) *gomega.WithT {
@@ -170,8 +171,8 @@ func (s *site) readKeys(t *testing.T, name string, keys int) chain.Keys {
 
 func (s *site) runClient(t *testing.T, verb, name string, keys int) chain.Keys {
 	t.Helper()
-	result, err := s.RunClient(t.Context(), namespace, s.images.Client, verb,
-		"--endpoint="+s.memcached(t, name).Status.Endpoint, fmt.Sprintf("--keys=%d", keys))
+	result, err := s.RunClient(t.Context(), namespace, s.images.Client,
+		append(clientpod.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
 	if err != nil {
 		t.Fatal(err)
 	}

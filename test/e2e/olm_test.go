@@ -22,6 +22,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
@@ -213,9 +214,9 @@ func (o *installed) installs(older, newer bundle.Files) {
 // holdsKeys stores keys by one client and reads them by another.
 func (o *installed) holdsKeys(it *cache) {
 	o.t.Helper()
-	endpoint := "--endpoint=" + it.get().Status.Endpoint
 	for _, verb := range []string{"set", "get"} {
-		got, err := c.RunClient(o.t.Context(), it.key.Namespace, c.images.Client, verb, endpoint, fmt.Sprintf("--keys=%d", olmKeys))
+		got, err := c.RunClient(o.t.Context(), it.key.Namespace, c.images.Client,
+			append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
 		o.Expect(err).NotTo(gomega.HaveOccurred())
 		if verb == "get" {
 			got.Nodes = nil

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 // patience is how long a run of the client may take.
@@ -36,6 +38,11 @@ type Client struct {
 	Config    *rest.Config
 	Namespace string
 	Image     string
+}
+
+// Reach is how the client finds the nodes of a cache that are ready now.
+func Reach(mc *cachev1.Memcached) []string {
+	return []string{"--endpoint=" + mc.Status.Endpoint, fmt.Sprintf("--nodes=%d", mc.Status.ReadyReplicas)}
 }
 
 // Run runs the client in a new Pod, and returns what it printed. Update is told what the Pod waits for.

@@ -115,7 +115,7 @@ func (d *demo) storeKeys(ctx context.Context, image string) (keys clientpod.Keys
 	}
 	err = progress.Stage(ctx, "Keys, by two clients in turn", func(update func(string)) error {
 		for _, verb := range []string{"set", "get"} {
-			if keys, err = pods.Run(ctx, update, verb, "--endpoint="+mc.Status.Endpoint); err != nil {
+			if keys, err = pods.Run(ctx, update, append(clientpod.Reach(mc), verb)...); err != nil {
 				return err
 			}
 		}
