@@ -69,7 +69,7 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./scripts/demo ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
@@ -105,8 +105,9 @@ api-docs: ## Write the API reference from the code.
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: golden
-golden: ## Write the golden files of render and gitops-plan anew. Read the diff before you commit it.
+golden: ## Write the golden files of render, gitops-plan and docs/agent.md anew. Read the diff before you commit it.
 	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
+	@go test ./operator/internal/agent -run TestTheDocs -update
 	@go -C scripts/gitops test ./plan -update
 
 .PHONY: fmt

@@ -13,13 +13,11 @@ package agent
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
@@ -31,9 +29,9 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		return err
 	}
 	a := &agent{options: options, log: log, version: version}
+	a.exporter = &exporter.Exporter{Login: a.login, Log: log}
 	a.addUsers()
 	a.addCertificates()
-	a.exporter = a.newExporter()
 	defer a.exporter.Close()
 	group, ctx := errgroup.WithContext(ctx)
 	for _, watcher := range a.watchers {
@@ -72,25 +70,17 @@ func (a *agent) addCertificates() {
 	if a.options.TLSDir == "" {
 		return
 	}
-	a.watch("tls", &reload.Certificates{
+	certificates := &reload.Certificates{
 		Dir: a.options.TLSDir, Address: a.options.MemcachedTLSAddress, Login: a.login,
-	})
+	}
+	a.watch("tls", certificates)
+	a.exporter.Served = certificates.Served
 }
 
 func (a *agent) watch(secret string, subject reload.Subject) {
 	a.watchers = append(a.watchers, &reload.Watcher{
 		Secret: secret, Subject: subject, Interval: a.options.Interval, Log: a.log.With("secret", secret),
 	})
-}
-
-func (a *agent) newExporter() *exporter.Exporter {
-	e := &exporter.Exporter{Login: a.login, Log: a.log}
-	if a.options.TLSDir != "" {
-		e.Served = func(ctx context.Context) (*x509.Certificate, error) {
-			return certs.Served(ctx, a.options.MemcachedTLSAddress)
-		}
-	}
-	return e
 }
 
 // login connects to memcached, with a password where it asks for one.

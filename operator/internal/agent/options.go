@@ -35,7 +35,7 @@ type Options struct {
 	// ProbeAddress is where /healthz and /started are served; "0" turns them off.
 	ProbeAddress string
 
-	// Proc is where processes are to be seen.
+	// Proc is where processes are to be seen. Tests let the agent see one alone.
 	Proc string
 }
 
@@ -64,6 +64,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
 		"Folder with the Secret of memcached's certificate. Without it memcached is taken to have none.")
 	flags.DurationVar(&o.Interval, "interval", o.Interval, "How often the folders are read.")
+	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder where memcached's process is to be seen.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
 		"Address of /metrics; 0 turns it off.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,

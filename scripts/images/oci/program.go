@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -30,6 +31,15 @@ type Program struct {
 // depends on. The Dockerfile builds the same program.
 func Operator(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
+}
+
+// agentPackage is the agent's program. The file VERSION in it is a part of the program.
+const agentPackage = "./operator/cmd/agent"
+
+// Agent is the agent's image of the sources in dir, and its version, which is not the operator's.
+func Agent(dir string) (Program, string, error) {
+	version, err := os.ReadFile(filepath.Join(dir, agentPackage, "VERSION"))
+	return Program{Dir: dir, Package: agentPackage}, strings.TrimSpace(string(version)), err
 }
 
 // Host is the platform of this machine's nodes.

@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,7 @@ func (a answers) samples() []Sample {
 func appendRows(samples []Sample, rows []row, stats map[string]string, class ...string) []Sample {
 	for _, row := range rows {
 		if value, ok := row.value(stats); ok {
-			samples = append(samples, Sample{row.metric, append(class[:len(class):len(class)], row.labels...), value})
+			samples = append(samples, Sample{row.metric, append(slices.Clip(class), row.labels...), value})
 		}
 	}
 	return samples

@@ -2,7 +2,8 @@ package exporter
 
 import "slices"
 
-var allCommands = newMetric(Counter, "commands_total", "Requests, by command and by what came of them.", "command", "status")
+var allCommands = newMetric(Counter, "commands_total", "Requests, by command and by what came of them.",
+	"command", "status")
 
 // general are the rows of "stats".
 var general = slices.Concat(

@@ -70,7 +70,7 @@ func (c *Client) Authenticate(ctx context.Context, user, password string) error 
 	return unexpected(answer)
 }
 
-// Stats returns the statistics of a kind, such as "settings", "items" or "slabs". Those of no kind are the general ones.
+// Stats returns the statistics of a kind: "settings", "items" or "slabs", or "" for the general ones.
 func (c *Client) Stats(ctx context.Context, kind string) (stats map[string]string, err error) {
 	_, err = c.command(ctx, strings.TrimSpace("stats "+kind)+"\r\n", func(reader *bufio.Reader) (_ string, err error) {
 		stats, err = readStats(reader)

@@ -2,11 +2,18 @@ package reload
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
+
+// servedFor is how long memcached's answer holds. Under mutual TLS each question is a handshake that fails, which older
+// and newer memcacheds note in their log.
+const servedFor = time.Minute
 
 // Certificates are memcached's own certificate with its key, and the CAs of its clients.
 type Certificates struct {
@@ -20,6 +27,10 @@ type Certificates struct {
 	Login func(context.Context) (*protocol.Client, error)
 
 	mounted *certs.Mounted
+
+	mutex  sync.Mutex
+	served *x509.Certificate
+	asked  time.Time
 }
 
 // Read refuses what memcached could not load.
@@ -44,12 +55,27 @@ func (c *Certificates) Tell(ctx context.Context) error {
 
 // Check compares the certificate that memcached serves with the one that is mounted.
 func (c *Certificates) Check(ctx context.Context) error {
-	served, err := certs.Served(ctx, c.Address)
-	if err != nil {
-		return err
-	}
-	if !served.Equal(c.mounted.Leaf) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	served, err := c.ask(ctx)
+	if err == nil && !served.Equal(c.mounted.Leaf) {
 		return errors.New("memcached serves another certificate than the one that is mounted")
 	}
-	return nil
+	return err
+}
+
+// Served is the certificate that memcached serves, or has served within the last minute.
+func (c *Certificates) Served(ctx context.Context) (*x509.Certificate, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.served != nil && time.Since(c.asked) < servedFor {
+		return c.served, nil
+	}
+	return c.ask(ctx)
+}
+
+func (c *Certificates) ask(ctx context.Context) (served *x509.Certificate, err error) {
+	c.asked = time.Now()
+	c.served, err = certs.Served(ctx, c.Address)
+	return c.served, err
 }

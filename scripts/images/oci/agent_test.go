@@ -1,0 +1,49 @@
+package oci
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// maxAgent is what the agent's image may have, compressed.
+const maxAgent = 8 << 20
+
+// TestTheAgentsImageIsSmallAndItsOwn builds the agent in two folders. One of them has another operator, which must
+// change nothing: whoever upgrades the operator alone would get other agents, and so empty caches.
+func TestTheAgentsImageIsSmallAndItsOwn(t *testing.T) {
+	var digests []string
+	for _, version := range []string{"", "", "0.99.0"} {
+		dir := sources(t)
+		if len(digests) > 0 {
+			if err := os.RemoveAll(filepath.Join(dir, "operator/cmd/manager")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if version != "" {
+			if err := os.WriteFile(filepath.Join(dir, "operator/cmd/agent/VERSION"), []byte(version+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		program, got, err := Agent(dir)
+		if err != nil || version != "" && got != version {
+			t.Fatalf("version %q, error %v", got, err)
+		}
+		program.Platform = Host()
+		image := build(t, program)
+		digests = append(digests, digest(t, image).String())
+		layers, err := image.Layers()
+		if err != nil || len(layers) != 1 {
+			t.Fatalf("%d layers, error %v", len(layers), err)
+		}
+		if size, err := layers[0].Size(); err != nil || size > maxAgent {
+			t.Errorf("the image has %d bytes, error %v", size, err)
+		}
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("with another operator it is %s, before it was %s", digests[1], digests[0])
+	}
+	if digests[0] == digests[2] {
+		t.Error("two versions are the same image")
+	}
+}
