@@ -30,7 +30,7 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 		"mutual TLS and users":  {certificate: certificate, clientCA: ca, users: "ann:one\nbob:two"},
 		"users, eight of them":  {users: "bob:two\n" + strings.Repeat("ann:one\n", 7)},
 		"the longest user":      {users: "bob:two\nann:" + strings.Repeat("x", 250)},
-		"colons and great eyes": {users: "bob:two\nann:ö:👀:"},
+		"any other password":    {users: "bob:two\nann:ö:x:"},
 	}
 	for name, p := range tests {
 		t.Run(name, func(t *testing.T) {
