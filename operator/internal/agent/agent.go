@@ -1,4 +1,4 @@
-// Package agent is the helper that runs beside memcached in its Pod. It writes memcached's authentication file, makes
+// Package agent is the program that runs beside memcached in its Pod. It writes memcached's authentication file, makes
 // memcached load users and certificates that have changed, and exports metrics.
 //
 // What it takes for granted:
@@ -8,7 +8,7 @@
 //     runs as the same user;
 //   - memcached needs nothing of it while nothing changes.
 //
-// data flows one way: mounted reads a Secret, users and certs judge it, reload makes memcached use it by protocol.
+// Data flows one way: mounted reads a Secret, users and certs judge it, reload makes memcached use it by protocol.
 package agent
 
 import (

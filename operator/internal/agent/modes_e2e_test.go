@@ -22,15 +22,15 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 	ca := agenttest.NewCertificate(t, nil)
 	certificate := agenttest.NewCertificate(t, ca)
 	tests := map[string]*pod{
-		"plaintext":             {},
-		"users":                 {users: "ann:one\nbob:two"},
-		"TLS":                   {certificate: certificate},
-		"TLS and users":         {certificate: certificate, users: "ann:one\nbob:two"},
-		"mutual TLS":            {certificate: certificate, clientCA: ca},
-		"mutual TLS and users":  {certificate: certificate, clientCA: ca, users: "ann:one\nbob:two"},
-		"users, eight of them":  {users: "bob:two\n" + strings.Repeat("ann:one\n", 7)},
-		"the longest user":      {users: "bob:two\nann:" + strings.Repeat("x", 250)},
-		"any other password":    {users: "bob:two\nann:ö:x:"},
+		"plaintext":            {},
+		"users":                {users: "ann:one\nbob:two"},
+		"TLS":                  {certificate: certificate},
+		"TLS and users":        {certificate: certificate, users: "ann:one\nbob:two"},
+		"mutual TLS":           {certificate: certificate, clientCA: ca},
+		"mutual TLS and users": {certificate: certificate, clientCA: ca, users: "ann:one\nbob:two"},
+		"users, eight of them": {users: "bob:two\n" + strings.Repeat("ann:one\n", 7)},
+		"the longest user":     {users: "bob:two\nann:" + strings.Repeat("x", 250)},
+		"any other password":   {users: "bob:two\nann:ö:x:"},
 	}
 	for name, p := range tests {
 		t.Run(name, func(t *testing.T) {

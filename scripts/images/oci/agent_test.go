@@ -36,8 +36,10 @@ func TestTheAgentsImageIsSmallAndItsOwn(t *testing.T) {
 		if err != nil || len(layers) != 1 {
 			t.Fatalf("%d layers, error %v", len(layers), err)
 		}
-		if size, err := layers[0].Size(); err != nil || size > maxAgent {
-			t.Errorf("the image has %d bytes, error %v", size, err)
+		size, err := layers[0].Size()
+		t.Logf("the image has %d bytes", size)
+		if err != nil || size > maxAgent {
+			t.Errorf("that is more than %d, or error %v", maxAgent, err)
 		}
 	}
 	if digests[0] != digests[1] {
