@@ -18,6 +18,10 @@ const (
 	// ConditionUpdatePending is there, as True, while the nodes are made of older defaults than the operator has now.
 	// Its message says what waits. It says nothing of the nodes' health: Ready may be True beside it.
 	ConditionUpdatePending = "UpdatePending"
+
+	// ConditionRestartNeeded is there, as True, while nodes still let somebody in whom a Secret does not know any more.
+	// Its message says whom, and how to restart the nodes. It goes when all of them were started since.
+	ConditionRestartNeeded = "RestartNeeded"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -36,6 +40,16 @@ const (
 
 	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
 	ReasonInvalidSpec = "InvalidSpec"
+
+	// ReasonSecretNotFound: a Secret that the spec names is not there. The nodes that run are left as they are.
+	ReasonSecretNotFound = "SecretNotFound"
+
+	// ReasonInvalidSecret: a Secret holds what memcached could not use. The message says what, and nothing of the
+	// Secret's content. The nodes that run are left as they are, with what they had.
+	ReasonInvalidSecret = "InvalidSecret"
+
+	// ReasonCertificateExpired: the certificate in the Secret has ended. Nodes serve it, and clients refuse it.
+	ReasonCertificateExpired = "CertificateExpired"
 
 	// ReasonOwnershipConflict: an object that the cache needs is there already and belongs to somebody else.
 	// It is left as it is.
@@ -56,6 +70,15 @@ const (
 // ReasonNewerDefaults is the reason of UpdatePending: the operator has other defaults than those that the nodes were
 // made of, and keeps them back because they would replace the nodes.
 const ReasonNewerDefaults = "NewerDefaults"
+
+// Reasons of RestartNeeded.
+const (
+	// ReasonClientCARemoved: memcached forgets no client CA while it runs.
+	ReasonClientCARemoved = "ClientCARemoved"
+
+	// ReasonUserRemoved: memcached asks for a password when a connection begins, and not again.
+	ReasonUserRemoved = "UserRemoved"
+)
 
 // AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
 // a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.

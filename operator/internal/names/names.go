@@ -59,6 +59,24 @@ const (
 	// PortNumber is its number, IANA's for memcached.
 	PortNumber = int32(11211)
 
+	// TLSPort is the name of the port that clients use TLS on.
+	TLSPort = "memcached-tls"
+
+	// TLSPortNumber is its number.
+	TLSPortNumber = int32(11212)
+
+	// Agent is the agent's container of a Pod.
+	Agent = "agent"
+
+	// MetricsPort is the name of the port where the agent serves metrics.
+	MetricsPort = "metrics"
+
+	// MetricsPortNumber is its number, that of the official memcached_exporter.
+	MetricsPortNumber = int32(9150)
+
+	// AgentProbePortNumber is where the agent tells of itself.
+	AgentProbePortNumber = int32(9151)
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
