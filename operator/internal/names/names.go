@@ -77,6 +77,16 @@ const (
 	// AgentProbePortNumber is where the agent tells of itself.
 	AgentProbePortNumber = int32(9151)
 
+	// TLSDir is where the Secret of the certificate is mounted, in both containers.
+	TLSDir = "/etc/memcached/tls"
+
+	// UsersDir is where the Secret of the users is mounted, in the agent alone.
+	UsersDir = "/etc/memcached/users"
+
+	// AuthDir is what the agent writes and memcached reads, and AuthFile the file in it.
+	AuthDir  = "/run/memcached"
+	AuthFile = AuthDir + "/users"
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )

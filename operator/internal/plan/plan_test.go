@@ -18,13 +18,54 @@ import (
 )
 
 var defaults = Defaults{
-	Revisions: []int{1}, Image: "registry.example.com/memcached:1", Architectures: []string{"arm64"}, Platform: Kubernetes,
+	Revisions: []int{1}, Image: "registry.example.com/memcached:1", AgentImage: "registry.example.com/agent:1",
+	Architectures: []string{"arm64"}, Platform: Kubernetes,
 }
 
 func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 	return &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"},
 		Spec:       spec,
+	}
+}
+
+func TestTheEndpointIsThatOfTLSWhereThereIsTLS(t *testing.T) {
+	tests := map[string]struct {
+		tls      *cachev1.TLS
+		endpoint string
+		ports    []Port
+	}{
+		"plaintext":         {nil, "cache.team.svc:11211", []Port{{"memcached", 11211}}},
+		"TLS":               {&cachev1.TLS{}, "cache.team.svc:11212", []Port{{"memcached-tls", 11212}}},
+		"TLS and plaintext": {&cachev1.TLS{Plaintext: cachev1.PlaintextEnabled}, "cache.team.svc:11212", []Port{{"memcached-tls", 11212}, {"memcached", 11211}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls}), nil, defaults)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.ports, p.ClientPorts()); diff != "" || p.Endpoint() != tc.endpoint {
+				t.Errorf("endpoint %s; ports (-want +got):\n%s", p.Endpoint(), diff)
+			}
+		})
+	}
+}
+
+func TestWhatMemcachedAsksOfCertificates(t *testing.T) {
+	for clientAuth, want := range map[cachev1.ClientAuth]memcached.TLS{
+		"":                        {},
+		cachev1.ClientAuthNone:    {},
+		cachev1.ClientAuthRequest: {ClientCA: "/etc/memcached/tls/ca.crt"},
+		cachev1.ClientAuthRequire: {ClientCA: "/etc/memcached/tls/ca.crt", Require: true},
+	} {
+		p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{ClientAuth: clientAuth}}), nil, defaults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Memcached.TLS; got.ClientCA != want.ClientCA || got.Require != want.Require {
+			t.Errorf("clientAuth %q: %+v", clientAuth, got)
+		}
 	}
 }
 
@@ -40,6 +81,7 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
+			Agent:         &Agent{Image: defaults.AgentImage, Metrics: true},
 			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
 			NetworkPolicy: &NetworkPolicy{},
 		}
@@ -147,6 +189,29 @@ func TestCompute(t *testing.T) {
 		"no network policy": {
 			spec: cachev1.MemcachedSpec{NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}},
 			want: func(p *Plan) { p.NetworkPolicy = nil },
+		},
+		"neither metrics nor secrets leave nothing to do for the agent": {
+			spec: cachev1.MemcachedSpec{Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled}},
+			want: func(p *Plan) { p.Agent = nil },
+		},
+		"a password is for the agent, too": {
+			spec: cachev1.MemcachedSpec{
+				Auth: &cachev1.Auth{SecretName: "users"}, Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled},
+			},
+			want: func(p *Plan) {
+				p.AuthSecret, p.Memcached.AuthFile, p.Agent.Metrics = "users", "/run/memcached/users", false
+			},
+		},
+		"TLS takes memory, and without a word of clients' certificates leaves the CA alone": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
+			want: func(p *Plan) {
+				p.TLSSecret = "tls"
+				p.Memcached.TLS = &memcached.TLS{
+					Port: 11212, Certificate: "/etc/memcached/tls/tls.crt", Key: "/etc/memcached/tls/tls.key",
+				}
+				p.Resources.Limits["memory"] = resource.MustParse("276Mi")
+				p.Resources.Requests["memory"] = resource.MustParse("276Mi")
+			},
 		},
 		"suspended": {
 			spec: cachev1.MemcachedSpec{Suspend: true},

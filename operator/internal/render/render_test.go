@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
-	Platform: plan.Kubernetes,
+	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
 }
 
 // memcachedWith is a Memcached of size three and nothing else, changed by a case.
@@ -71,6 +71,17 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"clients that are named":       {change: networkPeers},
 		"no network policy": {change: func(s *cachev1.MemcachedSpec) {
 			s.NetworkPolicy = &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}
+		}},
+		"no metrics": {change: func(s *cachev1.MemcachedSpec) {
+			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
+		}},
+		"tls":                      {change: tls},
+		"mutual tls and plaintext": {change: mutualTLS},
+		"auth":                     {change: auth},
+		"tls and auth without metrics": {change: func(s *cachev1.MemcachedSpec) {
+			tls(s)
+			auth(s)
+			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 		}},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},

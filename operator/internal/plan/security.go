@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"cmp"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Agent is the agent beside memcached.
+type Agent struct {
+	Image string
+
+	// Metrics has it serve metrics.
+	Metrics bool
+}
+
+// Port is a port that clients use.
+type Port struct {
+	Name   string
+	Number int32
+}
+
+// ClientPorts are the ports that clients can reach, the one of the endpoint first.
+func (p Plan) ClientPorts() []Port {
+	plaintext := Port{Name: names.Port, Number: p.Memcached.Port}
+	secured := p.Memcached.TLS
+	if secured == nil {
+		return []Port{plaintext}
+	}
+	ports := []Port{{Name: names.TLSPort, Number: secured.Port}}
+	if secured.Plaintext {
+		ports = append(ports, plaintext)
+	}
+	return ports
+}
+
+// tlsSettings has memcached ask clients for a certificate only if the spec says so: without that, the CAs of the Secret,
+// which cert-manager always puts there, have nothing to check.
+func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
+	if spec.TLS == nil {
+		return nil
+	}
+	settings := &memcached.TLS{
+		Port:        names.TLSPortNumber,
+		Plaintext:   spec.TLS.Plaintext == cachev1.PlaintextEnabled,
+		Certificate: names.TLSDir + "/tls.crt",
+		Key:         names.TLSDir + "/tls.key",
+		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
+	}
+	if AsksForCertificates(spec) {
+		settings.ClientCA = names.TLSDir + "/ca.crt"
+	}
+	return settings
+}
+
+// AsksForCertificates tells whether clients are asked for a certificate, which the Secret needs a ca.crt for.
+func AsksForCertificates(spec cachev1.MemcachedSpec) bool {
+	return spec.TLS != nil && cmp.Or(spec.TLS.ClientAuth, cachev1.ClientAuthNone) != cachev1.ClientAuthNone
+}
+
+func authFile(spec cachev1.MemcachedSpec) string {
+	if spec.Auth == nil {
+		return ""
+	}
+	return names.AuthFile
+}
+
+func hasMetrics(spec cachev1.MemcachedSpec) bool {
+	return orZero(spec.Metrics).Mode != cachev1.MetricsDisabled
+}
+
+// needsAgent tells whether there is anything for the agent to do.
+func needsAgent(spec cachev1.MemcachedSpec) bool {
+	return spec.TLS != nil || spec.Auth != nil || hasMetrics(spec)
+}
+
+func agent(spec cachev1.MemcachedSpec, record Record) *Agent {
+	if !needsAgent(spec) {
+		return nil
+	}
+	return &Agent{Image: record.Agent, Metrics: hasMetrics(spec)}
+}
