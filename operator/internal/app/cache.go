@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
@@ -27,6 +28,7 @@ func cacheOptions(operator *Options) cache.Options {
 	for _, kind := range observe.Kinds() {
 		byObject[kind.New()] = ours
 	}
+	byObject[&corev1.Secret{}] = cache.ByObject{Field: namedSecrets, Transform: observe.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -41,12 +43,23 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
+// namedSecrets leaves out Secrets that no Memcached can name with success, of which a cluster may have thousands. Of the
+// others, nothing but the metadata is asked for.
+var namedSecrets = fields.AndSelectors(
+	fields.OneTermNotEqualSelector("type", "helm.sh/release.v1"),
+	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)),
+	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeDockercfg)),
+	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeDockerConfigJson)),
+	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeBootstrapToken)),
+)
+
 // restMapper knows the kinds that the operator deals with, all of them namespaced but Node. So it need not ask the API
 // server for all kinds that there are, and goes on where that fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),
 		corev1.SchemeGroupVersion.WithKind("Pod"),
+		corev1.SchemeGroupVersion.WithKind("Secret"),
 	}
 	for _, kind := range observe.Kinds() {
 		kinds = append(kinds, kind.GroupVersionKind)

@@ -34,7 +34,8 @@ import (
 // Reconciler makes the cluster what Memcacheds say.
 type Reconciler struct {
 	client   client.Client
-	live     client.Reader // reads past the cache
+	observe  observe.Collector
+	secrets  *secretWatch
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -56,20 +57,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return r.machines.lookAgain(pass, result), nil
+	return untilExpiry(pass, r.machines.lookAgain(pass, result)), nil
 }
 
 // sync goes as far as it can, and returns all that it learned.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
 	pass := status.Input{Memcached: mc}
-	if pass.Snapshot, pass.Err = observe.Collect(ctx, r.client, r.live, mc); pass.Err != nil {
+	if pass.Err = r.secrets.startFor(mc); pass.Err != nil {
+		return pass
+	}
+	if pass.Snapshot, pass.Err = r.observe.Collect(ctx, mc); pass.Err != nil {
 		return pass
 	}
 	pass.Plan, pass.Err = plan.Compute(mc, pass.Snapshot.Deployment(), r.defaults(ctx))
 	switch {
 	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
 		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
-	case pass.Err == nil && !pass.Plan.Suspended:
+	case pass.Err == nil && !pass.Plan.Suspended && pass.Snapshot.Usable():
 		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	}
 	return pass

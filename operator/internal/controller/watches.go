@@ -41,9 +41,11 @@ type Config struct {
 
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, config Config) error {
+	secrets := observe.NewSecrets(mgr.GetAPIReader())
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
-		live:     mgr.GetAPIReader(),
+		observe:  observe.Collector{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: secrets},
+		secrets:  &secretWatch{cache: mgr.GetCache(), reader: mgr.GetClient(), secrets: secrets},
 		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
@@ -60,7 +62,12 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New())
 	}
-	return build.Complete(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+	built, err := build.Build(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+	if err != nil {
+		return err
+	}
+	reconciler.secrets.controller = built
+	return indexSecrets(mgr)
 }
 
 // all are all Memcacheds that the operator serves.

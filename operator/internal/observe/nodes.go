@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,6 +15,9 @@ import (
 type Node struct {
 	Name  string
 	Ready bool
+
+	// Made is when the Pod was made.
+	Made time.Time
 
 	// Silent says that memcached runs and does not answer its readiness probe.
 	Silent bool
@@ -35,7 +39,7 @@ func nodesOf(pods []corev1.Pod) []Node {
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 		if pod.DeletionTimestamp.IsZero() && !ended {
 			nodes = append(nodes, Node{
-				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
+				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Made: pod.CreationTimestamp.Time, Silent: isSilent(pod),
 				Unplaced: isUnplaced(pod), Trouble: trouble(pod),
 			})
 		}
@@ -107,7 +111,8 @@ func TrimPod(object any) (any, error) {
 	}
 	trimmed := &corev1.Pod{}
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
-	trimmed.ResourceVersion, trimmed.DeletionTimestamp = pod.ResourceVersion, pod.DeletionTimestamp
+	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
+	trimmed.DeletionTimestamp = pod.DeletionTimestamp
 	trimmed.Labels = map[string]string{
 		names.LabelApp: pod.Labels[names.LabelApp], names.LabelInstance: pod.Labels[names.LabelInstance],
 	}

@@ -24,6 +24,9 @@ type Snapshot struct {
 
 	// Nodes are the memcached Pods that are not being deleted, sorted by name.
 	Nodes []Node
+
+	// TLS and Auth are the Secrets that the spec names; nil where it names none.
+	TLS, Auth *Secret
 }
 
 // Deployment returns the Deployment, or nil where there is none.
@@ -32,26 +35,44 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// Collect reads the children of a Memcached and its nodes from the cache. Where there are nodes and no Deployment, it
+// Collector reads what is there.
+type Collector struct {
+	// Cache is read for children and Pods.
+	Cache client.Reader
+
+	// Live is read where the cache can't tell.
+	Live client.Reader
+
+	Secrets *Secrets
+}
+
+// Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names. Where there are nodes and no Deployment, it
 // looks past the cache: one that has lost our labels still tells what its nodes are made of.
-func Collect(ctx context.Context, cache, live client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
+func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
 	key := client.ObjectKeyFromObject(mc)
-	children, err := collectChildren(ctx, cache, key, Kinds())
+	children, err := collectChildren(ctx, c.Cache, key, Kinds())
 	if err != nil {
 		return Snapshot{}, err
 	}
-	nodes, err := collectNodes(ctx, cache, mc)
+	nodes, err := collectNodes(ctx, c.Cache, mc)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
-		hidden, err := collectChildren(ctx, live, key, kindsOf(DeploymentKind))
+		hidden, err := collectChildren(ctx, c.Live, key, kindsOf(DeploymentKind))
 		if err != nil {
 			return Snapshot{}, err
 		}
 		maps.Copy(children, hidden)
 	}
-	return Snapshot{Children: children, Nodes: nodes}, nil
+	snapshot := Snapshot{Children: children, Nodes: nodes}
+	if snapshot.TLS, err = c.Secrets.certificate(ctx, mc); err != nil {
+		return Snapshot{}, err
+	}
+	if snapshot.Auth, err = c.Secrets.users(ctx, mc); err != nil {
+		return Snapshot{}, err
+	}
+	return snapshot, nil
 }
 
 func collectChildren(

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -49,6 +50,8 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	if in.Snapshot.Children != nil {
 		countNodes(&status, in)
+		status.TLS = tlsStatus(in)
+		setRestartNeeded(&status, in)
 	}
 	for _, conditionType := range formerConditions {
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
@@ -179,6 +182,7 @@ func Differs(old, now cachev1.MemcachedStatus) bool {
 		old.ReadyReplicas != now.ReadyReplicas ||
 		old.Selector != now.Selector ||
 		old.Endpoint != now.Endpoint ||
+		!equality.Semantic.DeepEqual(old.TLS, now.TLS) ||
 		!slices.Equal(old.Nodes, now.Nodes) ||
 		!slices.Equal(old.Conditions, now.Conditions)
 }

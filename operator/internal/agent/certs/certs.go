@@ -31,6 +31,9 @@ type Mounted struct {
 	// Leaf is the certificate itself, without those that lead to its CA.
 	Leaf *x509.Certificate
 
+	// ClientCAs are those whose clients are let in, where clients are asked for a certificate.
+	ClientCAs []*x509.Certificate
+
 	// Sum changes with every change of the Secret.
 	Sum string
 }
@@ -59,12 +62,13 @@ func Parse(secret map[string][]byte) (*Mounted, error) {
 	if _, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey]); err != nil {
 		return nil, fmt.Errorf("%s and %s are no pair that memcached could load: %w", KeyCertificate, KeyPrivateKey, err)
 	}
-	if ca, ok := secret[KeyClientCA]; ok {
-		if _, err := certificates(KeyClientCA, ca); err != nil {
+	var clientCAs []*x509.Certificate
+	if content, ok := secret[KeyClientCA]; ok {
+		if clientCAs, err = certificates(KeyClientCA, content); err != nil {
 			return nil, err
 		}
 	}
-	return &Mounted{Leaf: chain[0], Sum: sum(secret)}, nil
+	return &Mounted{Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret)}, nil
 }
 
 // certificates parses all certificates of a PEM file. Go passes over a block that is malformed, OpenSSL fails at it.
