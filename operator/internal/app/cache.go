@@ -43,8 +43,8 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
-// namedSecrets leaves out Secrets that no Memcached can name with success, of which a cluster may have thousands. Of the
-// others, nothing but the metadata is asked for.
+// namedSecrets leaves out Secrets that no Memcached can name with success, of which a cluster may have thousands. Of
+// the others, nothing but the metadata is asked for.
 var namedSecrets = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("type", "helm.sh/release.v1"),
 	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)),

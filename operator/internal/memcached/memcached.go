@@ -78,7 +78,8 @@ func Arguments(s Settings) []string {
 }
 
 // listen says where memcached listens. "*" is every address family that the Pod has, also in a cluster with IPv6 alone,
-// as is a port without an address. With TLS, a listener is one of TLS unless it says notls (memcached.c, server_sockets).
+// as is a port without an address. With TLS, a listener is one of TLS unless it says notls (memcached.c,
+// server_sockets).
 func listen(s Settings) string {
 	if s.TLS == nil {
 		return fmt.Sprintf("--port=%d", s.Port)
@@ -104,8 +105,8 @@ func (t *TLS) options() string {
 	return options + fmt.Sprintf(",ssl_ca_cert=%s,ssl_verify_mode=%d", t.ClientCA, mode)
 }
 
-// Values of memcached's ssl_verify_mode: to ask for a certificate and check the one that is given, or to refuse to go on
-// without one.
+// Values of memcached's ssl_verify_mode: to ask for a certificate and check the one that is given, or to refuse to go
+// on without one.
 const (
 	verifyRequest = 1
 	verifyRequire = 2

@@ -83,8 +83,10 @@ const (
 	// UsersDir is where the Secret of the users is mounted, in the agent alone.
 	UsersDir = "/etc/memcached/users"
 
-	// AuthDir is what the agent writes and memcached reads, and AuthFile the file in it.
-	AuthDir  = "/run/memcached"
+	// AuthDir is a folder that the agent writes and memcached reads.
+	AuthDir = "/run/memcached"
+
+	// AuthFile is the file with the users in it.
 	AuthFile = AuthDir + "/users"
 
 	// UserID is the user that the official memcached image runs as.

@@ -36,8 +36,8 @@ func (p Plan) ClientPorts() []Port {
 	return ports
 }
 
-// tlsSettings has memcached ask clients for a certificate only if the spec says so: without that, the CAs of the Secret,
-// which cert-manager always puts there, have nothing to check.
+// tlsSettings has memcached ask clients for a certificate only if the spec says so. Otherwise the CA, which
+// cert-manager puts into each Secret, is of no account.
 func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 	if spec.TLS == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 // networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. The
-// kubelet, which probes the agent, is let in by every network plugin: it is on the same machine. It is of ingress alone: a rule of
-// egress would cut off what others inject into the Pods.
+// kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would cut
+// off what others inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
@@ -35,7 +35,9 @@ func networkPolicy(p plan.Plan) Object {
 }
 
 // ingress lets some reach ports. By number: a name would be another port in a Pod that names it otherwise.
-func ingress(from []networkingv1.NetworkPolicyPeer, ports ...plan.Port) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {
+func ingress(
+	from []networkingv1.NetworkPolicyPeer, ports ...plan.Port,
+) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {
 	rule := networkingv1ac.NetworkPolicyIngressRule()
 	for _, port := range ports {
 		rule.WithPorts(networkingv1ac.NetworkPolicyPort().
