@@ -10,13 +10,15 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// What the agent is sure of, and may use: it takes about 12 MiB, and some more while it is scraped.
-var (
-	agentRequests = corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
-	}
-	agentLimits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
-)
+// agentResources are what the agent is sure of, and may use: it takes about 12 MiB, and some more while it is scraped.
+// They are made anew each time, as applying writes into them.
+func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
+	return corev1ac.ResourceRequirements().
+		WithRequests(corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
+		}).
+		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})
+}
 
 // addAgent puts the agent beside memcached, as a container that is started first and stays: memcached does not start
 // without the authentication file. It has no readiness probe, as it tells nothing of memcached's readiness.
@@ -26,7 +28,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 		WithImage(p.Agent.Image).
 		WithArgs(agentArguments(p)...).
 		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
-		WithResources(corev1ac.ResourceRequirements().WithRequests(agentRequests).WithLimits(agentLimits)).
+		WithResources(agentResources()).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60)).
 		WithSecurityContext(containerSecurity())
