@@ -3,6 +3,7 @@ package oci
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -47,5 +48,24 @@ func TestTheAgentsImageIsSmallAndItsOwn(t *testing.T) {
 	}
 	if digests[0] == digests[2] {
 		t.Error("two versions are the same image")
+	}
+}
+
+// TestTheSourcesOfTheAgent: a release refuses an agent that has changed by these.
+func TestTheSourcesOfTheAgent(t *testing.T) {
+	program, _, err := Agent(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := program.Sources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]bool{
+		"operator/cmd/agent": true, "operator/internal/agent": true, "operator/cmd/manager": false, "operator/internal/render": false,
+	} {
+		if slices.Contains(folders, folder) != want {
+			t.Errorf("%s is among the agent's sources: %t, want %t: %v", folder, !want, want, folders)
+		}
 	}
 }

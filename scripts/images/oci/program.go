@@ -83,6 +83,24 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	return assemble(p.Platform, config, []file{{path: p.Name, content: binary, mode: 0o555}})
 }
 
+// Sources names the folders of this module that the program is made of, from Dir on.
+func (p Program) Sources(ctx context.Context) ([]string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps",
+		"-f={{if not .Standard}}{{if .Module.Main}}{{.ImportPath}} {{.Module.Path}}{{end}}{{end}}", p.Package)
+	list.Dir = p.Dir
+	list.Env = append(os.Environ(), "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0")
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	var folders []string
+	for line := range strings.Lines(string(out)) {
+		importPath, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+		folders = append(folders, strings.TrimPrefix(importPath, module+"/"))
+	}
+	return folders, nil
+}
+
 func (p Program) compile(ctx context.Context) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "image-")
 	if err != nil {
