@@ -40,7 +40,8 @@ const agentPackage = "./operator/cmd/agent"
 // Agent is the agent's image of the sources in dir, and its version, which is not the operator's.
 func Agent(dir string) (Program, string, error) {
 	version, err := os.ReadFile(filepath.Join(dir, agentPackage, "VERSION"))
-	return Program{Dir: dir, Package: agentPackage, Supervisor: agentPackage + "/supervisor"}, strings.TrimSpace(string(version)), err
+	program := Program{Dir: dir, Package: agentPackage, Supervisor: agentPackage + "/supervisor"}
+	return program, strings.TrimSpace(string(version)), err
 }
 
 // Host is the platform of this machine's nodes.
