@@ -1,4 +1,4 @@
-# The operator's image and, by --target agent, the agent's: each one static binary, no shell, not root. The builder runs
+# The operator's image and, by --target agent, the agent's: static binaries, no shell, not root. The builder runs
 # on the machine's own platform and cross-compiles, so that no emulation is needed. `make image-index agent-image-index`
 # makes the same binaries without Docker, as long as it is done with the builder's version of Go.
 # Both bases are indexes of the four platforms, by digest, and can be replaced, for a mirror say:
@@ -19,12 +19,12 @@ FROM sources AS build-agent
 ARG TARGETOS
 ARG TARGETARCH
 RUN GOFLAGS= CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -trimpath -buildvcs=false -ldflags "-s -w" -o /agent ./operator/cmd/agent
+    go build -trimpath -buildvcs=false -ldflags "-s -w" -o / ./operator/cmd/agent ./operator/cmd/agent/supervisor
 
 FROM ${BASE} AS agent
-COPY --from=build-agent /agent /agent
+COPY --from=build-agent /supervisor /agent /
 USER 65532:65532
-ENTRYPOINT ["/agent"]
+ENTRYPOINT ["/supervisor", "/agent"]
 
 FROM sources AS build
 ARG TARGETOS

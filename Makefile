@@ -72,7 +72,7 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).

@@ -63,7 +63,7 @@ func flagTable() string {
 }
 
 func metricTable() string {
-	metrics := append(exporter.Metrics(), buildInfo, inSync, reloads)
+	metrics := append(exporter.Metrics(), ownMetrics()...)
 	slices.SortFunc(metrics, func(a, b *exporter.Metric) int { return strings.Compare(a.Name, b.Name) })
 	var table bytes.Buffer
 	table.WriteString("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n")
@@ -81,7 +81,7 @@ func TestTheQueriesOfTheDocsAreOfMetricsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, metric := range append(exporter.Metrics(), buildInfo, inSync, reloads) {
+	for _, metric := range append(exporter.Metrics(), ownMetrics()...) {
 		known[metric.Name] = true
 	}
 	_, queries, _ := strings.Cut(string(content), "| question | query |")

@@ -20,12 +20,20 @@ var (
 		Name: "memcached_agent_reloads_total", Kind: exporter.Counter, Labels: []string{"secret"},
 		Help: "How often memcached was told to load what the Secret holds.",
 	}
+	restarts = &exporter.Metric{
+		Name: "memcached_agent_restarts_total", Kind: exporter.Counter,
+		Help: "How often the agent crashed and was started again in its container.",
+	}
 )
+
+// ownMetrics are those that say nothing of memcached.
+func ownMetrics() []*exporter.Metric { return []*exporter.Metric{buildInfo, inSync, reloads, restarts} }
 
 // samples are memcached's and those of the agent itself.
 func (a *agent) samples(ctx context.Context) []exporter.Sample {
 	samples := append(a.exporter.Collect(ctx),
-		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1})
+		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1},
+		exporter.Sample{Metric: restarts, Value: float64(a.options.Restarts)})
 	for _, watcher := range a.watchers {
 		live := 0.
 		if watcher.InSync() {

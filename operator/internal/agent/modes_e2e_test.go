@@ -100,7 +100,7 @@ func TestEveryMetricIsThere(t *testing.T) {
 	p.start(t)
 	mustLogin(t, p.options.MemcachedAddress, nil, "ann", "one").set(t, "key", "value")
 	metrics := p.metrics(t)
-	for _, metric := range append(exporter.Metrics(), buildInfo, inSync, reloads) {
+	for _, metric := range append(exporter.Metrics(), ownMetrics()...) {
 		if !strings.Contains(metrics, "\n# TYPE "+metric.Name+" "+string(metric.Kind)+"\n"+metric.Name) {
 			t.Errorf("there is no %s", metric.Name)
 		}

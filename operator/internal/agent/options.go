@@ -37,6 +37,9 @@ type Options struct {
 
 	// Proc is where processes are to be seen. Tests let the agent see one alone.
 	Proc string
+
+	// Restarts is how often the agent was started again before; its supervisor tells.
+	Restarts int
 }
 
 // NewOptions returns the defaults.

@@ -18,7 +18,10 @@ import (
 )
 
 // patience is how long a run of the client may take.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
+
+// SecretDir is where the client finds the Secret.
+const SecretDir = "/secret"
 
 // Keys is what a run of the client told. It mirrors the output of test/client.
 type Keys struct {
@@ -30,6 +33,9 @@ type Keys struct {
 	Requests int      `json:"requests"`
 	Failed   int      `json:"failed"`
 	Failures []string `json:"failures"`
+
+	Held   int `json:"held"`
+	Missed int `json:"missed"`
 }
 
 // Client is where the Pods of clients run.
@@ -38,6 +44,7 @@ type Client struct {
 	Config    *rest.Config
 	Namespace string
 	Image     string
+	Secret    string // with what a client needs to be let in; none by default
 }
 
 // Reach is how the client finds the nodes of a cache that are ready now.
@@ -86,7 +93,7 @@ func (c Client) logs(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 
 // pod meets the restricted Pod Security Standard, as the namespaces of caches demand.
 func (c Client) pod(args []string) *corev1.Pod {
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, GenerateName: "client-"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
@@ -104,6 +111,14 @@ func (c Client) pod(args []string) *corev1.Pod {
 			}},
 		},
 	}
+	if c.Secret != "" {
+		pod.Spec.Volumes = []corev1.Volume{{
+			Name:         "secret",
+			VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: c.Secret}},
+		}}
+		pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "secret", MountPath: SecretDir, ReadOnly: true}}
+	}
+	return pod
 }
 
 // Waiting says why a Pod's containers do not run, or nothing where they do.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,10 @@ func TestTheAgentsImageIsSmallAndItsOwn(t *testing.T) {
 		program.Platform = Host()
 		image := build(t, program)
 		digests = append(digests, digest(t, image).String())
+		config, err := image.ConfigFile()
+		if err != nil || strings.Join(config.Config.Entrypoint, " ") != "/supervisor /agent" {
+			t.Errorf("it starts %v, error %v", config, err)
+		}
 		layers, err := image.Layers()
 		if err != nil || len(layers) != 1 {
 			t.Fatalf("%d layers, error %v", len(layers), err)
