@@ -108,9 +108,10 @@ api-docs: ## Write the API reference from the code.
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: golden
-golden: ## Write the golden files of render, gitops-plan and docs/agent.md anew. Read the diff before you commit it.
+golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read the diff before you commit it.
 	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
-	@go test ./operator/internal/agent -run TestTheDocs -update
+	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
+	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go -C scripts/gitops test ./plan -update
 
 .PHONY: fmt

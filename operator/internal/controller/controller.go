@@ -14,6 +14,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -41,6 +42,7 @@ type Reconciler struct {
 	events   events.EventRecorder
 	machines *machines
 	statuses *statuses
+	metrics  *metrics.Metrics
 }
 
 // Defaults returns what the operator would make Pods of now.
@@ -80,8 +82,9 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 }
 
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
-func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result, error) {
+func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl.Result, err error) {
 	now := status.Evaluate(pass)
+	defer func() { r.metrics.Pass(pass, now, err) }()
 	wait, err := r.writeStatus(ctx, pass.Memcached, now)
 	if err != nil {
 		return ctrl.Result{}, errors.Join(pass.Err, pass.Report.Err(), err)
@@ -126,6 +129,7 @@ func (r *Reconciler) writeStatus(
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return 0, nil // It was deleted since it was read, and perhaps made anew, which is an event.
 	}
+	r.metrics.StatusWritten(err)
 	if err != nil {
 		return 0, fmt.Errorf("write the status: %w", err)
 	}

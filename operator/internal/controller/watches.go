@@ -12,12 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
@@ -51,7 +53,9 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		events:   mgr.GetEventRecorder(names.FieldOwner),
 		machines: newMachines(config.Machines),
 		statuses: newStatuses(),
+		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
+	metrics.CountMemcacheds(ctrlmetrics.Registry, mgr.GetCache(), mgr.Elected())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
 		For(&cachev1.Memcached{}).
