@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -108,7 +109,9 @@ func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := exec.CommandContext(t.Context(), supervisor, agent, "--health-probe-bind-address=0", tc.flag).CombinedOutput()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			out, err := exec.CommandContext(ctx, supervisor, agent, "--health-probe-bind-address=0", tc.flag).CombinedOutput()
 			if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), tc.want) {
 				t.Errorf("%v, want exit code 1:\n%s", err, out)
 			}

@@ -2,6 +2,7 @@
 package clientpod
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// patience is how long a run of the client may take.
-const patience = 10 * time.Minute
+// patience is how long a run of the client may take by default.
+const patience = 5 * time.Minute
 
 // SecretDir is where the client finds the Secret.
 const SecretDir = "/secret"
@@ -44,7 +45,8 @@ type Client struct {
 	Config    *rest.Config
 	Namespace string
 	Image     string
-	Secret    string // with what a client needs to be let in; none by default
+	Secret    string        // with what a client needs to be let in; none by default
+	Patience  time.Duration // how long a run may take; 5 minutes by default
 }
 
 // Reach is how the client finds the nodes of a cache that are ready now.
@@ -66,7 +68,8 @@ func (c Client) Run(ctx context.Context, update func(string), args ...string) (K
 		update(reason)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	}
-	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, ended); err != nil {
+	limit := cmp.Or(c.Patience, patience)
+	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, limit, true, ended); err != nil {
 		return Keys{}, fmt.Errorf("wait for the client Pod %s: %w: %s", pod.Name, err, reason)
 	}
 	output, err := c.logs(ctx, pod)
