@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// agentResources are what the agent is sure of, and may use: it takes about 12 MiB, and some more while it is scraped.
+// agentResources are what the agent is sure of, and may use: it takes about 13 MiB, and some more while it is scraped.
 // They are made anew each time, as applying writes into them.
 func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
 	return corev1ac.ResourceRequirements().
