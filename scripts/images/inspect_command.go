@@ -24,8 +24,9 @@ func (f *flags) inspectCommand() *cobra.Command {
 		Use:   "inspect",
 		Short: "Compare the platforms of the images with those that the manifests promise",
 		Long: "Inspect asks the registries for all images that the manifests name: of the operator, of what runs\n" +
-			"beside it, of caches, and of the agent in them. It fails if an overlay's or the bundle's node affinity, OPERAND_ARCHITECTURES or\n" +
-			"labels promise an architecture that an image is not there for. Run it in the root of the repository.",
+			"beside it, of caches, and of the agent in them. It fails if an overlay's or the bundle's node affinity,\n" +
+			"OPERAND_ARCHITECTURES or labels promise an architecture that an image is not there for. Run it in the root of\n" +
+			"the repository.",
 		Example: "  go run ./scripts/images inspect --image localhost:15001/memcached-operator:0.1.0 \\\n" +
 			"    --agent-image localhost:15001/memcached-agent:0.1.0 \\\n" +
 			"    --memcached-image localhost:15001/memcached:1.6.18",

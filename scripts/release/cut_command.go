@@ -17,10 +17,10 @@ func cutCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "cut",
 		Short: "Write a version, and the digests of what was pushed, into every place that names them",
-		Long: "Cut needs a tree without changes, and the images of operator and agent in the registry, built of this tree.\n" +
-			"An agent of the same version as in the last release stays as it was released. Cut writes manifests, settings,\n" +
-			"documentation, bundle and catalog, looks whether they agree, and prints what is to be pushed. It pushes,\n" +
-			"commits and tags nothing.",
+		Long: "Cut needs a tree without changes, and the images of operator and agent in the registry, built of it.\n" +
+			"An agent of the same version as in the last release stays as it was released. Cut writes manifests,\n" +
+			"settings, documentation, bundle and catalog, looks whether they agree, and prints what is to be pushed.\n" +
+			"It pushes, commits and tags nothing.",
 		Example: "  go run ./scripts/release cut --version 0.2.0 --registry registry.example.com/team --dry-run",
 		Args:    cobra.NoArgs,
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 // pushedAgent is the agent's image that the release names. The agent has a version of its own. As long as that is the
-// one which the manifests name by digest, their reference stays: another would wait at each cache, and replace its nodes.
+// one which the manifests name by digest, their reference stays: another would wait at each cache.
 func (r *Release) pushedAgent(ctx context.Context, f *facts) (string, error) {
 	_, version, err := oci.Agent(r.Root)
 	if err != nil {

@@ -22,6 +22,9 @@ func repository(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	if err := os.RemoveAll(filepath.Join(root, releasedTemplates(""))); err != nil { // those of later releases
+		t.Fatal(err)
+	}
 	const image = "registry.example.com/memcached-operator:0.1.0"
 	manager := imageLine.ReplaceAllString(read(t, root, managerFile), "image: "+image)
 	writeFile(t, root, managerFile, agentLine.ReplaceAllString(manager, "value: "+oldAgent))
