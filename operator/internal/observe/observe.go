@@ -47,8 +47,8 @@ type Collector struct {
 }
 
 // Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names. Where there
-// are nodes and no Deployment, it looks past the cache: one that has lost our labels still tells what its nodes are made
-// of.
+// are nodes and no Deployment, it looks past the cache: one that has lost our labels still tells what its nodes are
+// made of.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
 	key := client.ObjectKeyFromObject(mc)
 	children, err := collectChildren(ctx, c.Cache, key, Kinds())

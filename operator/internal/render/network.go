@@ -12,8 +12,8 @@ import (
 )
 
 // networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. The
-// kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would cut
-// off what others inject into the Pods.
+// kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would
+// cut off what others inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
