@@ -20,8 +20,8 @@ const (
 // NetworkPolicy says who may reach the nodes. It is enforced by the network plugin of the cluster, if that can: where
 // it can't, the NetworkPolicy is there and has no effect.
 type NetworkPolicy struct {
-	// mode Enabled makes a NetworkPolicy that lets clients reach the ports of memcached and its metrics, and no others; Disabled makes
-	// none. Defaults to Enabled.
+	// mode Enabled makes a NetworkPolicy that lets clients reach the ports of memcached, and Prometheus that of the
+	// metrics, and nobody any other; Disabled makes none. Defaults to Enabled.
 	// +optional
 	Mode NetworkPolicyMode `json:"mode,omitempty"`
 
