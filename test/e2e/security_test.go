@@ -29,6 +29,8 @@ func modes() map[string]mode {
 	)
 	server := &cachev1.TLS{SecretName: serverSecret}
 	mutual := &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequire}
+	asking := &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequest}
+	migrating := &cachev1.TLS{SecretName: serverSecret, Plaintext: cachev1.PlaintextEnabled}
 	users := &cachev1.Auth{SecretName: usersSecret}
 	return map[string]mode{
 		"plaintext": {right: ""},
@@ -39,6 +41,12 @@ func modes() map[string]mode {
 			{"", refused},
 			{trusting, refused},
 			{trusting + strangers, refused},
+		}},
+		"tls-that-asks": {spec: cachev1.MemcachedSpec{TLS: asking}, right: trusting, wrong: []stranger{
+			{trusting + strangers, refused},
+		}},
+		"tls-and-plaintext": {spec: cachev1.MemcachedSpec{TLS: migrating}, right: trusting, wrong: []stranger{
+			{"", refused},
 		}},
 		"auth": {spec: cachev1.MemcachedSpec{Auth: users}, right: password, wrong: []stranger{
 			{"", unauthenticated},
@@ -87,10 +95,18 @@ func (it *cache) letsIn(mode mode) {
 	it.t.Helper()
 	it.lets("set", mode.right)
 	it.lets("get", mode.right)
+	before := lifeOf(it.pod())
 	for _, stranger := range mode.wrong {
 		it.refuses(stranger.flags, stranger.told)
 	}
-	if mode.spec.TLS != nil {
-		it.refuses(" --endpoint="+it.key.Name+"."+it.key.Namespace+".svc:11211", "connection refused")
+	it.lets("get", mode.right)
+	it.Expect(lifeOf(it.pod())).To(gomega.Equal(before), "a stranger ends no node")
+	plaintext := " --endpoint=" + it.key.Name + "." + it.key.Namespace + ".svc:11211"
+	switch {
+	case mode.spec.TLS == nil:
+	case mode.spec.TLS.Plaintext == cachev1.PlaintextEnabled:
+		it.lets("get", plaintext)
+	default:
+		it.refuses(plaintext, "connection refused")
 	}
 }

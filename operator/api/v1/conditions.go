@@ -19,9 +19,13 @@ const (
 	// Its message says what waits. It says nothing of the nodes' health: Ready may be True beside it.
 	ConditionUpdatePending = "UpdatePending"
 
-	// ConditionRestartNeeded is there, as True, while nodes still let somebody in whom a Secret does not know any more.
-	// Its message says whom, and how to restart the nodes. It goes when all of them were started since.
-	ConditionRestartNeeded = "RestartNeeded"
+	// ConditionFormerClientCAs is there, as True, while nodes still let in clients of a CA that was removed from the
+	// Secret. Its message says which, and how to restart the nodes. It goes when all of them were started since.
+	ConditionFormerClientCAs = "FormerClientCAsAccepted"
+
+	// ConditionFormerUsers is there, as True, while connections to nodes may still be logged in as somebody who was
+	// removed from the Secret. Its message says how to restart the nodes. It goes when all of them were started since.
+	ConditionFormerUsers = "FormerUsersLoggedIn"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -71,14 +75,12 @@ const (
 // made of, and keeps them back because they would replace the nodes.
 const ReasonNewerDefaults = "NewerDefaults"
 
-// Reasons of RestartNeeded.
-const (
-	// ReasonClientCARemoved: memcached forgets no client CA while it runs.
-	ReasonClientCARemoved = "ClientCARemoved"
+// ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.
+const ReasonClientCARemoved = "ClientCARemoved"
 
-	// ReasonUserRemoved: memcached asks for a password when a connection begins, and not again.
-	ReasonUserRemoved = "UserRemoved"
-)
+// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached asks for a password when a connection begins, and not
+// again.
+const ReasonUserRemoved = "UserRemoved"
 
 // AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
 // a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.

@@ -55,6 +55,11 @@ type TLS struct {
 	Plaintext Plaintext `json:"plaintext,omitempty"`
 }
 
+// AsksForCertificates tells whether clients are asked for a certificate, which the Secret needs a ca.crt for.
+func (t *TLS) AsksForCertificates() bool {
+	return t != nil && t.ClientAuth != "" && t.ClientAuth != ClientAuthNone
+}
+
 // Auth is memcached's own authentication in its ASCII protocol: a client sends user and password when a connection
 // begins.
 type Auth struct {

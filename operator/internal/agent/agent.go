@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
@@ -60,8 +61,10 @@ func (a *agent) addUsers() {
 		return
 	}
 	a.users = &reload.Users{
-		Dir: a.options.AuthDir, File: a.options.AuthFile, Address: a.options.MemcachedAddress,
-		CertificatesDir: a.options.TLSDir, Proc: a.options.Proc,
+		Dir: a.options.AuthDir, File: a.options.AuthFile, Address: a.options.MemcachedAddress, Proc: a.options.Proc,
+	}
+	if a.options.TLSDir != "" {
+		a.users.Certificate = &certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA}
 	}
 	a.watch("auth", a.users)
 }
@@ -71,7 +74,8 @@ func (a *agent) addCertificates() {
 		return
 	}
 	certificates := &reload.Certificates{
-		Dir: a.options.TLSDir, Address: a.options.MemcachedTLSAddress, Login: a.login,
+		Source:  certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA},
+		Address: a.options.MemcachedTLSAddress, Login: a.login,
 	}
 	a.watch("tls", certificates)
 	a.exporter.Served = certificates.Served

@@ -79,6 +79,7 @@ func (p *pod) prepare(t *testing.T) {
 	}
 	if p.certificate != nil {
 		p.options.TLSDir, p.options.MemcachedTLSAddress = t.TempDir(), freeAddress(t)
+		p.options.ClientCA = p.clientCA != nil
 		p.mountCertificate(t, p.certificate)
 	}
 	t.Cleanup(func() {

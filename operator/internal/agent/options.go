@@ -26,6 +26,9 @@ type Options struct {
 	// TLSDir is the folder that the Secret of the certificate is mounted at; empty means that memcached has none.
 	TLSDir string
 
+	// ClientCA says that memcached asks clients for a certificate, by the CAs of the Secret.
+	ClientCA bool
+
 	// Interval is how often the folders are read.
 	Interval time.Duration
 
@@ -64,6 +67,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Folder with the Secret of the users. Without it memcached is taken to ask for no password.")
 	flags.StringVar(&o.AuthFile, "auth-file", o.AuthFile,
 		"Memcached's authentication file, which the agent writes. Needed with --auth-dir.")
+	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
+		"Memcached asks clients for a certificate, so the Secret has to hold ca.crt. Used with --tls-dir.")
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
 		"Folder with the Secret of memcached's certificate. Without it memcached is taken to have none.")
 	flags.DurationVar(&o.Interval, "interval", o.Interval, "How often the folders are read.")

@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
 const keys = 1000
@@ -118,6 +119,24 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	if strings.Contains(p.log.String(), "pa55word") {
 		t.Error("the log tells a password")
 	}
+}
+
+// TestASecretThatLosesItsClientCAChangesNothing: memcached would serve the new certificate before it looks for the CAs.
+func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
+	ca := agenttest.NewCertificate(t, nil)
+	certificate, other := agenttest.NewCertificate(t, ca), agenttest.NewCertificate(t, ca)
+	p := &pod{certificate: certificate, clientCA: ca}
+	p.start(t)
+	p.awaitSync(t, "tls", 1)
+	agenttest.Mount(t, p.options.TLSDir, other.Secret())
+	p.awaitSync(t, "tls", 0)
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("the Secret lacks ca.crt"))
+	served, err := certs.Served(t.Context(), p.options.MemcachedTLSAddress)
+	if err != nil || !served.Equal(certificate.Parsed) {
+		t.Errorf("memcached serves %v, error %v", served, err)
+	}
+	p.mountCertificate(t, other)
+	p.awaitSync(t, "tls", 1)
 }
 
 // TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed one.

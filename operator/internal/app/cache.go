@@ -28,7 +28,7 @@ func cacheOptions(operator *Options) cache.Options {
 	for _, kind := range observe.Kinds() {
 		byObject[kind.New()] = ours
 	}
-	byObject[&corev1.Secret{}] = cache.ByObject{Field: namedSecrets, Transform: observe.TrimSecret}
+	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: observe.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -43,15 +43,14 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
-// namedSecrets leaves out Secrets that no Memcached can name with success, of which a cluster may have thousands. Of
-// the others, nothing but the metadata is asked for.
-var namedSecrets = fields.AndSelectors(
-	fields.OneTermNotEqualSelector("type", "helm.sh/release.v1"),
-	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)),
-	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeDockercfg)),
-	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeDockerConfigJson)),
-	fields.OneTermNotEqualSelector("type", string(corev1.SecretTypeBootstrapToken)),
-)
+// watchedSecrets leaves out those of other purposes. Of the rest, nothing but the metadata is asked for.
+func watchedSecrets() fields.Selector {
+	var others []fields.Selector
+	for _, secretType := range observe.UnwatchedSecretTypes {
+		others = append(others, fields.OneTermNotEqualSelector("type", string(secretType)))
+	}
+	return fields.AndSelectors(others...)
+}
 
 // restMapper knows the kinds that the operator deals with, all of them namespaced but Node. So it need not ask the API
 // server for all kinds that there are, and goes on where that fails.

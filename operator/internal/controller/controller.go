@@ -103,7 +103,7 @@ func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
 	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
 		return ctrl.Result{RequeueAfter: wait}, nil // It would end the same way; the status says what would help.
 	}
-	if err := errors.Join(pass.Err, pass.Report.Err()); err != nil {
+	if err := errors.Join(pass.Err, pass.Snapshot.Err(), pass.Report.Err()); err != nil {
 		return ctrl.Result{}, err
 	}
 	if sooner := pass.Report.RetryAfter(); sooner > 0 && (wait == 0 || sooner < wait) {

@@ -58,7 +58,7 @@ func foreignProgram(container, message string) string {
 	return ": the image says that it is for the machine's architecture, and its program is not; " + otherImage(container)
 }
 
-// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator may not read
+// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator does not read
 // Secrets.
 func pullRemedy(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {

@@ -16,9 +16,6 @@ type Node struct {
 	Name  string
 	Ready bool
 
-	// Made is when the Pod was made.
-	Made time.Time
-
 	// Silent says that memcached runs and does not answer its readiness probe.
 	Silent bool
 
@@ -36,16 +33,30 @@ func nodesOf(pods []corev1.Pod) []Node {
 	var nodes []Node
 	for i := range pods {
 		pod := &pods[i]
-		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-		if pod.DeletionTimestamp.IsZero() && !ended {
+		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			nodes = append(nodes, Node{
-				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Made: pod.CreationTimestamp.Time, Silent: isSilent(pod),
+				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
 				Unplaced: isUnplaced(pod), Trouble: trouble(pod),
 			})
 		}
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+func oldest(pods []corev1.Pod) time.Time {
+	var oldest time.Time
+	for i := range pods {
+		made := pods[i].CreationTimestamp.Time
+		if !hasEnded(&pods[i]) && (oldest.IsZero() || made.Before(oldest)) {
+			oldest = made
+		}
+	}
+	return oldest
 }
 
 func isSilent(pod *corev1.Pod) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,10 @@ type Snapshot struct {
 
 	// Nodes are the memcached Pods that are not being deleted, sorted by name.
 	Nodes []Node
+
+	// Oldest is when the oldest memcached Pod was made that has not ended, those that are being deleted among them; zero
+	// where there is none.
+	Oldest time.Time
 
 	// TLS and Auth are the Secrets that the spec names; nil where it names none.
 	TLS, Auth *Secret
@@ -55,25 +60,21 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	if err != nil {
 		return Snapshot{}, err
 	}
-	nodes, err := collectNodes(ctx, c.Cache, mc)
+	pods, err := collectPods(ctx, c.Cache, mc)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
+	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodesOf(pods)) > 0 {
 		hidden, err := collectChildren(ctx, c.Live, key, kindsOf(DeploymentKind))
 		if err != nil {
 			return Snapshot{}, err
 		}
 		maps.Copy(children, hidden)
 	}
-	snapshot := Snapshot{Children: children, Nodes: nodes}
-	if snapshot.TLS, err = c.Secrets.certificate(ctx, mc); err != nil {
-		return Snapshot{}, err
-	}
-	if snapshot.Auth, err = c.Secrets.users(ctx, mc); err != nil {
-		return Snapshot{}, err
-	}
-	return snapshot, nil
+	return Snapshot{
+		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods),
+		TLS: c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
+	}, nil
 }
 
 func collectChildren(
@@ -93,11 +94,11 @@ func collectChildren(
 	return children, nil
 }
 
-func collectNodes(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]Node, error) {
+func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
 	if err != nil {
 		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
 	}
-	return nodesOf(pods.Items), nil
+	return pods.Items, nil
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,9 @@ type apiServer struct {
 	data    map[string]string
 	version string
 	err     error
-	reads   int
+
+	secretType corev1.SecretType
+	reads      int
 
 	// during is called while a Secret is read.
 	during func()
@@ -40,7 +43,7 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, object client.O
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
 	}
 	secret := object.(*corev1.Secret)
-	secret.ResourceVersion, secret.Data = s.version, map[string][]byte{}
+	secret.ResourceVersion, secret.Type, secret.Data = s.version, s.secretType, map[string][]byte{}
 	for name, content := range s.data {
 		secret.Data[name] = []byte(content)
 	}
@@ -72,18 +75,18 @@ func withTLS(clientAuth cachev1.ClientAuth) *cachev1.Memcached {
 
 func usersOf(t *testing.T, secrets *Secrets) *Secret {
 	t.Helper()
-	secret, err := secrets.users(t.Context(), withAuth())
-	if err != nil {
-		t.Fatal(err)
+	secret := secrets.users(t.Context(), withAuth())
+	if secret.Err != nil {
+		t.Fatal(secret.Err)
 	}
 	return secret
 }
 
 func certificateOf(t *testing.T, secrets *Secrets, clientAuth cachev1.ClientAuth) *Secret {
 	t.Helper()
-	secret, err := secrets.certificate(t.Context(), withTLS(clientAuth))
-	if err != nil {
-		t.Fatal(err)
+	secret := secrets.certificate(t.Context(), withTLS(clientAuth))
+	if secret.Err != nil {
+		t.Fatal(secret.Err)
 	}
 	return secret
 }
@@ -110,20 +113,23 @@ func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 	server.during = func() { server.becomes(secrets, "4", server.data); server.during = nil }
 	server.becomes(secrets, "3", server.data)
 	read(4, "when it changes while it is read")
+	secrets.Changed(secretKey, "")
+	read(5, "when it was deleted, and the watch missed more than that")
 }
 
 func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	server := &apiServer{err: errors.New("no answer")}
 	secrets := NewSecrets(server)
-	if _, err := secrets.users(t.Context(), withAuth()); err == nil || !strings.Contains(err.Error(), "team/secret: no answer") {
-		t.Errorf("error %v", err)
+	got := secrets.users(t.Context(), withAuth())
+	if got.usable() || !strings.Contains(fmt.Sprint(Snapshot{Auth: got}.Err()), "team/secret: no answer") {
+		t.Errorf("one that can't be read is taken for %+v", got)
 	}
 	server.err = nil
-	if got := usersOf(t, secrets); !got.Missing || got.usable() {
+	if got = usersOf(t, secrets); !got.Missing || got.usable() {
 		t.Errorf("a Secret that is not there is taken for %+v", got)
 	}
 	server.becomes(secrets, "1", map[string]string{"users": "ann"})
-	if got := usersOf(t, secrets); got.Missing || got.usable() || got.Problem != "users, line 1: no colon: write user:password" {
+	if got = usersOf(t, secrets); got.Missing || got.usable() || got.Problem != "users, line 1: no colon: write user:password" {
 		t.Errorf("a malformed one is taken for %+v", got)
 	}
 	server.becomes(secrets, "2", map[string]string{"users": "ann:a"})
@@ -132,29 +138,33 @@ func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	}
 }
 
-func TestUsersWhoAreRemovedAreToldOf(t *testing.T) {
+func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
 	server := &apiServer{}
 	secrets := NewSecrets(server)
-	now := time.Now()
-	secrets.now = func() time.Time { return now }
+	at := func(hour int) time.Time { return time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC) }
+	const somebody = "a user or a password"
 	tests := []struct {
-		data map[string]string
-		want string
+		data     map[string]string
+		removed  []Removal
+		restored time.Time
 	}{
-		{map[string]string{"users": "ann:a"}, ""},
-		{map[string]string{"users": "bob:b\nann:a"}, ""},
-		{map[string]string{"users": "malformed"}, ""},
-		{nil, ""},
-		{map[string]string{"users": "ann:a\nbob:b"}, ""},
-		{map[string]string{"username": "bob", "password": "b"}, "a user or a password"},
+		{data: map[string]string{"users": "ann:a"}},
+		{data: map[string]string{"users": "bob:b\nann:a"}},
+		{data: map[string]string{"users": "malformed"}},
+		{data: nil},
+		{data: map[string]string{"users": "ann:a\nbob:b\ncid:c"}},
+		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{somebody, at(5)}, {somebody, at(5)}}},
+		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{somebody, at(5)}, {somebody, at(5)}, {somebody, at(6)}}},
+		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{somebody, at(5)}, {somebody, at(6)}, {somebody, at(7)}}, restored: at(7)},
 	}
 	for i, tc := range tests {
-		server.becomes(secrets, time.Duration(i).String(), tc.data)
+		secrets.now = func() time.Time { return at(i) }
+		server.becomes(secrets, fmt.Sprint(i+1), tc.data)
 		got := usersOf(t, secrets)
-		if got.Removed != tc.want || (got.Removed != "" && !got.RemovedSince.Equal(now)) {
-			t.Errorf("%q: removed %q since %s, want %q", tc.data, got.Removed, got.RemovedSince, tc.want)
+		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.Restored.Equal(tc.restored) {
+			t.Errorf("%q: restored %s; removed (-want +got):\n%s", tc.data, got.Restored, diff)
 		}
-		for id := range got.accepted {
+		for id := range secrets.known[use{secretKey, forAuth}].accepted {
 			if strings.Contains(id, "ann") || strings.Contains(id, "bob") {
 				t.Errorf("%q is kept", id)
 			}
@@ -181,19 +191,32 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 		t.Errorf("without CAs nobody can be checked: %+v", got)
 	}
 	server.becomes(secrets, "2", certificateWith(one, other))
-	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); !got.usable() || got.Removed != "" {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); !got.usable() || len(got.Removed) > 0 {
 		t.Errorf("got %+v", got)
 	}
-	server.becomes(secrets, "3", certificateWith(one))
-	want := `client CA "` + other.Parsed.Subject.String() + `"`
-	if diff := cmp.Diff(want, certificateOf(t, secrets, cachev1.ClientAuthRequire).Removed); diff != "" {
-		t.Errorf("removed (-want +got):\n%s", diff)
+	server.becomes(secrets, "3", certificateWith())
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); got.usable() || len(got.Removed) > 0 {
+		t.Errorf("of a Secret that can't be used, nothing gets to memcached: %+v", got)
 	}
-	if got := certificateOf(t, secrets, "").Removed; got != "" {
-		t.Errorf("where nobody asks for certificates, %s is removed", got)
+	server.becomes(secrets, "4", certificateWith(one))
+	removed := certificateOf(t, secrets, cachev1.ClientAuthRequire).Removed
+	if len(removed) != 1 || !strings.HasPrefix(removed[0].What, fmt.Sprintf("client CA %q of 2", other.Parsed.Subject)) {
+		t.Errorf("removed %v", removed)
+	}
+	if got := certificateOf(t, secrets, "").Removed; len(got) > 0 {
+		t.Errorf("where nobody asks for certificates, %v is removed", got)
 	}
 	secrets.now = func() time.Time { return one.Parsed.NotAfter }
 	if got := certificateOf(t, secrets, ""); !got.Expired || !got.usable() {
 		t.Errorf("at its end, the certificate is %+v", got)
+	}
+}
+
+func TestASecretThatNobodyWatchesIsRefused(t *testing.T) {
+	server := &apiServer{secretType: corev1.SecretTypeDockerConfigJson}
+	secrets := NewSecrets(server)
+	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})
+	if got := usersOf(t, secrets); !strings.Contains(got.Problem, "type kubernetes.io/dockerconfigjson is for something else") {
+		t.Errorf("got %+v", got)
 	}
 }

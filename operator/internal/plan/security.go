@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"cmp"
-
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -49,15 +47,10 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 		Key:         names.TLSDir + "/tls.key",
 		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
 	}
-	if AsksForCertificates(spec) {
+	if spec.TLS.AsksForCertificates() {
 		settings.ClientCA = names.TLSDir + "/ca.crt"
 	}
 	return settings
-}
-
-// AsksForCertificates tells whether clients are asked for a certificate, which the Secret needs a ca.crt for.
-func AsksForCertificates(spec cachev1.MemcachedSpec) bool {
-	return spec.TLS != nil && cmp.Or(spec.TLS.ClientAuth, cachev1.ClientAuthNone) != cachev1.ClientAuthNone
 }
 
 func authFile(spec cachev1.MemcachedSpec) string {

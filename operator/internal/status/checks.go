@@ -129,7 +129,7 @@ func explained(in Input, outcome apply.Verdict, v verdict) (verdict, bool) {
 }
 
 func applySucceeded(in Input) (verdict, bool) {
-	err := errors.Join(in.Err, in.Report.Err())
+	err := errors.Join(in.Err, in.Snapshot.Err(), in.Report.Err())
 	if err == nil {
 		return verdict{}, false
 	}

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,13 +59,13 @@ func blocked(in Input, state state, reason string, problems []string) (verdict, 
 	}
 	nodes := "No node is made before"
 	if in.deployment() != nil {
-		nodes = "The nodes that run keep what they have, and nothing else is changed before"
+		nodes = "The nodes that run keep what they have, and nothing else is changed, or put right, before"
 	}
 	return verdict{state, reason, strings.Join(problems, "; ") + ". " + nodes}, true
 }
 
 func certificateHolds(in Input) (verdict, bool) {
-	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired {
+	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || wantedSize(in) == 0 {
 		return verdict{}, false
 	}
 	message := fmt.Sprintf("The certificate in the Secret %q ended at %s, and clients refuse it: renew it. "+
@@ -81,44 +82,64 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// setRestartNeeded says that nodes were started before something was removed from a Secret: memcached forgets no client
-// CA, and asks nobody twice for a password. What was said once holds until none of those nodes is left.
-func setRestartNeeded(status *cachev1.MemcachedStatus, in Input) {
-	now := restartNeeded(in, meta.FindStatusCondition(status.Conditions, cachev1.ConditionRestartNeeded))
-	meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionRestartNeeded) // So that it gets the newer time.
-	if now == nil || !madeBefore(in.Snapshot.Nodes, now.LastTransitionTime.Time) {
+// former is a condition about what was removed from a Secret, and memcached still accepts.
+type former struct{ condition, reason, consequence string }
+
+var (
+	formerClientCAs = former{
+		cachev1.ConditionFormerClientCAs, cachev1.ReasonClientCARemoved,
+		"Memcached forgets no client CA, and lets its clients in",
+	}
+	formerUsers = former{
+		cachev1.ConditionFormerUsers, cachev1.ReasonUserRemoved, "Connections that are open stay logged in",
+	}
+)
+
+// setFormer says so until no node is left that was started before. What an earlier operator said holds, too: this one
+// does not know what the Secret held then.
+func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *observe.Secret) {
+	before := meta.FindStatusCondition(status.Conditions, about.condition)
+	now := about.tell(in, secret)
+	if now == nil && before != nil && secret != nil && in.isOlder(before.LastTransitionTime.Time) &&
+		secret.Restored.Before(before.LastTransitionTime.Time) {
 		return
+	}
+	if now == nil {
+		meta.RemoveStatusCondition(&status.Conditions, about.condition)
+		return
+	}
+	if before != nil && !before.LastTransitionTime.Equal(&now.LastTransitionTime) {
+		meta.RemoveStatusCondition(&status.Conditions, about.condition) // So that it gets the newer time.
 	}
 	now.ObservedGeneration = status.ObservedGeneration
 	meta.SetStatusCondition(&status.Conditions, *now)
 }
 
-func restartNeeded(in Input, before *metav1.Condition) *metav1.Condition {
-	removed := before
-	tell := func(secret *observe.Secret, reason, consequence string) {
-		if secret == nil || secret.Removed == "" ||
-			removed != nil && !secret.RemovedSince.Truncate(time.Second).After(removed.LastTransitionTime.Time) {
-			return
-		}
-		removed = &metav1.Condition{
-			Type: cachev1.ConditionRestartNeeded, Status: metav1.ConditionTrue, Reason: reason,
-			LastTransitionTime: metav1.NewTime(secret.RemovedSince.Truncate(time.Second)),
-			Message: fmt.Sprintf("The Secret %q does not hold %s any more. %s, until the nodes that were started before are "+
-				"restarted, which empties them: kubectl rollout restart deployment %s",
-				secret.Name, secret.Removed, consequence, in.Memcached.Name),
+// tell returns the condition, or nil where no node knows more than the Secret.
+func (f former) tell(in Input, secret *observe.Secret) *metav1.Condition {
+	if secret == nil {
+		return nil
+	}
+	var since time.Time
+	var removed []string
+	for _, removal := range secret.Removed {
+		if in.isOlder(removal.Since) {
+			since = removal.Since.Truncate(time.Second)
+			removed = append(removed, removal.What)
 		}
 	}
-	tell(in.Snapshot.TLS, cachev1.ReasonClientCARemoved, "Memcached forgets no client CA, and lets its clients in")
-	tell(in.Snapshot.Auth, cachev1.ReasonUserRemoved, "Connections that are open stay logged in")
-	return removed
+	if len(removed) == 0 {
+		return nil
+	}
+	return &metav1.Condition{
+		Type: f.condition, Status: metav1.ConditionTrue, Reason: f.reason, LastTransitionTime: metav1.NewTime(since),
+		Message: Shorten(fmt.Sprintf("The Secret %q does not hold %s any more. %s, until the nodes that were started before "+
+			"are restarted, which empties them: kubectl rollout restart deployment %s",
+			secret.Name, strings.Join(slices.Compact(removed), ", "), f.consequence, in.Memcached.Name), longestMessage),
+	}
 }
 
-// madeBefore tells whether a node may have been started with what a Secret held before. Kubernetes tells whole seconds.
-func madeBefore(nodes []observe.Node, since time.Time) bool {
-	for _, node := range nodes {
-		if !node.Made.After(since) {
-			return true
-		}
-	}
-	return false
+// isOlder tells whether a node may have been started before. Kubernetes tells whole seconds.
+func (in Input) isOlder(than time.Time) bool {
+	return !in.Snapshot.Oldest.IsZero() && !in.Snapshot.Oldest.After(than)
 }

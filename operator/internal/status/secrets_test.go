@@ -1,6 +1,8 @@
 package status
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,13 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestWhatIsWrongWithSecrets(t *testing.T) {
-	const keep = ". The nodes that run keep what they have, and nothing else is changed before"
+	const keep = ". The nodes that run keep what they have, and nothing else is changed, or put right, before"
 	tests := map[string]struct {
 		snapshot func(*observe.Snapshot)
 		reason   string
@@ -37,6 +40,9 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 			s.Auth, s.Children = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
 			`spec.auth.secretName "users": users, line 1: no colon. No node is made before`},
+		"one can't be read": {func(s *observe.Snapshot) {
+			s.Auth = &observe.Secret{Name: "users", Err: errors.New("read Secret team/users: no answer")}
+		}, cachev1.ReasonApplyFailed, cachev1.ConditionReconciling, "read Secret team/users: no answer"},
 		"the certificate has ended": {func(s *observe.Snapshot) {
 			s.TLS = &observe.Secret{Name: "tls", NotAfter: noon, Expired: true}
 		}, cachev1.ReasonCertificateExpired, cachev1.ConditionStalled, `The certificate in the Secret "tls" ended at ` +
@@ -80,48 +86,79 @@ func TestTheStatusTellsTheEndOfTheCertificateInTheSecret(t *testing.T) {
 	}
 }
 
-// TestARestartIsNeededUntilEachNodeIsNewer goes through what is seen one after another.
-func TestARestartIsNeededUntilEachNodeIsNewer(t *testing.T) {
+// TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer goes through what is seen one after another.
+func TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer(t *testing.T) {
 	in := rolledOut()
-	madeAt := func(minutes ...time.Duration) {
-		for i, minute := range minutes {
-			in.Snapshot.Nodes[i].Made = noon.Add(minute * time.Minute)
-		}
+	in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
+	remove := func(secret *observe.Secret, what string, minutes time.Duration) {
+		secret.Removed = append(secret.Removed, observe.Removal{What: what, Since: minute(minutes)})
 	}
-	removedAt := func(minutes time.Duration) *observe.Secret {
-		return &observe.Secret{Name: "secret", Removed: "something", RemovedSince: noon.Add(minutes*time.Minute + time.Millisecond)}
-	}
+	const cas, users = "FormerClientCAsAccepted ", "FormerUsersLoggedIn "
 	steps := []struct {
 		name string
 		seen func()
-		want string // reason and time
+		want []string // condition, time, and what was removed
 	}{
-		{"all is as it was", func() { madeAt(0, 0, 0) }, ""},
-		{"a CA is removed", func() { in.Snapshot.TLS = removedAt(5) }, "ClientCARemoved 12:05"},
-		{"some nodes are newer", func() { madeAt(6, 7, 0) }, "ClientCARemoved 12:05"},
-		{"the operator was restarted", func() { in.Snapshot.TLS = &observe.Secret{Name: "secret"} }, "ClientCARemoved 12:05"},
-		{"a user is removed", func() { in.Snapshot.Auth = removedAt(8) }, "UserRemoved 12:08"},
-		{"a node was made in the same second", func() { madeAt(9, 9, 8) }, "UserRemoved 12:08"},
-		{"all nodes are newer", func() { madeAt(9, 9, 9) }, ""},
-		{"nothing new is seen", func() {}, ""},
-		{"another user is removed", func() { in.Snapshot.Auth = removedAt(10) }, "UserRemoved 12:10"},
+		{"all is as it was", func() { in.Snapshot.Oldest = noon }, nil},
+		{"a CA is removed", func() { remove(in.Snapshot.TLS, "one", 5) }, []string{cas + "12:05 one"}},
+		{"a user is removed", func() { remove(in.Snapshot.Auth, "ann", 8) }, []string{cas + "12:05 one", users + "12:08 ann"}},
+		{"another CA is removed", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 one, two", users + "12:08 ann"}},
+		{"some nodes are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"the operator was restarted", func() {
+			in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+		}, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"what was removed is back", func() { in.Snapshot.TLS.Restored = minute(10) }, []string{users + "12:08 ann"}},
+		{"the oldest node was made in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
+		{"all nodes are newer", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, nil},
+		{"there is no node", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},
+		{"the Secret is not named any more", func() { in.Snapshot.Oldest, in.Snapshot.Auth = noon, nil }, nil},
 	}
 	for _, step := range steps {
 		step.seen()
 		in.Memcached.Status = Evaluate(in)
-		got := ""
-		condition := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionRestartNeeded)
-		if condition != nil {
-			got = condition.Reason + condition.LastTransitionTime.UTC().Format(" 15:04")
-			if !strings.Contains(condition.Message, `The Secret "secret" does not hold something any more`) {
-				t.Errorf("%s: message %q", step.name, condition.Message)
+		var got []string
+		for _, condition := range in.Memcached.Status.Conditions {
+			if _, rest, ok := strings.Cut(condition.Message, " does not hold "); ok {
+				what, _, _ := strings.Cut(rest, " any more")
+				got = append(got, condition.Type+condition.LastTransitionTime.UTC().Format(" 15:04 ")+what)
 			}
 		}
-		if got != step.want {
-			t.Errorf("%s: %q, want %q", step.name, got, step.want)
+		slices.Sort(got)
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 		if Differs(in.Memcached.Status, Evaluate(in)) {
 			t.Errorf("%s: the same status is written again", step.name)
 		}
+	}
+}
+
+func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
+	in := rolledOut()
+	in.Snapshot.Oldest = noon
+	in.Snapshot.TLS = &observe.Secret{Removed: []observe.Removal{{What: strings.Repeat("long", 1e4), Since: noon}}}
+	condition := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionFormerClientCAs)
+	if len(condition.Message) > longestMessage {
+		t.Errorf("%d bytes", len(condition.Message))
+	}
+}
+
+func TestTheEndpointIsThatOfTheNodesThatAreThere(t *testing.T) {
+	in := rolledOut()
+	in.Memcached.Status = Evaluate(in)
+	before := in.Memcached.Status.Endpoint
+	in.Plan.Memcached.TLS = &memcached.TLS{Port: 11212}
+	in.Snapshot.TLS = &observe.Secret{Missing: true}
+	if got := Evaluate(in).Endpoint; got != before {
+		t.Errorf("while TLS can't be had, the endpoint is %s", got)
+	}
+	in.Snapshot.TLS.Missing, in.Plan.Suspended = false, true
+	if got := Evaluate(in).Endpoint; got != before {
+		t.Errorf("while suspended, the endpoint is %s", got)
+	}
+	in.Plan.Suspended = false
+	if got := Evaluate(in).Endpoint; got != "cache.team.svc:11212" {
+		t.Errorf("with TLS, the endpoint is %s", got)
 	}
 }

@@ -4,6 +4,7 @@ package certs
 import (
 	"bytes"
 	"context"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -31,25 +32,35 @@ type Mounted struct {
 	// Leaf is the certificate itself, without those that lead to its CA.
 	Leaf *x509.Certificate
 
-	// ClientCAs are those whose clients are let in, where clients are asked for a certificate.
+	// ClientCAs are those whose clients are let in; none where clients are not asked for a certificate.
 	ClientCAs []*x509.Certificate
 
-	// Sum changes with every change of the Secret.
+	// Sum changes with every change of what memcached loads.
 	Sum string
 }
 
-// Load reads the folder that a Secret is mounted at. It refuses what memcached could not load, because memcached
-// replaces the certificate before it looks at the key: a pair that does not match would end every new handshake.
-func Load(dir string) (*Mounted, error) {
-	secret, err := mounted.Read(dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
+// Source is a Secret with a certificate, as it is mounted.
+type Source struct {
+	// Dir is the folder that the Secret is mounted at.
+	Dir string
+
+	// ClientCA says that memcached asks clients for a certificate, and loads the CAs of the Secret. Otherwise they are of
+	// no account.
+	ClientCA bool
+}
+
+// Load reads the folder. It refuses what memcached could not load, because memcached replaces the certificate before it
+// looks at the key and at the CAs: a pair that does not match would end every new handshake.
+func (s Source) Load() (*Mounted, error) {
+	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(secret)
+	return Parse(secret, s.ClientCA)
 }
 
 // Parse reads the entries of a Secret.
-func Parse(secret map[string][]byte) (*Mounted, error) {
+func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
 		if len(secret[key]) == 0 {
 			return nil, fmt.Errorf("the Secret lacks %s: it has to be of the type kubernetes.io/tls", key)
@@ -62,13 +73,33 @@ func Parse(secret map[string][]byte) (*Mounted, error) {
 	if _, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey]); err != nil {
 		return nil, fmt.Errorf("%s and %s are no pair that memcached could load: %w", KeyCertificate, KeyPrivateKey, err)
 	}
-	var clientCAs []*x509.Certificate
-	if content, ok := secret[KeyClientCA]; ok {
-		if clientCAs, err = certificates(KeyClientCA, content); err != nil {
-			return nil, err
-		}
+	if err := strong(chain[0]); err != nil {
+		return nil, err
 	}
-	return &Mounted{Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret)}, nil
+	if !clientCA {
+		return &Mounted{Leaf: chain[0], Sum: sum(secret, KeyCertificate, KeyPrivateKey)}, nil
+	}
+	content, ok := secret[KeyClientCA]
+	if !ok {
+		return nil, fmt.Errorf("the Secret lacks %s, by which memcached is to check clients: "+
+			"add the CAs of the clients, or ask them for no certificate", KeyClientCA)
+	}
+	clientCAs, err := certificates(KeyClientCA, content)
+	if err != nil {
+		return nil, err
+	}
+	return &Mounted{
+		Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret, KeyCertificate, KeyPrivateKey, KeyClientCA),
+	}, nil
+}
+
+// strong refuses a key that OpenSSL does not load at its security level 2, which distributions set.
+func strong(leaf *x509.Certificate) error {
+	const least = 2048
+	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.Size()*8 < least {
+		return fmt.Errorf("%s: an RSA key of %d bits: memcached loads none below %d", KeyCertificate, key.Size()*8, least)
+	}
+	return nil
 }
 
 // certificates parses all certificates of a PEM file. Go passes over a block that is malformed, OpenSSL fails at it.
@@ -90,9 +121,9 @@ func certificates(key string, content []byte) ([]*x509.Certificate, error) {
 	return list, nil
 }
 
-func sum(secret map[string][]byte) string {
+func sum(secret map[string][]byte, keys ...string) string {
 	hash := sha256.New()
-	for _, key := range []string{KeyCertificate, KeyPrivateKey, KeyClientCA} {
+	for _, key := range keys {
 		fmt.Fprintf(hash, "%s %d\n", key, len(secret[key]))
 		_, _ = hash.Write(secret[key])
 	}

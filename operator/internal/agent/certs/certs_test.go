@@ -1,12 +1,19 @@
 package certs
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"maps"
+	"math/big"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
 )
@@ -22,6 +29,8 @@ func TestLoad(t *testing.T) {
 		"a pair":                              {nil, "<nil>"},
 		"a chain":                             {map[string]string{"tls.crt": one.PEM + ca.PEM}, "<nil>"},
 		"client CAs":                          {map[string]string{"ca.crt": ca.PEM + other.PEM}, "<nil>"},
+		"no client CA":                        {map[string]string{"ca.crt": "-"}, "the Secret lacks ca.crt, by which memcached is to check clients"},
+		"an RSA key that is too short":        {weakPair(t), "tls.crt: an RSA key of 1024 bits: memcached loads none below 2048"},
 		"text between the blocks":             {map[string]string{"tls.crt": "ours\n" + one.PEM + "\nits CA\n" + ca.PEM}, "<nil>"},
 		"a key beside the certificate":        {map[string]string{"tls.crt": one.Key + one.PEM}, "<nil>"},
 		"no certificate":                      {map[string]string{"tls.crt": ""}, "the Secret lacks tls.crt: it has to be of the type kubernetes.io/tls"},
@@ -39,10 +48,12 @@ func TestLoad(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			secret := one.Secret()
+			secret["ca.crt"] = ca.PEM
 			maps.Copy(secret, tc.change)
-			dir := t.TempDir()
-			agenttest.Mount(t, dir, secret)
-			got, err := Load(dir)
+			maps.DeleteFunc(secret, func(_, content string) bool { return content == "-" })
+			source := Source{Dir: t.TempDir(), ClientCA: true}
+			agenttest.Mount(t, source.Dir, secret)
+			got, err := source.Load()
 			if !strings.Contains(fmt.Sprint(err), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -56,20 +67,59 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// weakPair is a certificate with a key that OpenSSL refuses.
+func weakPair(t *testing.T) map[string]string {
+	t.Helper()
+	t.Setenv("GODEBUG", "rsa1024min=0")
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{
+		"tls.crt": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		"tls.key": string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
+	}
+}
+
+func TestClientCAsAreOfNoAccountWhereNobodyIsAsked(t *testing.T) {
+	one := agenttest.NewCertificate(t, nil)
+	var sums []string
+	for _, ca := range []string{"", "malformed", one.PEM} {
+		secret := one.Secret()
+		secret["ca.crt"] = ca
+		source := Source{Dir: t.TempDir()}
+		agenttest.Mount(t, source.Dir, secret)
+		got, err := source.Load()
+		if err != nil || len(got.ClientCAs) > 0 {
+			t.Fatalf("ca.crt %q: %d CAs, error %v", ca, len(got.ClientCAs), err)
+		}
+		sums = append(sums, got.Sum)
+	}
+	if sums = slices.Compact(sums); len(sums) != 1 {
+		t.Errorf("%d versions to load, want one", len(sums))
+	}
+}
+
 func TestTheSumChangesWithEveryEntry(t *testing.T) {
 	ca := agenttest.NewCertificate(t, nil)
 	one := agenttest.NewCertificate(t, ca)
 	sums := map[string]string{}
 	for name, change := range map[string]map[string]string{
-		"the pair": nil, "a chain": {"tls.crt": one.PEM + ca.PEM}, "a client CA": {"ca.crt": ca.PEM},
+		"the pair": {"ca.crt": one.PEM + ca.PEM}, "a chain": {"tls.crt": one.PEM + ca.PEM}, "a client CA": {"ca.crt": ca.PEM},
 		"another client CA": {"ca.crt": one.PEM}, "a line end": {"tls.key": one.Key + "\n"},
 	} {
 		secret := one.Secret()
+		secret["ca.crt"] = one.PEM + ca.PEM
 		maps.Copy(secret, change)
-		dir := t.TempDir()
-		agenttest.Mount(t, dir, secret)
+		source := Source{Dir: t.TempDir(), ClientCA: true}
+		agenttest.Mount(t, source.Dir, secret)
 		for range 2 {
-			mounted, err := Load(dir)
+			mounted, err := source.Load()
 			if err != nil {
 				t.Fatal(err)
 			}

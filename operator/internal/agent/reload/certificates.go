@@ -17,8 +17,8 @@ const servedFor = time.Minute
 
 // Certificates are memcached's own certificate with its key, and the CAs of its clients.
 type Certificates struct {
-	// Dir is the folder that the Secret is mounted at.
-	Dir string
+	// Source is where the Secret is mounted.
+	Source certs.Source
 
 	// Address is where memcached speaks TLS.
 	Address string
@@ -35,7 +35,7 @@ type Certificates struct {
 
 // Read refuses what memcached could not load.
 func (c *Certificates) Read() (string, error) {
-	mounted, err := certs.Load(c.Dir)
+	mounted, err := c.Source.Load()
 	if err != nil {
 		return "", err
 	}

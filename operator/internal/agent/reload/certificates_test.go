@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
 // serving serves a certificate, and counts who asked.
@@ -40,8 +41,8 @@ func TestCheckComparesWhatIsServedWithWhatIsMounted(t *testing.T) {
 	one, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	address, _ := serving(t, one)
 	for certificate, same := range map[*agenttest.Certificate]bool{one: true, other: false} {
-		c := &Certificates{Dir: t.TempDir(), Address: address}
-		agenttest.Mount(t, c.Dir, certificate.Secret())
+		c := &Certificates{Source: certs.Source{Dir: t.TempDir()}, Address: address}
+		agenttest.Mount(t, c.Source.Dir, certificate.Secret())
 		if _, err := c.Read(); err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +55,8 @@ func TestCheckComparesWhatIsServedWithWhatIsMounted(t *testing.T) {
 func TestMemcachedIsAskedForItsCertificateNowAndThen(t *testing.T) {
 	certificate := agenttest.NewCertificate(t, nil)
 	address, asked := serving(t, certificate)
-	c := &Certificates{Dir: t.TempDir(), Address: address}
-	agenttest.Mount(t, c.Dir, certificate.Secret())
+	c := &Certificates{Source: certs.Source{Dir: t.TempDir()}, Address: address}
+	agenttest.Mount(t, c.Source.Dir, certificate.Secret())
 	if _, err := c.Read(); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ type Users struct {
 	// Address is where memcached speaks plaintext, on the loopback interface.
 	Address string
 
-	// CertificatesDir is the folder that memcached's certificate is mounted at; empty if it has none.
-	CertificatesDir string
+	// Certificate is memcached's; nil if it has none.
+	Certificate *certs.Source
 
 	// Proc is where processes are to be seen: /proc.
 	Proc string
@@ -80,8 +80,8 @@ func (u *Users) Started() error {
 // Tell sends memcached a signal, once it answers: before that, the signal would end it. From memcached 1.6.40 on, the
 // same signal loads the certificates, so it has to wait until those that are mounted can be loaded.
 func (u *Users) Tell(ctx context.Context) error {
-	if u.CertificatesDir != "" {
-		if _, err := certs.Load(u.CertificatesDir); err != nil {
+	if u.Certificate != nil {
+		if _, err := u.Certificate.Load(); err != nil {
 			return fmt.Errorf("users have to wait until the certificate can be loaded, too: %w", err)
 		}
 	}

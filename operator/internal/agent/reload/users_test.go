@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
 // memcached lets in those whom it was told of.
@@ -192,7 +193,7 @@ func TestTellNeedsMemcachedAndItsProcess(t *testing.T) {
 	}{
 		"nobody answers, so that nobody is signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "memcached can't be reached"},
 		"no process is to be seen":                    {func(*Users) {}, "the Pod needs shareProcessNamespace"},
-		"certificates that memcached could not load":  {func(u *Users) { u.CertificatesDir = certificates }, "users have to wait until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
+		"certificates that memcached could not load":  {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users have to wait until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
