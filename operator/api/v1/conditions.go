@@ -78,8 +78,8 @@ const ReasonNewerDefaults = "NewerDefaults"
 // ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.
 const ReasonClientCARemoved = "ClientCARemoved"
 
-// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached asks for a password when a connection begins, and not
-// again.
+// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached asks for a password when a connection begins, and
+// not again.
 const ReasonUserRemoved = "UserRemoved"
 
 // AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such

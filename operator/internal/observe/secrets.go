@@ -73,8 +73,8 @@ func (s Snapshot) Err() error {
 
 func (s *Secret) usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
 
-// UnwatchedSecretTypes are those of which a cluster may have thousands, for purposes of their own. Nobody tells when one
-// of them changes.
+// UnwatchedSecretTypes are those of which a cluster may have thousands, for purposes of their own. Nobody tells when
+// one of them changes.
 var UnwatchedSecretTypes = []corev1.SecretType{
 	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
 	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,
