@@ -9,6 +9,9 @@ MAKEFLAGS += --warn-undefined-variables --no-print-directory
 VERSION ?= 0.1.0
 REGISTRY ?= registry.example.com
 IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
+# The agent has a version of its own. Without a registry of its own, it is where the operator's image is.
+AGENT_VERSION := $(shell cat operator/cmd/agent/VERSION)
+AGENT_IMG ?= $(dir $(IMG))memcached-agent:$(AGENT_VERSION)
 ARCH ?= $(shell go env GOARCH)
 # ARCH if somebody has set it: this machine's tells nothing about the nodes of a cluster.
 CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
@@ -21,9 +24,9 @@ TOOL := go tool -modfile=scripts/tools/go.mod
 
 .PHONY: help
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
+	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-19s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
-	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
+	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... AGENT_IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
 
 ##@ See it work
 
@@ -69,7 +72,7 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./scripts/demo ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
@@ -105,8 +108,10 @@ api-docs: ## Write the API reference from the code.
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: golden
-golden: ## Write the golden files of render and gitops-plan anew. Read the diff before you commit it.
+golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read the diff before you commit it.
 	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
+	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
+	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go -C scripts/gitops test ./plan -update
 
 .PHONY: fmt
@@ -130,9 +135,18 @@ image: ## Build the operator's image without Docker and push it to IMG, for ARCH
 image-index: ## Build the operator's image without Docker and push it to IMG, for PLATFORMS.
 	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
 
+.PHONY: agent-image
+agent-image: ## Build the agent's image without Docker and push it to AGENT_IMG, for ARCH alone.
+	@go run ./scripts/images agent --platform linux/$(ARCH) --push '$(AGENT_IMG)'
+
+.PHONY: agent-image-index
+agent-image-index: ## Build the agent's image without Docker and push it to AGENT_IMG, for PLATFORMS.
+	@go run ./scripts/images agent --platform '$(PLATFORMS)' --push '$(AGENT_IMG)'
+
 .PHONY: image-inspect
-image-inspect: ## Compare the platforms of IMG and of MEMCACHED_IMAGE with those that the manifests promise.
-	@go run ./scripts/images inspect --image '$(IMG)' --memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
+image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE with those that the manifests promise.
+	@go run ./scripts/images inspect --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
+		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image with Docker, for this machine.
@@ -142,13 +156,29 @@ docker-build: ## Build the operator's image with Docker, for this machine.
 docker-push: ## Push the image that docker-build made.
 	@$(CONTAINER_TOOL) push $(IMG)
 
-# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+.PHONY: agent-docker-build
+agent-docker-build: ## Build the agent's image with Docker, for this machine.
+	@$(CONTAINER_TOOL) build --target agent --tag $(AGENT_IMG) .
+
+.PHONY: agent-docker-push
+agent-docker-push: ## Push the image that agent-docker-build made.
+	@$(CONTAINER_TOOL) push $(AGENT_IMG)
+
 .PHONY: docker-buildx
-docker-buildx: ## Build the operator's image with Docker and push it to IMG, for PLATFORMS.
+docker-buildx: buildx-builder ## Build the operator's image with Docker and push it to IMG, for PLATFORMS.
+	@$(BUILDX) --build-arg VERSION=$(VERSION) --tag '$(IMG)' --push .
+
+.PHONY: agent-docker-buildx
+agent-docker-buildx: buildx-builder ## Build the agent's image with Docker and push it to AGENT_IMG, for PLATFORMS.
+	@$(BUILDX) --target agent --tag '$(AGENT_IMG)' --push .
+
+BUILDX = $(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false
+
+# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+.PHONY: buildx-builder
+buildx-builder:
 	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
 		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
-	@$(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false \
-		--build-arg VERSION=$(VERSION) --tag '$(IMG)' --push .
 
 ##@ Install into the cluster of your kubeconfig (no kubectl needed)
 
@@ -162,11 +192,12 @@ uninstall: ## Remove the CRD. Refuses while there are Memcacheds; ARGS=--cascade
 
 .PHONY: run
 run: install ## Run the operator on this machine.
-	@go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
+	@RELATED_IMAGE_AGENT='$(AGENT_IMG)' go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
 
 .PHONY: deploy
-deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch or openshift), with IMG.
-	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image registry.example.com/memcached-operator=$(IMG) $(ARGS)
+deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch or openshift), with IMG and AGENT_IMG.
+	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image registry.example.com/memcached-operator=$(IMG) \
+		--set-env manager/RELATED_IMAGE_AGENT=$(AGENT_IMG) $(ARGS)
 
 .PHONY: undeploy
 undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
@@ -177,7 +208,8 @@ undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds
 .PHONY: gitops-init
 gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...
 	@go run ./scripts/settings init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
-		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' --memcached-image '$(MEMCACHED_IMAGE)' \
+		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' \
+		--agent-image '$(AGENT_IMAGE)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
@@ -195,6 +227,7 @@ gitops-sources: ## Note in gitops/sources.json what the releases hold that the t
 WAY ?= direct
 REPO ?=
 REVISION ?= main
+AGENT_IMAGE ?=
 MEMCACHED_IMAGE ?=
 CATALOG_IMAGE ?=
 ARGOCD_NAMESPACE ?=

@@ -35,7 +35,7 @@ func newCommand() *cobra.Command {
 	root.PersistentFlags().BoolVar(&f.insecure, "insecure", false,
 		"plain HTTP also to a registry that is not on this machine")
 	for _, build := range []*cobra.Command{
-		f.operatorCommand(), f.programCommand(), f.memcachedCommand(), f.pauseCommand(),
+		f.operatorCommand(), f.agentCommand(), f.programCommand(), f.memcachedCommand(), f.pauseCommand(),
 	} {
 		build.Flags().StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
 		root.AddCommand(build)
@@ -62,6 +62,33 @@ func (f *flags) operatorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&f.version, "version", "dev", "version that the operator reports")
+	f.addPlatforms(cmd, oci.Platforms()...)
+	return cmd
+}
+
+func (f *flags) agentCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "agent",
+		Short: "The agent's image, an index of all platforms",
+		Long: "Makes the image of what runs beside memcached. A reference without a tag gets the agent's version as its\n" +
+			"tag, from operator/cmd/agent/VERSION.",
+		Example: "  go run ./scripts/images agent --push localhost:15001/memcached-agent",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			platforms, err := oci.ParsePlatforms(f.platforms)
+			if err != nil {
+				return err
+			}
+			return f.publish(cmd, "agent", func(ctx context.Context, update func(string)) (built, error) {
+				program, version, err := oci.Agent(".")
+				if err != nil {
+					return built{}, err
+				}
+				index, err := program.BuildAll(ctx, platforms, update)
+				return built{index: index, version: version}, err
+			})
+		},
+	}
 	f.addPlatforms(cmd, oci.Platforms()...)
 	return cmd
 }

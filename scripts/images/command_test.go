@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -45,6 +46,23 @@ func TestTheOperatorsTagIsItsVersion(t *testing.T) {
 	}
 	if _, err := oci.Digest(t.Context(), host+"/operator:0.1.0"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheAgentsTagIsItsOwnVersion(t *testing.T) {
+	host := newRegistry(t)
+	t.Chdir("../..")
+	version, err := os.ReadFile("operator/cmd/agent/VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := run(t, "agent", "--platform", oci.Host().String(), "--push", host+"/agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := oci.Digest(t.Context(), host+"/agent:"+strings.TrimSpace(string(version)))
+	if err != nil || got != strings.TrimSpace(ref) {
+		t.Errorf("by its version: %s, pushed: %s, error %v", got, ref, err)
 	}
 }
 

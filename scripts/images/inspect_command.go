@@ -14,8 +14,8 @@ import (
 
 // inspectFlags are those of the command inspect.
 type inspectFlags struct {
-	root, operator, memcached, output string
-	timeout                           time.Duration
+	root, operator, agent, memcached, output string
+	timeout                                  time.Duration
 }
 
 func (f *flags) inspectCommand() *cobra.Command {
@@ -24,9 +24,11 @@ func (f *flags) inspectCommand() *cobra.Command {
 		Use:   "inspect",
 		Short: "Compare the platforms of the images with those that the manifests promise",
 		Long: "Inspect asks the registries for all images that the manifests name: of the operator, of what runs\n" +
-			"beside it, and of caches. It fails if an overlay's or the bundle's node affinity, OPERAND_ARCHITECTURES or\n" +
-			"labels promise an architecture that an image is not there for. Run it in the root of the repository.",
+			"beside it, of caches, and of the agent in them. It fails if an overlay's or the bundle's node affinity,\n" +
+			"OPERAND_ARCHITECTURES or labels promise an architecture that an image is not there for. Run it in the root of\n" +
+			"the repository.",
 		Example: "  go run ./scripts/images inspect --image localhost:15001/memcached-operator:0.1.0 \\\n" +
+			"    --agent-image localhost:15001/memcached-agent:0.1.0 \\\n" +
 			"    --memcached-image localhost:15001/memcached:1.6.18",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.inspect(cmd, i) },
@@ -34,6 +36,7 @@ func (f *flags) inspectCommand() *cobra.Command {
 	c := cmd.Flags()
 	c.StringVar(&i.root, "root", ".", "folder of the repository")
 	c.StringVar(&i.operator, "image", "", "the operator's image (default: that of the manifests)")
+	c.StringVar(&i.agent, "agent-image", "", "the agent's image (default: that of the manifests)")
 	c.StringVar(&i.memcached, "memcached-image", "",
 		"image of a Memcached that names none (default: that of the manifests)")
 	c.StringVarP(&i.output, "output", "o", "text", "text or json")
@@ -68,7 +71,7 @@ func (f *flags) compare(
 ) (report *inspect.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, i.timeout)
 	defer cancel()
-	instead := map[string]string{inspect.Operator: i.operator, inspect.Memcached: i.memcached}
+	instead := map[string]string{inspect.Operator: i.operator, inspect.Agent: i.agent, inspect.Memcached: i.memcached}
 	err = progress.Stage(ctx, "Ask the registries", func(update func(string)) error {
 		report = inspect.Compare(ctx, promises, instead, func(ctx context.Context, ref string) (oci.Description, error) {
 			update(ref)

@@ -76,48 +76,62 @@ func TestImagesAreComparedWithWhatThisRepositoryPromises(t *testing.T) {
 	complete := pushIndex(t, host+"/operator:complete", all...)
 	more := pushIndex(t, host+"/memcached:more", append(all, "linux/386", "unknown/unknown")...)
 	short := pushIndex(t, host+"/memcached:short", all[:3]...)
+	agent := pushIndex(t, host+"/agent:complete", all...)
+	shortAgent := pushIndex(t, host+"/agent:short", all[:2]...)
 	single := host + "/operator:single"
 	if _, err := oci.Push(t.Context(), image(t, "linux/amd64"), single); err != nil {
 		t.Fatal(err)
 	}
 	const nobody = "localhost:1/operator:1"
 	tests := map[string]struct {
-		operator, memcached string
-		inAll               string
-		want                []string // in the error, which has no other lines
+		operator, agent, memcached string
+		inAll                      string
+		want                       []string // in the error, which has no other lines
 	}{
-		"all is there": {complete, more, strings.Join(all, ", "), nil},
+		"all is there": {complete, agent, more, strings.Join(all, ", "), nil},
 		"memcached lacks an architecture": {
-			complete, short, strings.Join(all[:3], ", "),
+			complete, agent, short, strings.Join(all[:3], ", "),
 			[]string{
 				"image memcached: " + short + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
 				", overlays/s390x, ", ", bundle/manifests/memcached-operator.clusterserviceversion.yaml: ",
 				": name another by --memcached-image, such as one of a registry of your own, or take s390x out there",
 			},
 		},
+		"the agent lacks architectures": {
+			complete, shortAgent, more, strings.Join(all[:2], ", "),
+			[]string{
+				"image agent: " + shortAgent + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
+				"has no linux/ppc64le",
+				": push it by make agent-image-index AGENT_IMG=" + shortAgent + " PLATFORMS=linux/amd64,linux/arm64,linux/ppc64le,linux/s390x, or",
+			},
+		},
+		"nobody pushed the agent": {
+			complete, host + "/agent:none", more, "unknown, not every image was read",
+			[]string{"image agent: the registry does not have " + host + "/agent:none: push it by make agent-image-index"},
+		},
 		"the operator is one image of one architecture": {
-			single, more, "linux/amd64",
+			single, agent, more, "linux/amd64",
 			[]string{
 				single + " has no linux/arm64 (it is one image, of linux/amd64, and no index)", "has no linux/ppc64le",
 				"push it by make image-index IMG=" + single + " PLATFORMS=linux/amd64,linux/arm64,linux/ppc64le,linux/s390x",
 			},
 		},
 		"nobody pushed the operator": {
-			host + "/operator:none", more, "unknown, not every image was read",
+			host + "/operator:none", agent, more, "unknown, not every image was read",
 			[]string{"image operator: the registry does not have " + host + "/operator:none: push it by make image-index"},
 		},
 		"the registry is not there": {
-			nobody, more, "unknown, not every image was read",
+			nobody, agent, more, "unknown, not every image was read",
 			[]string{"image operator: the registry localhost:1 can't be reached for " + nobody},
 		},
 		"neither can be read": {
-			nobody, "localhost:1/memcached:1", "unknown, not every image was read",
+			nobody, agent, "localhost:1/memcached:1", "unknown, not every image was read",
 			[]string{"can't be reached for " + nobody, "can't be reached for localhost:1/memcached:1"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, "inspect", "--image", tc.operator, "--memcached-image", tc.memcached)
+			out, err := run(t, "inspect", "--image", tc.operator, "--agent-image", tc.agent, "--memcached-image", tc.memcached)
 			if !strings.HasSuffix(out, "\nIn all images: "+tc.inAll+"\n") {
 				t.Errorf("it prints:\n%s", out)
 			}
@@ -142,8 +156,9 @@ func TestTheReportForMachines(t *testing.T) {
 	host := newRegistry(t)
 	t.Chdir("../..")
 	operator := pushIndex(t, host+"/operator:1", "linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x")
+	agent := pushIndex(t, host+"/agent:1", "linux/amd64", "linux/arm64", "linux/ppc64le", "linux/s390x")
 	memcached := pushIndex(t, host+"/memcached:1", "linux/amd64")
-	out, err := run(t, "inspect", "--image", operator, "--memcached-image", memcached, "-o", "json")
+	out, err := run(t, "inspect", "--image", operator, "--agent-image", agent, "--memcached-image", memcached, "-o", "json")
 	if err == nil {
 		t.Error("no error, where three architectures are missing")
 	}
@@ -158,7 +173,7 @@ func TestTheReportForMachines(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
-	if len(report.Images) != 2 || len(report.Images[0].Platforms) != 4 || !report.Images[1].Index || len(report.Problems) != 3 {
+	if len(report.Images) != 3 || len(report.Images[0].Platforms) != 4 || !report.Images[1].Index || len(report.Problems) != 3 {
 		t.Errorf("report:\n%s", out)
 	}
 	if diff := cmp.Diff([]string{"linux/amd64"}, report.InAll); diff != "" {

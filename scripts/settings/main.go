@@ -59,6 +59,8 @@ func initCommand(path, output *string) *cobra.Command {
 	flags.StringVar(&c.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD (default: the one in the file)")
 	flags.StringVar(&c.CatalogImage, "catalog-image", "",
 		"catalog by digest (default: the one in the file, in this registry)")
+	flags.StringVar(&c.AgentImage, "agent-image", "",
+		"image of the agent in caches' Pods (default: the one in the file, in this registry)")
 	flags.StringVar(&c.MemcachedImage, "memcached-image", "", "default memcached image (default: the one in the file)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		f, err := values.Load(*path)
@@ -117,7 +119,7 @@ func show(out io.Writer, format string, f *values.File) error {
 		fmt.Fprintf(table, "repoURL\t%s\nrevision\t%s\n", s.RepoURL, s.Revision)
 		fmt.Fprintf(table, "argocdNamespace\t%s\narchitecture\t%s\n", s.ArgoCDNamespace, s.Architecture)
 		fmt.Fprintf(table, "operatorImage\t%s\nmemcachedImage\t%s\n", s.OperatorImage, s.MemcachedImage)
-		fmt.Fprintf(table, "catalogImage\t%s\n", s.CatalogImage)
+		fmt.Fprintf(table, "agentImage\t%s\ncatalogImage\t%s\n", s.AgentImage, s.CatalogImage)
 		if err := table.Flush(); err != nil {
 			return err
 		}

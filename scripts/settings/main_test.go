@@ -53,7 +53,7 @@ func TestShow(t *testing.T) {
 		want    []string
 		wantNot string
 	}{
-		"placeholders are called so":        {args: []string{"--file", shipped}, want: []string{"revision         main", "Still placeholders: repoURL, operatorImage"}},
+		"placeholders are called so":        {args: []string{"--file", shipped}, want: []string{"revision         main", "Still placeholders: repoURL, operatorImage, agentImage, catalogImage"}},
 		"values of one's own need no note":  {args: []string{"--file", mine}, want: []string{"registry.acme.test/team"}, wantNot: "placeholder"},
 		"JSON for programs":                 {args: []string{"--file", mine, "-o", "json"}, want: []string{`"revision": "main"`, `"placeholders": []`}},
 		"an unknown format is refused":      {args: []string{"--file", mine, "-o", "xml"}, want: []string{"text and json"}},

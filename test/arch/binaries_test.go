@@ -9,17 +9,21 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestEachOperatorOfTheIndexStarts runs what a node of each architecture gets when it pulls the index.
-func TestEachOperatorOfTheIndexStarts(t *testing.T) {
-	for _, platform := range oci.Platforms() {
-		t.Run(platform.String(), func(t *testing.T) {
-			image := pull(t, operatorIndex, platform)
-			logSize(t, image)
-			m := unpack(t, image)
-			out, err := m.command(t.Context(), m.entrypoint(), 65532, "--version").CombinedOutput()
-			if err != nil || strings.TrimSpace(string(out)) != version {
-				t.Errorf("it prints %q, want %q; error %v", out, version, err)
-			}
-		})
+// TestEachProgramOfTheIndexesStarts runs what a node of each architecture gets when it pulls an index.
+func TestEachProgramOfTheIndexesStarts(t *testing.T) {
+	for name, program := range map[string]struct{ index, version string }{
+		"operator": {operatorIndex, version}, "agent": {agentIndex, agentVersion},
+	} {
+		for _, platform := range oci.Platforms() {
+			t.Run(name+" on "+platform.String(), func(t *testing.T) {
+				image := pull(t, program.index, platform)
+				logSize(t, image)
+				m := unpack(t, image)
+				out, err := m.command(t.Context(), m.entrypoint(), 65532, "--version").CombinedOutput()
+				if err != nil || strings.TrimSpace(string(out)) != program.version {
+					t.Errorf("it prints %q, want %q; error %v", out, program.version, err)
+				}
+			})
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,20 +25,29 @@ import (
 // cache. It is kept by all that goes into a package, compiler, flags and sources, so that a Dockerfile that differs in
 // any of it finds nothing there and makes another program.
 func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
-	ref := buildDockerfile(t, pushBuilder(t))
-	for _, platform := range oci.Platforms() {
-		t.Run(platform.String(), func(t *testing.T) {
-			want := factsOf(t, pull(t, operatorIndex, platform))
-			got := factsOf(t, pull(t, ref, platform))
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the Dockerfile's image (-index +Dockerfile):\n%s", diff)
-			}
-			t.Logf("/manager of %s: sha256 %s", platform, got.Files["manager"])
-		})
+	builder := pushBuilder(t)
+	for program, build := range map[string]struct {
+		index string
+		args  []string
+	}{
+		"manager": {operatorIndex, []string{"--build-arg", "VERSION=" + version}},
+		"agent":   {agentIndex, []string{"--target", "agent"}},
+	} {
+		ref := buildDockerfile(t, builder, program, build.args...)
+		for _, platform := range oci.Platforms() {
+			t.Run(program+" of "+platform.String(), func(t *testing.T) {
+				want := factsOf(t, pull(t, build.index, platform))
+				got := factsOf(t, pull(t, ref, platform))
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("the Dockerfile's image (-index +Dockerfile):\n%s", diff)
+				}
+				t.Logf("sha256 %s", got.Files[program])
+			})
+		}
 	}
 }
 
-func buildDockerfile(t *testing.T, builder string) string {
+func buildDockerfile(t *testing.T, builder, program string, args ...string) string {
 	t.Helper()
 	var platforms []string
 	for _, platform := range oci.Platforms() {
@@ -46,15 +56,16 @@ func buildDockerfile(t *testing.T, builder string) string {
 	download := exec.CommandContext(t.Context(), "go", "mod", "download")
 	download.Dir = root
 	output(t, download)
-	ref := host + "/memcached-operator:dockerfile"
+	ref := host + "/" + program + ":dockerfile"
 	storage := []string{"--root", t.TempDir(), "--runroot", t.TempDir(), "--storage-driver", "vfs"}
-	buildah(t, append(storage, "build", "--isolation", "chroot", "--tls-verify=false", "--file", "Dockerfile",
+	build := slices.Concat(storage, []string{"build", "--isolation", "chroot", "--tls-verify=false", "--file", "Dockerfile",
 		"--platform", strings.Join(platforms, ","), "--manifest", ref,
-		"--build-arg", "BUILDER="+builder, "--build-arg", "BASE=scratch", "--build-arg", "VERSION="+version,
+		"--build-arg", "BUILDER=" + builder, "--build-arg", "BASE=scratch",
 		// Debian 12's buildah does not know by itself what it runs on.
-		"--build-arg", "BUILDPLATFORM="+oci.Host().String(),
-		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE")+":/go/pkg/mod",
-		"--volume", goenv(t, "GOCACHE")+":/go/cache", ".")...)
+		"--build-arg", "BUILDPLATFORM=" + oci.Host().String(),
+		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE") + ":/go/pkg/mod",
+		"--volume", goenv(t, "GOCACHE") + ":/go/cache"}, args)
+	buildah(t, append(build, ".")...)
 	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
 	return ref
 }

@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package arch proves the images of all architectures on a machine of one: the Dockerfile and image-index make the
-// same programs, and each program runs, the operator's and memcached's, under an emulator where it has to.
+// same programs, and each program runs, the operator's, the agent's and memcached's, under an emulator where it has to.
 package arch
 
 import (
@@ -31,6 +31,8 @@ var (
 	root          string // of the repository
 	host          string // of the registry
 	operatorIndex string // what image-index pushes, by digest
+	agentIndex    string // what agent-image-index pushes, by digest
+	agentVersion  string
 )
 
 func TestMain(m *testing.M) {
@@ -58,14 +60,27 @@ func prepare(ctx context.Context) (err error) {
 	if err := preflight.Ensure(ctx, needs(), true); err != nil {
 		return err
 	}
-	return progress.Stage(ctx, "The operator's index", func(update func(string)) error {
-		index, err := oci.Operator(root, version).BuildAll(ctx, oci.Platforms(), update)
+	var agent oci.Program
+	if agent, agentVersion, err = oci.Agent(root); err != nil {
+		return err
+	}
+	if operatorIndex, err = pushIndex(ctx, oci.Operator(root, version), "memcached-operator:"+version); err != nil {
+		return err
+	}
+	agentIndex, err = pushIndex(ctx, agent, "memcached-agent:"+agentVersion)
+	return err
+}
+
+func pushIndex(ctx context.Context, program oci.Program, name string) (ref string, err error) {
+	err = progress.Stage(ctx, "The index "+name, func(update func(string)) error {
+		index, err := program.BuildAll(ctx, oci.Platforms(), update)
 		if err != nil {
 			return err
 		}
-		operatorIndex, err = oci.PushIndex(ctx, index, host+"/memcached-operator:"+version)
+		ref, err = oci.PushIndex(ctx, index, host+"/"+name)
 		return err
 	})
+	return ref, err
 }
 
 func needs() []preflight.Need {

@@ -31,7 +31,12 @@ type Result struct {
 	// Copies counts, of the found keys, how many lie on more than one node.
 	Copies int `json:"copies,omitempty"`
 
-	// Requests and Failed count what a watching client asked for, and what was not answered. A miss is an answer.
+	// Held are the connections of a holding client, and Missed counts the reads over them that did not find the key.
+	Held   int `json:"held,omitempty"`
+	Missed int `json:"missed,omitempty"`
+
+	// Requests and Failed count what a watching or holding client asked for, and what was not answered. A miss is an
+	// answer. A holding client whose connection is closed fails from then on.
 	Requests int `json:"requests,omitempty"`
 	Failed   int `json:"failed,omitempty"`
 
@@ -46,39 +51,68 @@ func main() {
 	}
 }
 
+// options are those of every verb.
+type options struct {
+	endpoint    string
+	keys, nodes int
+	access      access
+}
+
 func command() *cobra.Command {
-	var endpoint string
-	var keys, nodes int
+	var o options
 	root := &cobra.Command{
 		Use:   "client",
 		Short: "Set and get keys, hashed over the nodes of a cache",
 		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
-			"  client get --endpoint cache.team.svc:11211 --keys 200\n" +
-			"  client watch --endpoint cache.team.svc:11211 --for 60s",
+			"  client get --endpoint cache.team.svc:11212 --keys 200 --tls --ca ca.crt --user shop --password-file password\n" +
+			"  client watch --endpoint cache.team.svc:11211 --for 60s\n" +
+			"  client hold --endpoint cache.team.svc:11211 --for 10m",
 		SilenceUsage: true, SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return o.validate() },
 	}
-	root.PersistentFlags().StringVar(&endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
-	root.PersistentFlags().IntVar(&keys, "keys", 200, "how many keys")
-	root.PersistentFlags().IntVar(&nodes, "nodes", 1, "how many nodes DNS has to name before set and get begin")
-	root.AddCommand(watchCommand(&endpoint, &keys))
-	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get} {
+	flags := root.PersistentFlags()
+	flags.StringVar(&o.endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
+	flags.IntVar(&o.keys, "keys", 200, "how many keys")
+	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
+	o.access.addFlags(flags)
+	root.AddCommand(watchCommand(&o), holdCommand(&o))
+	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get, "release": release} {
 		root.AddCommand(&cobra.Command{
-			Use:  name,
-			Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				ring, err := resolveAll(cmd.Context(), endpoint, nodes)
-				if err != nil {
-					return err
-				}
-				result, err := work(ring, keys)
-				if err != nil {
-					return err
-				}
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
-			},
+			Use: name, Args: cobra.NoArgs,
+			RunE: o.run(func(_ context.Context, r ring) (Result, error) { return work(r, o.keys) }),
 		})
 	}
 	return root
+}
+
+func (o *options) validate() error {
+	host, _, err := net.SplitHostPort(o.endpoint)
+	if err != nil {
+		return fmt.Errorf("--endpoint %q: want host:port: %w", o.endpoint, err)
+	}
+	if err := o.access.validate(); err != nil {
+		return err
+	}
+	if o.access.serverName == "" {
+		o.access.serverName = host
+	}
+	return nil
+}
+
+// run waits for the nodes, works with them, and prints the result.
+func (o *options) run(work func(context.Context, ring) (Result, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		r, err := o.resolveAll(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer r.close()
+		result, err := work(cmd.Context(), r)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+	}
 }
 
 // ring is a cache as a client sees it.
@@ -95,10 +129,10 @@ const patience = 30 * time.Second
 
 // resolveAll waits until DNS names as many nodes as there should be: a node is ready a moment before DNS names it, and
 // with another number of nodes keys lie elsewhere.
-func resolveAll(ctx context.Context, endpoint string, nodes int) (r ring, err error) {
+func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 	waitErr := wait.PollUntilContextTimeout(ctx, refresh/4, patience, true, func(ctx context.Context) (bool, error) {
-		if r, err = resolve(ctx, endpoint); err == nil && len(r.nodes) < nodes {
-			err = fmt.Errorf("%s names %d of %d nodes", endpoint, len(r.nodes), nodes)
+		if r, err = o.resolve(ctx); err == nil && len(r.nodes) < o.nodes {
+			err = fmt.Errorf("%s names %d of %d nodes", o.endpoint, len(r.nodes), o.nodes)
 			r.close()
 		}
 		return err == nil, nil
@@ -107,10 +141,10 @@ func resolveAll(ctx context.Context, endpoint string, nodes int) (r ring, err er
 }
 
 // resolve asks DNS for the nodes. Their order decides where a key lies, so it must be the same for each client.
-func resolve(ctx context.Context, endpoint string) (ring, error) {
-	host, port, err := net.SplitHostPort(endpoint)
+func (o *options) resolve(ctx context.Context) (ring, error) {
+	host, port, err := net.SplitHostPort(o.endpoint)
 	if err != nil {
-		return ring{}, fmt.Errorf("--endpoint %q: want host:port: %w", endpoint, err)
+		return ring{}, err
 	}
 	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
 	if err != nil {
@@ -121,9 +155,9 @@ func resolve(ctx context.Context, endpoint string) (ring, error) {
 	for _, address := range addresses {
 		node := net.JoinHostPort(address, port)
 		r.nodes = append(r.nodes, node)
-		r.single = append(r.single, newClient(node))
+		r.single = append(r.single, newClient(o.access.dial, node))
 	}
-	r.hashed = newClient(r.nodes...)
+	r.hashed = newClient(o.access.dial, r.nodes...)
 	return r, nil
 }
 
@@ -134,9 +168,11 @@ func (r ring) close() {
 	}
 }
 
-func newClient(nodes ...string) *memcache.Client {
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func newClient(dial dialer, nodes ...string) *memcache.Client {
 	client := memcache.New(nodes...)
-	client.Timeout = 2 * time.Second
+	client.Timeout, client.DialContext = 2*time.Second, dial
 	return client
 }
 

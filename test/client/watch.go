@@ -19,14 +19,14 @@ const (
 	mostFailures = 5
 )
 
-func watchCommand(endpoint *string, keys *int) *cobra.Command {
+func watchCommand(o *options) *cobra.Command {
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Set and get keys for a while, and count what is not answered",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := watch(cmd.Context(), *endpoint, *keys, duration)
+			result, err := o.watch(cmd.Context(), duration)
 			if err != nil {
 				return err
 			}
@@ -37,16 +37,16 @@ func watchCommand(endpoint *string, keys *int) *cobra.Command {
 	return cmd
 }
 
-func watch(ctx context.Context, endpoint string, keys int, duration time.Duration) (Result, error) {
+func (o *options) watch(ctx context.Context, duration time.Duration) (Result, error) {
 	var result Result
 	for end := time.Now().Add(duration); time.Now().Before(end); {
-		r, err := resolve(ctx, endpoint)
+		r, err := o.resolve(ctx)
 		if err != nil {
 			return result, err
 		}
 		result.Nodes = r.nodes
 		for until := time.Now().Add(refresh); time.Now().Before(until); {
-			r.ask(keys, &result)
+			r.ask(o.keys, &result)
 		}
 		r.close()
 	}

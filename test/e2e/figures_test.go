@@ -172,6 +172,7 @@ func (s *site) pullImages(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "pull"},
 		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{
 			{Name: "operator", Image: s.images.Operator, Args: []string{"--version"}},
+			{Name: "agent", Image: s.images.Agent, Args: []string{"--version"}},
 			{Name: "memcached", Image: s.images.Memcached, Args: []string{"-V"}},
 			{Name: "client", Image: s.images.Client, Args: []string{"--help"}},
 		}},

@@ -159,7 +159,8 @@ func startOperator(t *testing.T, binary string, n int) *operator {
 	o.cmd = exec.Command(binary, "--watch-namespaces="+killedNamespace,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0")
 	o.cmd.Env = []string{
-		"KUBECONFIG=" + writeKubeconfig(t, address), "HOME=" + t.TempDir(), "RELATED_IMAGE_MEMCACHED=" + c.images.Memcached,
+		"KUBECONFIG=" + writeKubeconfig(t, address), "HOME=" + t.TempDir(),
+		"RELATED_IMAGE_MEMCACHED=" + c.images.Memcached, "RELATED_IMAGE_AGENT=" + c.images.Agent,
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "operator.log"))
 	if err != nil {

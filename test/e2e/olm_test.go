@@ -132,8 +132,11 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	files, err := bundle.Build(t.Context(), checkout, bundle.Options{
 		Version: version, Image: operator, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
-			if strings.Contains(image, "/memcached:") {
-				return memcached, nil // The nodes here reach no other registry.
+			switch { // The nodes here reach no other registry.
+			case strings.Contains(image, "/memcached:"):
+				return memcached, nil
+			case strings.Contains(image, "/memcached-agent"):
+				return c.images.Agent, nil
 			}
 			return image, nil
 		},

@@ -14,10 +14,12 @@ import (
 var foreignKinds = []string{
 	"Application.argoproj.io",
 	"AppProject.argoproj.io",
+	"Certificate.cert-manager.io",
 	"CatalogSource.operators.coreos.com",
 	"ClusterCatalog.olm.operatorframework.io",
 	"ClusterExtension.olm.operatorframework.io",
 	"ExternalSecret.external-secrets.io",
+	"Issuer.cert-manager.io",
 	"Kustomization.kustomize.config.k8s.io", // no object: it is built
 	"OperatorGroup.operators.coreos.com",
 	"Subscription.operators.coreos.com",

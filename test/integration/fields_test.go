@@ -2,6 +2,7 @@ package integration
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
@@ -53,7 +54,7 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 		},
 		"maxConnections": {
 			`{"maxConnections":2000}`, `{"maxConnections":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[2] }, "--conn-limit=2052",
+			func(d *appsv1.Deployment) any { return container(d).Args[2] }, "--conn-limit=2055",
 		},
 		"threads": {
 			`{"threads":2}`, `{"threads":null}`,
@@ -98,6 +99,19 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 				return []any{d.Spec.Strategy.RollingUpdate.MaxSurge.String(), d.Spec.MinReadySeconds}
 			}, []any{"50%", int32(1)},
 		},
+		"tls": {
+			`{"tls":{"secretName":"tls"}}`, `{"tls":null}`,
+			func(d *appsv1.Deployment) any { return len(pod(d).Volumes) }, 1,
+		},
+		"auth": {
+			`{"auth":{"secretName":"users"}}`, `{"auth":null}`,
+			func(d *appsv1.Deployment) any { return []any{len(pod(d).Volumes), pod(d).ShareProcessNamespace != nil} },
+			[]any{2, true},
+		},
+		"metrics": {
+			`{"metrics":{"mode":"Disabled"}}`, `{"metrics":null}`,
+			func(d *appsv1.Deployment) any { return len(pod(d).InitContainers) }, 0,
+		},
 		"podMetadata": {
 			`{"podMetadata":{"labels":{"team":"shop"},"annotations":{"example.com/a":"b"}}}`, `{"podMetadata":null}`,
 			func(d *appsv1.Deployment) any {
@@ -108,6 +122,8 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.secret("tls", certificate(t, time.Time{}))
+			w.secret("users", map[string]string{"users": "ann:a"})
 			w.memcached("cache", 1)
 			w.ready("cache")
 			before := w.deployment("cache")

@@ -164,7 +164,7 @@ func kubeconfig(dir string, env *envtest.Environment, user string, groups ...str
 func applyManifests(ctx context.Context) error {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy // Namespaces first.
-	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), repository+"/operator/config/default")
+	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), repository+"/overlays/multiarch")
 	if err != nil {
 		return err
 	}

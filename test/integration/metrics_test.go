@@ -6,14 +6,20 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/onsi/gomega"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
@@ -63,6 +69,76 @@ func TestAnOperatorConfinedToItsNamespaceServesNoMetricsAndSaysWhy(t *testing.T)
 	w.Expect(string(log)).To(gomega.ContainSubstring("Metrics are off: the operator may not ask the API server who reads them"))
 	_, err = net.Dial("tcp", address)
 	w.Expect(err).To(gomega.HaveOccurred())
+}
+
+func TestTheOperatorCountsWhatItDoes(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	w := emptyWorld(t, operatorKubeconfig)
+	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address, "--metrics-insecure")
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.memcached("other", 0)
+	w.reason("other", cachev1.ReasonScaledToZero)
+	w.Eventually(func() map[string]float64 { return readMetrics(w, address) }).Should(gomega.And(
+		gomega.HaveKeyWithValue(`memcached_operator_memcacheds{reason="AllNodesReady"}`, 1.0),
+		gomega.HaveKeyWithValue(`memcached_operator_memcacheds{reason="ScaledToZero"}`, 1.0),
+		gomega.HaveKeyWithValue(`memcached_operator_reconciles_total{reason="AllNodesReady",result="done"}`, gomega.BeNumerically(">", 0)),
+		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Deployment",verdict="created"}`, 2.0),
+		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Memcached",verdict="updated"}`, gomega.BeNumerically(">=", 4)),
+		gomega.HaveKeyWithValue(`memcached_operator_drift_corrected_total{kind="Deployment"}`, 0.0),
+		gomega.HaveKeyWithValue(`memcached_operator_ready_seconds_count{}`, 2.0),
+	))
+
+	w.changedBy("kubectl", &appsv1.Deployment{}, ofImage(otherImage))
+	w.Eventually(func() map[string]float64 { return readMetrics(w, address) }).Should(
+		gomega.HaveKeyWithValue(`memcached_operator_drift_corrected_total{kind="Deployment"}`, 1.0))
+
+	requests, series := len(w.quiet()), len(readMetrics(w, address))
+	for i := range 3 {
+		w.memcached(fmt.Sprintf("more-%d", i), 0)
+		w.reason(fmt.Sprintf("more-%d", i), cachev1.ReasonScaledToZero)
+	}
+	w.Expect(readMetrics(w, address)).To(gomega.HaveLen(series), "three more caches make no series")
+	asked := len(w.quiet())
+	w.Expect(asked).To(gomega.BeNumerically(">", requests))
+	readMetrics(w, address)
+	w.Expect(w.quiet()).To(gomega.HaveLen(asked), "a scrape asks the API server for nothing")
+}
+
+// readMetrics returns the operator's own metrics by name and labels; of a histogram the count. None are there before it
+// listens.
+func readMetrics(w *world, address string) map[string]float64 {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil
+	}
+	defer response.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(response.Body)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	values := map[string]float64{}
+	for name, family := range families {
+		if !strings.HasPrefix(name, "memcached_operator_") {
+			continue
+		}
+		for _, metric := range family.Metric {
+			var labels []string
+			for _, label := range metric.Label {
+				labels = append(labels, fmt.Sprintf("%s=%q", label.GetName(), label.GetValue()))
+			}
+			suffix := ""
+			if metric.Histogram != nil {
+				suffix = "_count"
+			}
+			values[name+suffix+"{"+strings.Join(labels, ",")+"}"] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() +
+				float64(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	return values
 }
 
 // token makes a service account and returns a token of its.

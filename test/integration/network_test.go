@@ -14,14 +14,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestClientsReachThePortOfMemcachedAndNoOther(t *testing.T) {
+func TestClientsReachThePortsOfMemcachedAndItsMetricsAndNoOther(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
 	policy := get(w, "cache", &networkingv1.NetworkPolicy{})
-	want := []networkingv1.NetworkPolicyIngressRule{{
-		Ports: []networkingv1.NetworkPolicyPort{{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(11211))}},
-	}}
+	port := func(number int32) networkingv1.NetworkPolicyIngressRule {
+		return networkingv1.NetworkPolicyIngressRule{
+			Ports: []networkingv1.NetworkPolicyPort{{Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(number))}},
+		}
+	}
+	want := []networkingv1.NetworkPolicyIngressRule{port(11211), port(9150)}
 	if diff := cmp.Diff(want, policy.Spec.Ingress); diff != "" {
 		t.Errorf("ingress (-want +got):\n%s", diff)
 	}

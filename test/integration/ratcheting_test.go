@@ -23,7 +23,7 @@ var bounds = []string{
 // kubernetesTypes are fields whose types, and so whose rules, are those of Kubernetes.
 var kubernetesTypes = []string{
 	"spec.resources", "spec.placement.affinity", "spec.placement.tolerations[]", "spec.placement.topologySpreadConstraints[]",
-	"spec.networkPolicy.from[]",
+	"spec.networkPolicy.from[]", "spec.networkPolicy.metricsFrom[]",
 }
 
 // TestAValueThatWasValidOnceStandsInNobodysWay shows that a rule refuses changes, not what is there: a copy of the

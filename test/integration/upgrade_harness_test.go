@@ -31,6 +31,7 @@ import (
 // release is an operator as one release after another could be. What is not said is that of today.
 type release struct {
 	image         string
+	agent         string
 	architectures string
 	revision      bool // one more of the Pod template
 	clusterIs     clusterState
@@ -59,6 +60,9 @@ func (r release) start(w *world, at *proxy) {
 	env := []string{"OPERAND_ARCHITECTURES=" + r.architectures}
 	if r.image != "" {
 		env = append(env, "RELATED_IMAGE_MEMCACHED="+r.image)
+	}
+	if r.agent != "" {
+		env = append(env, "RELATED_IMAGE_AGENT="+r.agent)
 	}
 	w.startWith(env, "--watch-namespaces="+w.namespace)
 }

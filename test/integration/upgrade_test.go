@@ -27,15 +27,16 @@ func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsLetIn(t *testing.T) {
 		waits        string
 	}{
 		"another image":             {release{image: one}, release{image: two}, "image " + one + " -> " + two},
+		"another agent":             {release{agent: one}, release{agent: two}, "agent image " + one + " -> " + two},
 		"more architectures":        {release{architectures: "amd64"}, release{architectures: "amd64,arm64"}, "architectures amd64 -> amd64, arm64"},
 		"fewer architectures":       {release{}, release{architectures: "s390x"}, "architectures any -> s390x"},
 		"OpenShift is recognised":   {release{}, release{clusterIs: openShift}, "platform Kubernetes -> OpenShift"},
 		"OpenShift is no longer it": {release{clusterIs: openShift}, release{}, "platform OpenShift -> Kubernetes"},
 		"a new Pod template":        {release{}, release{revision: true}, "template revision 1 -> 2"},
 		"all of it at once": {
-			release{image: one, architectures: "amd64"},
-			release{image: two, architectures: "arm64", clusterIs: openShift, revision: true},
-			"image " + one + " -> " + two + "; architectures amd64 -> arm64; platform Kubernetes -> OpenShift; template revision 1 -> 2",
+			release{image: one, agent: two, architectures: "amd64"},
+			release{image: two, agent: one, architectures: "arm64", clusterIs: openShift, revision: true},
+			"image " + one + " -> " + two + "; agent image " + two + " -> " + one + "; architectures amd64 -> arm64; platform Kubernetes -> OpenShift; template revision 1 -> 2",
 		},
 	}
 	for name, tc := range tests {

@@ -34,7 +34,10 @@ updatePolicy: Automatic
 disruption: {maxUnavailable: 1}
 podMetadata: {labels: {team: a}, annotations: {team: a}}
 service: {labels: {team: a}, annotations: {team: a}}
-networkPolicy: {mode: Enabled, from: [{podSelector: {}}]}
+tls: {secretName: tls, clientAuth: Require, plaintext: Enabled}
+auth: {secretName: users}
+metrics: {mode: Enabled}
+networkPolicy: {mode: Enabled, from: [{podSelector: {}}], metricsFrom: [{podSelector: {}}]}
 suspend: true
 `
 
@@ -114,6 +117,18 @@ var refusals = map[string]refusal{
 	"a Service label that finds it":         {"spec.service.labels rule 1", `{service: {labels: {app: x}}}`, `labels must not contain app or memcached_cr: by these two the operator finds the Service; choose another name`},
 	"65 Service labels":                     {"spec.service.labels maxProperties", `{service: {labels: {` + items(65, "k%d: v") + `}}}`, `spec.service.labels: Too many: 65: must have at most 64 items`},
 	"65 clients":                            {"spec.networkPolicy.from maxItems", `{networkPolicy: {from: [` + items(65, "{ipBlock: {cidr: 10.0.0.%d/32}}") + `]}}`, `spec.networkPolicy.from: Too many: 65: must have at most 64 items`},
+	"65 who read metrics":                   {"spec.networkPolicy.metricsFrom maxItems", `{networkPolicy: {metricsFrom: [` + items(65, "{ipBlock: {cidr: 10.0.0.%d/32}}") + `]}}`, `spec.networkPolicy.metricsFrom: Too many: 65: must have at most 64 items`},
+	"TLS without a Secret":                  {"spec.tls required secretName", `{tls: {secretName: null}}`, `spec.tls.secretName: Required value`},
+	"TLS with an empty Secret's name":       {"spec.tls.secretName minLength", `{tls: {secretName: ""}}`, `spec.tls.secretName: Invalid value: "": spec.tls.secretName in body should be at least 1 chars long`},
+	"TLS with a Secret's name that is none": {"spec.tls.secretName pattern", `{tls: {secretName: "A B"}}`, `spec.tls.secretName: Invalid value: "A B": spec.tls.secretName in body should match`},
+	"TLS with a Secret's name too long":     {"spec.tls.secretName maxLength", `{tls: {secretName: ` + strings.Repeat("a", 254) + `}}`, `spec.tls.secretName: Too long: may not be more than 253 `},
+	"a client auth unheard of":              {"spec.tls.clientAuth enum", `{tls: {clientAuth: Always}}`, `spec.tls.clientAuth: Unsupported value: "Always": supported values: "None", "Request", "Require"`},
+	"a plaintext unheard of":                {"spec.tls.plaintext enum", `{tls: {plaintext: Disabled}}`, `spec.tls.plaintext: Unsupported value: "Disabled": supported values: "Loopback", "Enabled"`},
+	"auth without a Secret":                 {"spec.auth required secretName", `{auth: {secretName: null}}`, `spec.auth.secretName: Required value`},
+	"auth with an empty Secret's name":      {"spec.auth.secretName minLength", `{auth: {secretName: ""}}`, `spec.auth.secretName: Invalid value: "": spec.auth.secretName in body should be at least 1 chars long`},
+	"auth with a name that is none":         {"spec.auth.secretName pattern", `{auth: {secretName: "A B"}}`, `spec.auth.secretName: Invalid value: "A B": spec.auth.secretName in body should match`},
+	"auth with a name too long":             {"spec.auth.secretName maxLength", `{auth: {secretName: ` + strings.Repeat("a", 254) + `}}`, `spec.auth.secretName: Too long: may not be more than 253 `},
+	"metrics unheard of":                    {"spec.metrics.mode enum", `{metrics: {mode: Sometimes}}`, `spec.metrics.mode: Unsupported value: "Sometimes": supported values: "Enabled", "Disabled"`},
 	"a network policy unheard of":           {"spec.networkPolicy.mode enum", `{networkPolicy: {mode: Strict}}`, `spec.networkPolicy.mode: Unsupported value: "Strict": supported values: "Enabled", "Disabled"`},
 	"65 Service annotations":                {"spec.service.annotations maxProperties", `{service: {annotations: {` + items(65, "k%d: v") + `}}}`, `spec.service.annotations: Too many: 65: must have at most 64 items`},
 	"a field that there is not":             {"", `{sizes: 3}`, `unknown field "spec.sizes"`},

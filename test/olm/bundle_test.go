@@ -125,6 +125,8 @@ var brokenBundles = map[string]brokenBundle{
 	"an architecture that is not told":  {"the labels tell the platforms that the manager may run on", csvFile, "    operatorframework.io/arch.s390x: supported\n", "", "the node affinity of deployment memcached-operator-controller-manager of [amd64 arm64 ppc64le s390x]"},
 	"an image without a tag":            {"images are well-formed", csvFile, "docker.io/library/memcached:1.6.45", "docker.io/library/memcached", "has neither tag nor digest"},
 	"an image without a registry":       {"images are well-formed", csvFile, "docker.io/library/memcached:1.6.45", "library/memcached:1.6.45", "names no registry"},
+	"a manager that knows no agent":     {"the manager is told the images of caches", csvFile, "RELATED_IMAGE_AGENT\n", "RELATED_AGENT\n", "container manager has no RELATED_IMAGE_AGENT"},
+	"an agent that no mirror knows":     {relatedRule, csvFile, "  - name: agent\n    image: ", "  - name: agent\n    image: registry.example.com/other-", "spec.relatedImages lacks registry."},
 	"an image that no mirror knows":     {relatedRule, csvFile, "  - name: memcached\n    image: docker.io/library/memcached:1.6.45", "", "spec.relatedImages lacks docker.io/library/memcached:1.6.45"},
 	"a related image without a name":    {relatedRule, csvFile, "  - name: memcached\n    image: docker", "  - name: \"\"\n    image: docker", "spec.relatedImages[1] has no name"},
 	"another image in the listing":      {"the image in the catalog's listing is the manager's", csvFile, "containerImage: registry.example.com/memcached-operator:", "containerImage: registry.example.com/memcached:", "the manager runs"},

@@ -18,6 +18,14 @@ const (
 	// ConditionUpdatePending is there, as True, while the nodes are made of older defaults than the operator has now.
 	// Its message says what waits. It says nothing of the nodes' health: Ready may be True beside it.
 	ConditionUpdatePending = "UpdatePending"
+
+	// ConditionFormerClientCAs is there, as True, while nodes still let in clients of a CA that was removed from the
+	// Secret. Its message says which, and how to restart the nodes. It goes when all of them were started since.
+	ConditionFormerClientCAs = "FormerClientCAsAccepted"
+
+	// ConditionFormerUsers is there, as True, while connections to nodes may still be logged in as somebody who was
+	// removed from the Secret. Its message says how to restart the nodes. It goes when all of them were started since.
+	ConditionFormerUsers = "FormerUsersLoggedIn"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -36,6 +44,16 @@ const (
 
 	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
 	ReasonInvalidSpec = "InvalidSpec"
+
+	// ReasonSecretNotFound: a Secret that the spec names is not there. The nodes that run are left as they are.
+	ReasonSecretNotFound = "SecretNotFound"
+
+	// ReasonInvalidSecret: a Secret holds what memcached could not use. The message says what, and nothing of the
+	// Secret's content. The nodes that run are left as they are, with what they had.
+	ReasonInvalidSecret = "InvalidSecret"
+
+	// ReasonCertificateExpired: the certificate in the Secret has ended. Nodes serve it, and clients refuse it.
+	ReasonCertificateExpired = "CertificateExpired"
 
 	// ReasonOwnershipConflict: an object that the cache needs is there already and belongs to somebody else.
 	// It is left as it is.
@@ -56,6 +74,13 @@ const (
 // ReasonNewerDefaults is the reason of UpdatePending: the operator has other defaults than those that the nodes were
 // made of, and keeps them back because they would replace the nodes.
 const ReasonNewerDefaults = "NewerDefaults"
+
+// ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.
+const ReasonClientCARemoved = "ClientCARemoved"
+
+// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached asks for a password when a connection begins, and
+// not again.
+const ReasonUserRemoved = "UserRemoved"
 
 // AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
 // a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.

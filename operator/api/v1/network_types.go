@@ -20,8 +20,8 @@ const (
 // NetworkPolicy says who may reach the nodes. It is enforced by the network plugin of the cluster, if that can: where
 // it can't, the NetworkPolicy is there and has no effect.
 type NetworkPolicy struct {
-	// mode Enabled makes a NetworkPolicy that lets clients reach the ports of memcached and no others; Disabled makes
-	// none. Defaults to Enabled.
+	// mode Enabled makes a NetworkPolicy that lets clients reach the ports of memcached, and Prometheus that of the
+	// metrics, and nobody any other; Disabled makes none. Defaults to Enabled.
 	// +optional
 	Mode NetworkPolicyMode `json:"mode,omitempty"`
 
@@ -31,4 +31,11 @@ type NetworkPolicy struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
+
+	// metricsFrom are those who may read the nodes' metrics, in the words of a NetworkPolicy, at most 64. Defaults to
+	// all, as does an empty list.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	MetricsFrom []networkingv1.NetworkPolicyPeer `json:"metricsFrom,omitempty"`
 }

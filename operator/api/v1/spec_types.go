@@ -117,6 +117,18 @@ type MemcachedSpec struct {
 	// +optional
 	Service *ServiceMetadata `json:"service,omitempty"`
 
+	// tls encrypts what clients and nodes say to each other, on port 11212. Defaults to no TLS.
+	// +optional
+	TLS *TLS `json:"tls,omitempty"`
+
+	// auth asks clients for a user and a password. Defaults to none.
+	// +optional
+	Auth *Auth `json:"auth,omitempty"`
+
+	// metrics are those of the nodes, for Prometheus.
+	// +optional
+	Metrics *Metrics `json:"metrics,omitempty"`
+
 	// networkPolicy says who may reach the nodes.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`

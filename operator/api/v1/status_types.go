@@ -36,8 +36,12 @@ type MemcachedStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// endpoint is what a sharding client is given: <name>.<namespace>.svc:<port>. The name resolves to the
-	// addresses of the nodes that are ready.
+	// endpoint is what a sharding client is given: <name>.<namespace>.svc:<port>, with the port of TLS where there is
+	// TLS. The name resolves to the addresses of the nodes that are ready.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+
+	// tls tells of the certificate in the Secret that spec.tls names.
+	// +optional
+	TLS *TLSStatus `json:"tls,omitempty"`
 }

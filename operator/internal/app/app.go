@@ -93,7 +93,8 @@ func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
 func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
-			Revisions: render.Revisions(), Image: options.MemcachedImage, Architectures: options.Architectures,
+			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
+			Architectures: options.Architectures,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults

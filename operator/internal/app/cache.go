@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
@@ -27,6 +28,7 @@ func cacheOptions(operator *Options) cache.Options {
 	for _, kind := range observe.Kinds() {
 		byObject[kind.New()] = ours
 	}
+	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: observe.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -41,12 +43,22 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
+// watchedSecrets leaves out those of other purposes. Of the rest, nothing but the metadata is asked for.
+func watchedSecrets() fields.Selector {
+	var others []fields.Selector
+	for _, secretType := range observe.UnwatchedSecretTypes {
+		others = append(others, fields.OneTermNotEqualSelector("type", string(secretType)))
+	}
+	return fields.AndSelectors(others...)
+}
+
 // restMapper knows the kinds that the operator deals with, all of them namespaced but Node. So it need not ask the API
 // server for all kinds that there are, and goes on where that fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),
 		corev1.SchemeGroupVersion.WithKind("Pod"),
+		corev1.SchemeGroupVersion.WithKind("Secret"),
 	}
 	for _, kind := range observe.Kinds() {
 		kinds = append(kinds, kind.GroupVersionKind)

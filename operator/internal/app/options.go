@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"slices"
@@ -17,6 +18,9 @@ const (
 	// EnvMemcachedImage is the image of a Memcached that names none.
 	EnvMemcachedImage = "RELATED_IMAGE_MEMCACHED"
 
+	// EnvAgentImage is the image of the agent in a cache's Pods.
+	EnvAgentImage = "RELATED_IMAGE_AGENT"
+
 	// EnvArchitectures are the architectures, separated by commas, that a Memcached's Pods may run on.
 	EnvArchitectures = "OPERAND_ARCHITECTURES"
 
@@ -30,8 +34,13 @@ const (
 // DefaultLegacyFieldManager is the name of the binary that the Operator SDK's tutorial builds.
 const DefaultLegacyFieldManager = "manager"
 
-// DefaultMemcachedImage is used where EnvMemcachedImage is not set.
-const DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
+const (
+	// DefaultMemcachedImage is used where EnvMemcachedImage is not set.
+	DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
+
+	// DefaultAgentImage is used where EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
+	DefaultAgentImage = "registry.example.com/memcached-agent:0.1.0"
+)
 
 // Options are what the operator is started with.
 type Options struct {
@@ -62,6 +71,9 @@ type Options struct {
 	// MemcachedImage is the image of a Memcached that names none.
 	MemcachedImage string
 
+	// AgentImage is the image of the agent in a cache's Pods.
+	AgentImage string
+
 	// Architectures are the architectures that a Memcached's Pods may run on; none means any.
 	Architectures []string
 
@@ -78,10 +90,6 @@ type Options struct {
 
 // NewOptions returns the defaults, with what the environment says.
 func NewOptions() *Options {
-	image := os.Getenv(EnvMemcachedImage)
-	if image == "" {
-		image = DefaultMemcachedImage
-	}
 	legacy, given := os.LookupEnv(EnvLegacyFieldManagers)
 	if !given {
 		legacy = DefaultLegacyFieldManager
@@ -92,7 +100,8 @@ func NewOptions() *Options {
 		SyncPeriod:              10 * time.Hour,
 		MetricsAddress:          ":8443",
 		ProbeAddress:            ":8081",
-		MemcachedImage:          image,
+		MemcachedImage:          cmp.Or(os.Getenv(EnvMemcachedImage), DefaultMemcachedImage),
+		AgentImage:              cmp.Or(os.Getenv(EnvAgentImage), DefaultAgentImage),
 		Architectures:           splitList(os.Getenv(EnvArchitectures)),
 		LegacyFieldManagers:     splitList(legacy),
 		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},

@@ -23,7 +23,7 @@ func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	known := newSchemas(clientgoscheme.Scheme)
-	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filler := arbitrary.Filler(data)
 		mc := arbitrary.Memcached(filler)

@@ -14,6 +14,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -34,12 +35,14 @@ import (
 // Reconciler makes the cluster what Memcacheds say.
 type Reconciler struct {
 	client   client.Client
-	live     client.Reader // reads past the cache
+	observe  observe.Collector
+	secrets  *secretWatch
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
 	machines *machines
 	statuses *statuses
+	metrics  *metrics.Metrics
 }
 
 // Defaults returns what the operator would make Pods of now.
@@ -56,28 +59,32 @@ func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return r.machines.lookAgain(pass, result), nil
+	return untilExpiry(pass, r.machines.lookAgain(pass, result)), nil
 }
 
 // sync goes as far as it can, and returns all that it learned.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
 	pass := status.Input{Memcached: mc}
-	if pass.Snapshot, pass.Err = observe.Collect(ctx, r.client, r.live, mc); pass.Err != nil {
+	if pass.Err = r.secrets.startFor(mc); pass.Err != nil {
+		return pass
+	}
+	if pass.Snapshot, pass.Err = r.observe.Collect(ctx, mc); pass.Err != nil {
 		return pass
 	}
 	pass.Plan, pass.Err = plan.Compute(mc, pass.Snapshot.Deployment(), r.defaults(ctx))
 	switch {
 	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
 		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
-	case pass.Err == nil && !pass.Plan.Suspended:
+	case pass.Err == nil && !pass.Plan.Suspended && pass.Snapshot.Usable():
 		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	}
 	return pass
 }
 
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
-func (r *Reconciler) report(ctx context.Context, pass status.Input) (ctrl.Result, error) {
+func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl.Result, err error) {
 	now := status.Evaluate(pass)
+	defer func() { r.metrics.Pass(pass, now, err) }()
 	wait, err := r.writeStatus(ctx, pass.Memcached, now)
 	if err != nil {
 		return ctrl.Result{}, errors.Join(pass.Err, pass.Report.Err(), err)
@@ -96,7 +103,7 @@ func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
 	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
 		return ctrl.Result{RequeueAfter: wait}, nil // It would end the same way; the status says what would help.
 	}
-	if err := errors.Join(pass.Err, pass.Report.Err()); err != nil {
+	if err := errors.Join(pass.Err, pass.Snapshot.Err(), pass.Report.Err()); err != nil {
 		return ctrl.Result{}, err
 	}
 	if sooner := pass.Report.RetryAfter(); sooner > 0 && (wait == 0 || sooner < wait) {
@@ -122,6 +129,7 @@ func (r *Reconciler) writeStatus(
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return 0, nil // It was deleted since it was read, and perhaps made anew, which is an event.
 	}
+	r.metrics.StatusWritten(err)
 	if err != nil {
 		return 0, fmt.Errorf("write the status: %w", err)
 	}

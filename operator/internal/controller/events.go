@@ -137,7 +137,7 @@ func transition(before, now cachev1.MemcachedStatus) []notice {
 
 // toldAgain are reasons of which another message is news. That of NodesNotReady changes with each node.
 var toldAgain = []string{
-	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec,
+	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
 	cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
 }
 

@@ -12,12 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
@@ -41,15 +43,19 @@ type Config struct {
 
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, config Config) error {
+	secrets := observe.NewSecrets(mgr.GetAPIReader())
 	reconciler := &Reconciler{
 		client:   mgr.GetClient(),
-		live:     mgr.GetAPIReader(),
+		observe:  observe.Collector{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: secrets},
+		secrets:  &secretWatch{cache: mgr.GetCache(), reader: mgr.GetClient(), secrets: secrets},
 		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
 		machines: newMachines(config.Machines),
 		statuses: newStatuses(),
+		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
+	metrics.CountMemcacheds(ctrlmetrics.Registry, mgr.GetCache(), mgr.Elected())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
 		For(&cachev1.Memcached{}).
@@ -60,7 +66,12 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New())
 	}
-	return build.Complete(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+	built, err := build.Build(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+	if err != nil {
+		return err
+	}
+	reconciler.secrets.controller = built
+	return indexSecrets(mgr)
 }
 
 // all are all Memcacheds that the operator serves.

@@ -128,9 +128,17 @@ func check(known option, argument, value string) error {
 	if known.managed != "" {
 		return fmt.Errorf("%q sets memcached's --%s: %s", argument, known.name, known.managed)
 	}
-	if known.name != "extended" {
-		return nil
+	switch {
+	case known.name == "protocol" && value != "ascii":
+		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent, and whoever logs in, speak the text protocol; "+
+			"leave it out", argument, value)
+	case known.name == "extended":
+		return checkExtended(argument, value)
 	}
+	return nil
+}
+
+func checkExtended(argument, value string) error {
 	for extended := range strings.SplitSeq(value, ",") {
 		extended = strings.TrimSpace(extended)
 		switch {

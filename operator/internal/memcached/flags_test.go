@@ -10,22 +10,24 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"a letter":                             {[]string{"-m", "100"}, `"-m" sets memcached's --memory-limit: set spec.memory instead`},
-		"a letter with its value joined":       {[]string{"-c2048"}, "set spec.maxConnections instead"},
-		"letters that stand together":          {[]string{"-vvd"}, "--daemon"},
-		"a name":                               {[]string{"--threads", "9"}, "set spec.threads instead"},
-		"a name with its value joined":         {[]string{"--max-item-size=2m"}, "set spec.maxItemSize instead"},
-		"a shortened name":                     {[]string{"--memory-l=9"}, "--memory-limit"},
-		"a name so short that it is ambiguous": {[]string{"--enable-s"}, "--enable-"},
-		"the port":                             {[]string{"-v", "-p", "1"}, "--port"},
-		"the address":                          {[]string{"-l", "0.0.0.0"}, "--listen"},
-		"the shutdown command":                 {[]string{"-A"}, "any client could end the node"},
-		"TLS by an extended option":            {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
-		"TLS by an extended option, joined":    {[]string{"-ossl_key=/x"}, "encryption"},
-		"TLS by the long extended option":      {[]string{"--extended=ssl_key=/x"}, "encryption"},
-		"the chunk of large items":             {[]string{"-o", "modern,slab_chunk_max=9"}, "spec.maxItemSize depends on its default"},
-		"the end of options":                   {[]string{"--", "x"}, "leave it out"},
-		"after a value that looks like none":   {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
+		"a letter":                              {[]string{"-m", "100"}, `"-m" sets memcached's --memory-limit: set spec.memory instead`},
+		"a letter with its value joined":        {[]string{"-c2048"}, "set spec.maxConnections instead"},
+		"letters that stand together":           {[]string{"-vvd"}, "--daemon"},
+		"a name":                                {[]string{"--threads", "9"}, "set spec.threads instead"},
+		"a name with its value joined":          {[]string{"--max-item-size=2m"}, "set spec.maxItemSize instead"},
+		"a shortened name":                      {[]string{"--memory-l=9"}, "--memory-limit"},
+		"a name so short that it is ambiguous":  {[]string{"--enable-s"}, "--enable-"},
+		"the port":                              {[]string{"-v", "-p", "1"}, "--port"},
+		"the address":                           {[]string{"-l", "0.0.0.0"}, "--listen"},
+		"the shutdown command":                  {[]string{"-A"}, "any client could end the node"},
+		"TLS by an extended option":             {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
+		"TLS by an extended option, joined":     {[]string{"-ossl_key=/x"}, "encryption"},
+		"TLS by the long extended option":       {[]string{"--extended=ssl_key=/x"}, "encryption"},
+		"the chunk of large items":              {[]string{"-o", "modern,slab_chunk_max=9"}, "spec.maxItemSize depends on its default"},
+		"a protocol that the agent can't speak": {[]string{"-B", "binary"}, `"-B" sets memcached's --protocol to "binary"`},
+		"a protocol, by its long name":          {[]string{"--proto=auto"}, "speak the text protocol; leave it out"},
+		"the end of options":                    {[]string{"--", "x"}, "leave it out"},
+		"after a value that looks like none":    {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +42,7 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 func TestCheckArgumentsLetsTheRestThrough(t *testing.T) {
 	for _, arguments := range [][]string{
 		nil, {"-v"}, {"-vv"}, {"-M"}, {"-f", "1.08"}, {"-f1.08"}, {"--slab-growth-factor=1.08"}, {"-o", "modern,no_lru_crawler"},
-		{"-o", "-m"}, {"--protocol", "-p"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
+		{"-o", "-m"}, {"--protocol", "ascii"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
 	} {
 		if err := CheckArguments(arguments); err != nil {
 			t.Errorf("%q: %v", arguments, err)

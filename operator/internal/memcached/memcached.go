@@ -14,8 +14,14 @@ type Settings struct {
 	// ItemMemory is what the node may use for items, in bytes. memcached counts it in mebibytes.
 	ItemMemory int64
 
-	// Port is the TCP port that clients use.
+	// Port is the TCP port of plaintext.
 	Port int32
+
+	// TLS encrypts what clients say; nil means that it does not.
+	TLS *TLS
+
+	// AuthFile is the file with those who may use the node; empty means everybody.
+	AuthFile string
 
 	// MaxConnections is the number of clients that may be connected at a time.
 	MaxConnections int32
@@ -30,6 +36,21 @@ type Settings struct {
 	ExtraArguments []string
 }
 
+// TLS is encryption.
+type TLS struct {
+	// Port is the TCP port of TLS.
+	Port int32
+
+	// Plaintext leaves the port of plaintext open for all; otherwise it is on the loopback interface alone.
+	Plaintext bool
+
+	// Certificate, Key and ClientCA are files in PEM. Without ClientCA no client is asked for a certificate.
+	Certificate, Key, ClientCA string
+
+	// Require refuses clients without a certificate, where there is a ClientCA.
+	Require bool
+}
+
 // memcached's own defaults (memcached.c, settings_init, of 1.6).
 const (
 	DefaultItemMemory     = 64 * Mebibyte
@@ -38,25 +59,64 @@ const (
 	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
-// Arguments returns memcached's command line, without the program. There is no --listen: memcached then
-// listens on every address family that the Pod has, also in a cluster with IPv6 alone. UDP is off by default
-// since 1.5.6.
+// Arguments returns memcached's command line, without the program. UDP is off by default since 1.5.6.
 func Arguments(s Settings) []string {
 	arguments := []string{
-		fmt.Sprintf("--port=%d", s.Port),
+		listen(s),
 		fmt.Sprintf("--memory-limit=%d", s.ItemMemory/Mebibyte),
 		fmt.Sprintf("--conn-limit=%d", s.MaxConnections+ownDescriptors(s.Threads)),
 		fmt.Sprintf("--threads=%d", s.Threads),
 		fmt.Sprintf("--max-item-size=%d", s.MaxItemSize),
 	}
+	if s.TLS != nil {
+		arguments = append(arguments, "--enable-ssl", "--extended="+s.TLS.options())
+	}
+	if s.AuthFile != "" {
+		arguments = append(arguments, "--auth-file="+s.AuthFile)
+	}
 	return append(arguments, s.ExtraArguments...)
 }
 
+// listen says where memcached listens. "*" is every address family that the Pod has, also in a cluster with IPv6 alone,
+// as is a port without an address. With TLS, a listener is one of TLS unless it says notls (memcached.c,
+// server_sockets).
+func listen(s Settings) string {
+	if s.TLS == nil {
+		return fmt.Sprintf("--port=%d", s.Port)
+	}
+	plaintext := "127.0.0.1"
+	if s.TLS.Plaintext {
+		plaintext = "*"
+	}
+	return fmt.Sprintf("--listen=notls:%s:%d,*:%d", plaintext, s.Port, s.TLS.Port)
+}
+
+// options are those of memcached's --extended. A client CA has no effect without a mode of verification: the default is
+// none (tls.c, ssl_init).
+func (t *TLS) options() string {
+	options := fmt.Sprintf("ssl_chain_cert=%s,ssl_key=%s", t.Certificate, t.Key)
+	if t.ClientCA == "" {
+		return options
+	}
+	mode := verifyRequest
+	if t.Require {
+		mode = verifyRequire
+	}
+	return options + fmt.Sprintf(",ssl_ca_cert=%s,ssl_verify_mode=%d", t.ClientCA, mode)
+}
+
+// Values of memcached's ssl_verify_mode: to ask for a certificate and check the one that is given, or to refuse to go
+// on without one.
+const (
+	verifyRequest = 1
+	verifyRequire = 2
+)
+
 // ownDescriptors is how many descriptors memcached itself needs, which its --conn-limit counts too: some for each
 // worker thread (an eventfd, an epoll instance, pipes), and some for listeners, the log and standard streams, rounded
-// up. Measured on 1.6.18 with 1 to 64 threads.
+// up. Measured on 1.6.18 with 1 to 64 threads. Three are for the agent.
 func ownDescriptors(threads int32) int32 {
-	return 5*threads + 32
+	return 5*threads + 32 + 3
 }
 
 // ItemChunk is what memcached keeps large items in: half a slab page. The size of the largest item must be a multiple

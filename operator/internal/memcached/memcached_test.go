@@ -3,6 +3,7 @@ package memcached
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,10 +17,40 @@ func TestArguments(t *testing.T) {
 		ExtraArguments: []string{"-f", "1.08"},
 	})
 	want := []string{
-		"--port=11211", "--memory-limit=100", "--conn-limit=2120", "--threads=8", "--max-item-size=4096", "-f", "1.08",
+		"--port=11211", "--memory-limit=100", "--conn-limit=2123", "--threads=8", "--max-item-size=4096", "-f", "1.08",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
+	}
+}
+
+func TestArgumentsOfTLSAndAuthentication(t *testing.T) {
+	certificate := TLS{Port: 11212, Certificate: "/t/tls.crt", Key: "/t/tls.key"}
+	tests := map[string]struct {
+		change func(*TLS)
+		want   []string
+	}{
+		"plaintext is for the Pod alone": {func(*TLS) {}, []string{
+			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl", "--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key"}},
+		"plaintext is for all": {func(s *TLS) { s.Plaintext = true }, []string{
+			"--listen=notls:*:11211,*:11212", "--enable-ssl", "--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key"}},
+		"a client may show a certificate": {func(s *TLS) { s.ClientCA = "/t/ca.crt" }, []string{
+			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl",
+			"--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key,ssl_ca_cert=/t/ca.crt,ssl_verify_mode=1"}},
+		"a client has to show a certificate": {func(s *TLS) { s.ClientCA, s.Require = "/t/ca.crt", true }, []string{
+			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl",
+			"--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key,ssl_ca_cert=/t/ca.crt,ssl_verify_mode=2"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			settings := certificate
+			tc.change(&settings)
+			arguments := Arguments(Settings{Port: 11211, TLS: &settings, AuthFile: "/a/users"})
+			got := slices.Concat(arguments[:1], arguments[5:])
+			if diff := cmp.Diff(append(tc.want, "--auth-file=/a/users"), got); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -34,6 +65,7 @@ func TestContainerMemory(t *testing.T) {
 		"items take themselves, 1 % and the hash table":  {func(s *Settings) { s.ItemMemory = 1024 * Mebibyte }, (960 + 10 + 90) * Mebibyte},
 		"1024 connections more take 100 MiB":             {func(s *Settings) { s.MaxConnections += 1024 }, 100 * Mebibyte},
 		"two threads more take 1 MiB":                    {func(s *Settings) { s.Threads += 2 }, Mebibyte},
+		"1024 connections by TLS take 32 MiB more":       {func(s *Settings) { s.TLS = &TLS{} }, 32 * Mebibyte},
 		"larger items take none: they lie in the memory": {func(s *Settings) { s.MaxItemSize = 32 * Mebibyte }, 0},
 	}
 	for name, tc := range tests {

@@ -1,7 +1,7 @@
 package memcached
 
-// What a node needs beside its items, from memcached's source of 1.6 and by measurement: docs/memory.md. TLS and
-// containers beside memcached are not in it, as the operator has neither.
+// What a node needs beside its items, from memcached's source of 1.6 and by measurement: docs/memory.md. The agent
+// is not in it: its container has a limit of its own.
 const (
 	// programMemory: code, libraries, and the threads for LRU, log and hash table.
 	programMemory = 8 * Mebibyte
@@ -23,6 +23,10 @@ const (
 	// (72 KiB there).
 	connectionMemory = int64(6+16+6+72) << 10
 
+	// tlsConnectionMemory is what TLS adds to a connection: OpenSSL's state, and its buffers of a read and of a write
+	// that are not done (16 KiB each, a TLS record).
+	tlsConnectionMemory = int64(32) << 10
+
 	// smallestItem is what memcached keeps an item in at least: its header and 48 bytes (slabs.c, slabs_init).
 	smallestItem = 96
 )
@@ -37,6 +41,9 @@ func ContainerMemory(s Settings) int64 {
 		programMemory +
 		int64(s.MaxConnections)*connectionMemory +
 		int64(s.Threads)*threadMemory
+	if s.TLS != nil {
+		sum += int64(s.MaxConnections) * tlsConnectionMemory
+	}
 	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
 }
 

@@ -13,10 +13,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// tlsConnectionMemory is what TLS adds to a connection: OpenSSL's state, and its buffers of a read and of a write that
-// are not done. The operator's sum will need it when the operator can do TLS.
-const tlsConnectionMemory = int64(32) << 10
-
 // TestTheMemoryOfAContainerHolds lets memcached run as in a container, and bear all at once that it promises to bear.
 func TestTheMemoryOfAContainerHolds(t *testing.T) {
 	tests := map[string]struct {
@@ -48,15 +44,13 @@ func TestTheMemoryOfAContainerHolds(t *testing.T) {
 }
 
 func bear(t *testing.T, settings Settings, byTLS bool) {
-	limit := ContainerMemory(settings)
 	load := pressure.Load{
 		ItemMemory: settings.ItemMemory, Connections: int(settings.MaxConnections), MaxItemSize: settings.MaxItemSize,
 	}
 	if byTLS {
-		limit += int64(settings.MaxConnections) * tlsConnectionMemory
 		load.TLS = secure(t, &settings)
 	}
-	group, err := pressure.NewGroup(fmt.Sprintf("memcached-memory-%d", os.Getpid()), limit)
+	group, err := pressure.NewGroup(fmt.Sprintf("memcached-memory-%d", os.Getpid()), ContainerMemory(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +72,7 @@ func bear(t *testing.T, settings Settings, byTLS bool) {
 	t.Logf("%s, %d slab classes", figures, slabClasses)
 }
 
-// secure adds the arguments for TLS.
+// secure has memcached speak TLS.
 func secure(t *testing.T, settings *Settings) *tls.Config {
 	t.Helper()
 	authority, err := pki.NewAuthority("memcached")
@@ -90,13 +84,11 @@ func secure(t *testing.T, settings *Settings) *tls.Config {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for file, content := range map[string][]byte{certFile: pair.Cert, keyFile: pair.Key} {
+	settings.TLS = &TLS{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	for file, content := range map[string][]byte{settings.TLS.Certificate: pair.Cert, settings.TLS.Key: pair.Key} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	settings.ExtraArguments = append(settings.ExtraArguments, "--enable-ssl",
-		fmt.Sprintf("--extended=ssl_chain_cert=%s,ssl_key=%s", certFile, keyFile))
 	return &tls.Config{InsecureSkipVerify: true} // Whose certificate it is does not matter here.
 }

@@ -67,15 +67,14 @@ func startBy(
 	t *testing.T, command func(name string, arguments ...string) *exec.Cmd, settings *Settings,
 ) (address string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	settings.Port = freePort(t)
+	address = fmt.Sprintf("127.0.0.1:%d", settings.Port)
+	if settings.TLS != nil {
+		settings.TLS.Port = freePort(t)
+		address = fmt.Sprintf("127.0.0.1:%d", settings.TLS.Port)
 	}
-	address = listener.Addr().String()
-	settings.Port = int32(listener.Addr().(*net.TCPAddr).Port)
-	_ = listener.Close()
 	output := &strings.Builder{}
-	cmd := command("memcached", append(Arguments(*settings), "--listen=127.0.0.1", "--user=nobody")...)
+	cmd := command("memcached", append(Arguments(*settings), "--user=nobody")...)
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -88,6 +87,16 @@ func startBy(
 		}
 	})
 	return address
+}
+
+func freePort(t *testing.T) int32 {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return int32(listener.Addr().(*net.TCPAddr).Port)
 }
 
 func dial(t *testing.T, address string) net.Conn {

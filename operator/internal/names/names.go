@@ -59,6 +59,36 @@ const (
 	// PortNumber is its number, IANA's for memcached.
 	PortNumber = int32(11211)
 
+	// TLSPort is the name of the port that clients use TLS on.
+	TLSPort = "memcached-tls"
+
+	// TLSPortNumber is its number.
+	TLSPortNumber = int32(11212)
+
+	// Agent is the agent's container of a Pod.
+	Agent = "agent"
+
+	// MetricsPort is the name of the port where the agent serves metrics.
+	MetricsPort = "metrics"
+
+	// MetricsPortNumber is its number, that of the official memcached_exporter.
+	MetricsPortNumber = int32(9150)
+
+	// AgentProbePortNumber is where the agent tells of itself.
+	AgentProbePortNumber = int32(9151)
+
+	// TLSDir is where the Secret of the certificate is mounted, in both containers.
+	TLSDir = "/etc/memcached/tls"
+
+	// UsersDir is where the Secret of the users is mounted, in the agent alone.
+	UsersDir = "/etc/memcached/users"
+
+	// AuthDir is a folder that the agent writes and memcached reads.
+	AuthDir = "/run/memcached"
+
+	// AuthFile is the file with the users in it.
+	AuthFile = AuthDir + "/users"
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )

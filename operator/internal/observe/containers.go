@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 // containerTrouble reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
@@ -22,10 +24,10 @@ func containerTrouble(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		return exit(pod, status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
 		return fmt.Sprintf("image %q of container %q can not be pulled (%s)%s",
-			status.Image, status.Name, pullRemedy(pod, waiting.Message), pullDetail(waiting.Message))
+			status.Image, status.Name, pullRemedy(pod, status.Name, waiting.Message), pullDetail(waiting.Message))
 	}
 	return fmt.Sprintf("container %q can not start (%s)%s: %s",
-		status.Name, waiting.Reason, foreignProgram(waiting.Message), OneLine(waiting.Message))
+		status.Name, waiting.Reason, foreignProgram(status.Name, waiting.Message), OneLine(waiting.Message))
 }
 
 // lacksPlatform are the words of what pulls an image that is for other platforms than the machine's.
@@ -35,31 +37,41 @@ var lacksPlatform = []string{
 	"no image found in image index for architecture",   // the same, of an OCI index
 }
 
+// imageOf says what an image is set by.
+func imageOf(container string) string {
+	if container == names.Agent {
+		return "the operator's RELATED_IMAGE_AGENT"
+	}
+	return "spec.image"
+}
+
 // otherImage is what to do about an image that a machine can't run.
-const otherImage = "see spec.image, or keep it off these machines by spec.architectures"
+func otherImage(container string) string {
+	return "see " + imageOf(container) + ", or keep it off these machines by spec.architectures"
+}
 
 // foreignProgram says what to do about an image that is labelled for the machine and holds a program for another one.
-func foreignProgram(message string) string {
+func foreignProgram(container, message string) string {
 	if !strings.Contains(message, "exec format error") { // ENOEXEC, in the words of runc and of crun
 		return ""
 	}
-	return ": the image says that it is for the machine's architecture, and its program is not; " + otherImage
+	return ": the image says that it is for the machine's architecture, and its program is not; " + otherImage(container)
 }
 
-// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator may not read
+// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator does not read
 // Secrets.
-func pullRemedy(pod *corev1.Pod, message string) string {
+func pullRemedy(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {
-		return "it is not there for the machine's architecture; " + otherImage
+		return "it is not there for the machine's architecture; " + otherImage(container)
 	}
 	if len(pod.Spec.ImagePullSecrets) == 0 {
-		return "see spec.image; there is no pull Secret, see spec.imagePullSecrets"
+		return "see " + imageOf(container) + "; there is no pull Secret, see spec.imagePullSecrets"
 	}
 	var secrets []string
 	for _, secret := range pod.Spec.ImagePullSecrets {
 		secrets = append(secrets, secret.Name)
 	}
-	return "see spec.image, and whether these pull Secrets exist and fit: " + strings.Join(secrets, ", ")
+	return "see " + imageOf(container) + ", and whether these pull Secrets exist and fit: " + strings.Join(secrets, ", ")
 }
 
 // pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
@@ -97,7 +109,7 @@ func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	default:
 		detail += " (" + last.Reason + ")"
 	}
-	detail += foreignProgram(last.Message)
+	detail += foreignProgram(status.Name, last.Message)
 	if said := lastWords(last.Message); said != "" {
 		detail += ": " + said
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -32,8 +33,7 @@ func nodesOf(pods []corev1.Pod) []Node {
 	var nodes []Node
 	for i := range pods {
 		pod := &pods[i]
-		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-		if pod.DeletionTimestamp.IsZero() && !ended {
+		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			nodes = append(nodes, Node{
 				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
 				Unplaced: isUnplaced(pod), Trouble: trouble(pod),
@@ -42,6 +42,21 @@ func nodesOf(pods []corev1.Pod) []Node {
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+func oldest(pods []corev1.Pod) time.Time {
+	var oldest time.Time
+	for i := range pods {
+		made := pods[i].CreationTimestamp.Time
+		if !hasEnded(&pods[i]) && (oldest.IsZero() || made.Before(oldest)) {
+			oldest = made
+		}
+	}
+	return oldest
 }
 
 func isSilent(pod *corev1.Pod) bool {
@@ -107,7 +122,8 @@ func TrimPod(object any) (any, error) {
 	}
 	trimmed := &corev1.Pod{}
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
-	trimmed.ResourceVersion, trimmed.DeletionTimestamp = pod.ResourceVersion, pod.DeletionTimestamp
+	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
+	trimmed.DeletionTimestamp = pod.DeletionTimestamp
 	trimmed.Labels = map[string]string{
 		names.LabelApp: pod.Labels[names.LabelApp], names.LabelInstance: pod.Labels[names.LabelInstance],
 	}

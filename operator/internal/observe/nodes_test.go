@@ -60,6 +60,16 @@ func TestTrouble(t *testing.T) {
 			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
 				"(see spec.image, and whether these pull Secrets exist and fit: a, b)",
 		},
+		"the image of the agent can't be pulled": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("ErrImagePull", "", nil)
+				pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+				pod.Status.InitContainerStatuses[0].Name = "agent"
+				return pod
+			}(),
+			want: `image "registry.example.com/memcached:1" of container "agent" can not be pulled ` +
+				"(see the operator's RELATED_IMAGE_AGENT; there is no pull Secret, see spec.imagePullSecrets)",
+		},
 		"the kubelet backs off and does not say why": {
 			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x"`, nil),
 			want: cannotPull,

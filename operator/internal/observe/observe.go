@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +25,13 @@ type Snapshot struct {
 
 	// Nodes are the memcached Pods that are not being deleted, sorted by name.
 	Nodes []Node
+
+	// Oldest is when the oldest memcached Pod was made that has not ended, those that are being deleted among them; zero
+	// where there is none.
+	Oldest time.Time
+
+	// TLS and Auth are the Secrets that the spec names; nil where it names none.
+	TLS, Auth *Secret
 }
 
 // Deployment returns the Deployment, or nil where there is none.
@@ -32,26 +40,41 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// Collect reads the children of a Memcached and its nodes from the cache. Where there are nodes and no Deployment, it
-// looks past the cache: one that has lost our labels still tells what its nodes are made of.
-func Collect(ctx context.Context, cache, live client.Reader, mc *cachev1.Memcached) (Snapshot, error) {
+// Collector reads what is there.
+type Collector struct {
+	// Cache is read for children and Pods.
+	Cache client.Reader
+
+	// Live is read where the cache can't tell.
+	Live client.Reader
+
+	Secrets *Secrets
+}
+
+// Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names. Where there
+// are nodes and no Deployment, it looks past the cache: one that has lost our labels still tells what its nodes are
+// made of.
+func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
 	key := client.ObjectKeyFromObject(mc)
-	children, err := collectChildren(ctx, cache, key, Kinds())
+	children, err := collectChildren(ctx, c.Cache, key, Kinds())
 	if err != nil {
 		return Snapshot{}, err
 	}
-	nodes, err := collectNodes(ctx, cache, mc)
+	pods, err := collectPods(ctx, c.Cache, mc)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
-		hidden, err := collectChildren(ctx, live, key, kindsOf(DeploymentKind))
+	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodesOf(pods)) > 0 {
+		hidden, err := collectChildren(ctx, c.Live, key, kindsOf(DeploymentKind))
 		if err != nil {
 			return Snapshot{}, err
 		}
 		maps.Copy(children, hidden)
 	}
-	return Snapshot{Children: children, Nodes: nodes}, nil
+	return Snapshot{
+		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods),
+		TLS: c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
+	}, nil
 }
 
 func collectChildren(
@@ -71,11 +94,11 @@ func collectChildren(
 	return children, nil
 }
 
-func collectNodes(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]Node, error) {
+func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
 	if err != nil {
 		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
 	}
-	return nodesOf(pods.Items), nil
+	return pods.Items, nil
 }

@@ -35,6 +35,9 @@ type Inputs struct {
 	// Image is the memcached image.
 	Image string `json:"image,omitempty"`
 
+	// Agent is the image of the agent. Where a cache has none, it is left out.
+	Agent string `json:"agent,omitempty"`
+
 	// Architectures are the kubernetes.io/arch values that memcached Pods may run on; none means any.
 	Architectures []string `json:"architectures,omitempty"`
 
@@ -50,6 +53,9 @@ type Defaults struct {
 	// Image is that of a spec that names none.
 	Image string
 
+	// AgentImage is the image of the agent.
+	AgentImage string
+
 	// Architectures are those of a spec that names none.
 	Architectures []string
 
@@ -63,6 +69,9 @@ func (d Defaults) inputs(spec cachev1.MemcachedSpec) Inputs {
 	inputs := Inputs{Revision: d.Revisions[len(d.Revisions)-1], Platform: d.Platform}
 	if spec.Image == "" {
 		inputs.Image = d.Image
+	}
+	if needsAgent(spec) {
+		inputs.Agent = d.AgentImage
 	}
 	if len(spec.Architectures) == 0 {
 		inputs.Architectures = d.Architectures
@@ -115,6 +124,7 @@ func waiting(before, now Inputs) []string {
 		}
 	}
 	tell("image", before.Image, now.Image)
+	tell("agent image", before.Agent, now.Agent)
 	tell("architectures", listed(before.Architectures), listed(now.Architectures))
 	tell("platform", string(before.Platform), string(now.Platform))
 	tell("template revision", fmt.Sprint(before.Revision), fmt.Sprint(now.Revision))

@@ -16,7 +16,8 @@ import (
 
 // newer are the defaults of an operator that differs in all that Pods are made of.
 var newer = Defaults{
-	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
+	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
+	Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
 }
 
 // deployedBy is the Deployment of a Memcached as an operator with the given defaults made it.
@@ -33,14 +34,15 @@ func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.
 
 var everythingWaits = []string{
 	"image registry.example.com/memcached:1 -> registry.example.com/memcached:2",
+	"agent image registry.example.com/agent:1 -> registry.example.com/agent:2",
 	"architectures arm64 -> amd64, s390x",
 	"platform Kubernetes -> OpenShift",
 	"template revision 1 -> 2",
 }
 
 func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
-	old := Inputs{Revision: 1, Image: defaults.Image, Architectures: defaults.Architectures, Platform: Kubernetes}
-	now := Inputs{Revision: 2, Image: newer.Image, Architectures: newer.Architectures, Platform: OpenShift}
+	old := Inputs{Revision: 1, Image: defaults.Image, Agent: defaults.AgentImage, Architectures: defaults.Architectures, Platform: Kubernetes}
+	now := Inputs{Revision: 2, Image: newer.Image, Agent: newer.AgentImage, Architectures: newer.Architectures, Platform: OpenShift}
 	request := func(value string) func(*cachev1.Memcached) {
 		return func(mc *cachev1.Memcached) {
 			mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: value}
@@ -79,12 +81,17 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 		"the operator has the same defaults": {operator: func(d *Defaults) { *d = defaults }, want: old},
 		"the spec names the image": {
 			before: func(mc *cachev1.Memcached) { mc.Spec.Image = "mine" },
-			want:   Inputs{Revision: 1, Architectures: old.Architectures, Platform: Kubernetes}, waits: everythingWaits[1:],
+			want:   Inputs{Revision: 1, Agent: old.Agent, Architectures: old.Architectures, Platform: Kubernetes}, waits: everythingWaits[1:],
 		},
 		"the spec names the architectures": {
 			before:   func(mc *cachev1.Memcached) { mc.Spec.Architectures = []cachev1.Architecture{"amd64"} },
 			operator: func(d *Defaults) { d.Platform, d.Revisions = Kubernetes, []int{1} },
-			want:     Inputs{Revision: 1, Image: old.Image, Platform: Kubernetes}, waits: everythingWaits[:1],
+			want:     Inputs{Revision: 1, Image: old.Image, Agent: old.Agent, Platform: Kubernetes}, waits: everythingWaits[:2],
+		},
+		"there is no agent": {
+			before: func(mc *cachev1.Memcached) { mc.Spec.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled} },
+			want:   Inputs{Revision: 1, Image: old.Image, Architectures: old.Architectures, Platform: Kubernetes},
+			waits:  append(everythingWaits[:1:1], everythingWaits[2:]...),
 		},
 		"the spec names the image no longer": {
 			before: func(mc *cachev1.Memcached) { mc.Spec.Image = "mine" },
@@ -97,16 +104,16 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 		},
 		"the platform can't be found out": {
 			operator: func(d *Defaults) { d.Platform = "" },
-			want:     old, waits: append(everythingWaits[:2:2], everythingWaits[3]),
+			want:     old, waits: append(everythingWaits[:3:3], everythingWaits[4]),
 		},
 		"the platform can't be found out while the spec changes": {
 			change:   func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(5)) },
 			operator: func(d *Defaults) { d.Platform = "" },
-			want:     Inputs{Revision: 2, Image: now.Image, Architectures: now.Architectures, Platform: Kubernetes},
+			want:     Inputs{Revision: 2, Image: now.Image, Agent: now.Agent, Architectures: now.Architectures, Platform: Kubernetes},
 		},
 		"the operator is older than the template": {
 			operator: func(d *Defaults) { d.Revisions = []int{3} },
-			want:     Inputs{Revision: 3, Image: now.Image, Architectures: now.Architectures, Platform: OpenShift},
+			want:     Inputs{Revision: 3, Image: now.Image, Agent: now.Agent, Architectures: now.Architectures, Platform: OpenShift},
 		},
 	}
 	for name, tc := range tests {

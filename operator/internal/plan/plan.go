@@ -38,6 +38,13 @@ type Plan struct {
 	Resources   corev1.ResourceRequirements
 	UserID      *int64 // nil leaves it to the cluster
 
+	// TLSSecret and AuthSecret name Secrets; empty means that there is none.
+	TLSSecret  string
+	AuthSecret string
+
+	// Agent is the agent beside memcached; nil means that there is none.
+	Agent *Agent
+
 	// Record goes onto the Deployment. Its revision is that of the template.
 	Record Record
 
@@ -62,7 +69,8 @@ type Plan struct {
 
 // NetworkPolicy says who may reach the nodes.
 type NetworkPolicy struct {
-	From []networkingv1.NetworkPolicyPeer // none means all
+	From        []networkingv1.NetworkPolicyPeer // none means all
+	MetricsFrom []networkingv1.NetworkPolicyPeer // none means all
 }
 
 // Rollout says how nodes are replaced.
@@ -74,7 +82,7 @@ type Rollout struct {
 
 // Endpoint is what a sharding client is given.
 func (p Plan) Endpoint() string {
-	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, p.Memcached.Port)
+	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, p.ClientPorts()[0].Number)
 }
 
 // Compute returns what the cache is to be, or an *InvalidSpec. The Deployment that there is, if any, tells what its
@@ -99,6 +107,9 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		Memcached:   settings,
 		Resources:   resources(spec, settings),
 		UserID:      record.Platform.userID(),
+		TLSSecret:   orZero(spec.TLS).SecretName,
+		AuthSecret:  orZero(spec.Auth).SecretName,
+		Agent:       agent(spec, record),
 		Record:      record,
 		Waiting:     waiting,
 
@@ -120,6 +131,8 @@ func nodeSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 	settings := memcached.Settings{
 		ItemMemory:     memcached.DefaultItemMemory,
 		Port:           names.PortNumber,
+		TLS:            tlsSettings(spec),
+		AuthFile:       authFile(spec),
 		MaxConnections: orDefault(spec.MaxConnections, memcached.DefaultMaxConnections),
 		Threads:        orDefault(spec.Threads, memcached.DefaultThreads),
 		MaxItemSize:    memcached.DefaultMaxItemSize,
@@ -139,7 +152,7 @@ func networkPolicy(spec cachev1.MemcachedSpec) *NetworkPolicy {
 	if wanted.Mode == cachev1.NetworkPolicyDisabled {
 		return nil
 	}
-	return &NetworkPolicy{From: wanted.From}
+	return &NetworkPolicy{From: wanted.From, MetricsFrom: wanted.MetricsFrom}
 }
 
 func pullSecrets(spec cachev1.MemcachedSpec) []string {

@@ -18,7 +18,8 @@ import (
 )
 
 var defaults = Defaults{
-	Revisions: []int{1}, Image: "registry.example.com/memcached:1", Architectures: []string{"arm64"}, Platform: Kubernetes,
+	Revisions: []int{1}, Image: "registry.example.com/memcached:1", AgentImage: "registry.example.com/agent:1",
+	Architectures: []string{"arm64"}, Platform: Kubernetes,
 }
 
 func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
@@ -40,6 +41,7 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
+			Agent:         &Agent{Image: defaults.AgentImage, Metrics: true},
 			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
 			NetworkPolicy: &NetworkPolicy{},
 		}
@@ -147,6 +149,29 @@ func TestCompute(t *testing.T) {
 		"no network policy": {
 			spec: cachev1.MemcachedSpec{NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}},
 			want: func(p *Plan) { p.NetworkPolicy = nil },
+		},
+		"neither metrics nor secrets leave nothing to do for the agent": {
+			spec: cachev1.MemcachedSpec{Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled}},
+			want: func(p *Plan) { p.Agent = nil },
+		},
+		"a password is for the agent, too": {
+			spec: cachev1.MemcachedSpec{
+				Auth: &cachev1.Auth{SecretName: "users"}, Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled},
+			},
+			want: func(p *Plan) {
+				p.AuthSecret, p.Memcached.AuthFile, p.Agent.Metrics = "users", "/run/memcached/users", false
+			},
+		},
+		"TLS takes memory, and without a word of clients' certificates leaves the CA alone": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
+			want: func(p *Plan) {
+				p.TLSSecret = "tls"
+				p.Memcached.TLS = &memcached.TLS{
+					Port: 11212, Certificate: "/etc/memcached/tls/tls.crt", Key: "/etc/memcached/tls/tls.key",
+				}
+				p.Resources.Limits["memory"] = resource.MustParse("276Mi")
+				p.Resources.Requests["memory"] = resource.MustParse("276Mi")
+			},
 		},
 		"suspended": {
 			spec: cachev1.MemcachedSpec{Suspend: true},

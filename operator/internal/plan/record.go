@@ -81,6 +81,11 @@ func shortHash(content []byte) string {
 	return hex.EncodeToString(hash[:8])
 }
 
+// isWhole tells whether a record holds all that the spec leaves open.
+func (r Record) isWhole(spec cachev1.MemcachedSpec) bool {
+	return (spec.Image != "" || r.Image != "") && (!needsAgent(spec) || r.Agent != "")
+}
+
 // recordOf returns what the Pods of a Deployment are made of. Where the annotation does not tell, the Pod template
 // does, as far as the spec leaves it open.
 func recordOf(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Record) (Record, bool) {
@@ -88,7 +93,7 @@ func recordOf(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Record) (
 		return Record{}, false
 	}
 	record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs])
-	if ok && (spec.Image != "" || record.Image != "" || record.Spec != now.Spec) {
+	if ok && (record.isWhole(spec) || record.Spec != now.Spec) {
 		return record, true
 	}
 	record = now

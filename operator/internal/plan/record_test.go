@@ -31,8 +31,8 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestARecordOfANewerOperatorIsRead(t *testing.T) {
-	fields := map[string]any{"revision": 7, "platform": "Kubernetes", "spec": "x", "agent": map[string]any{"image": "a"}}
-	fields[sumField] = sum(map[string]any{"revision": 7.0, "platform": "Kubernetes", "spec": "x", "agent": fields["agent"]})
+	fields := map[string]any{"revision": 7, "platform": "Kubernetes", "spec": "x", "kernel": map[string]any{"image": "a"}}
+	fields[sumField] = sum(map[string]any{"revision": 7.0, "platform": "Kubernetes", "spec": "x", "kernel": fields["kernel"]})
 	if got, ok := decodeRecord(string(mustEncode(fields))); !ok || got.Revision != 7 {
 		t.Errorf("read as %+v, %v", got, ok)
 	}
@@ -77,7 +77,7 @@ func TestEachFieldIsKnownToReplaceNodesOrNot(t *testing.T) {
 		"Size": false, "Suspend": false, "UpdatePolicy": false, "Rollout": false, "Disruption": false, "Service": false, "NetworkPolicy": false,
 		"Image": true, "ImagePullSecrets": true, "Memory": true, "MaxItemSize": true, "MaxConnections": true, "Threads": true,
 		"ExtraArgs": true, "Resources": true, "Architectures": true, "PreferredArchitectures": true, "Placement": true,
-		"PodMetadata": true,
+		"PodMetadata": true, "TLS": true, "Auth": true, "Metrics": true,
 	}
 	fields := reflect.TypeFor[cachev1.MemcachedSpec]()
 	empty := specHash(cachev1.MemcachedSpec{})

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"slices"
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,21 +13,31 @@ import (
 // recovered reads from a Pod template what it was made of. One that does not name its revision is of somebody else's
 // making, and is replaced by another one anyway.
 func recovered(spec cachev1.MemcachedSpec, template corev1.PodTemplateSpec, now Inputs) (Inputs, bool) {
-	container := slices.IndexFunc(template.Spec.Containers, func(c corev1.Container) bool {
-		return c.Name == names.Container
-	})
+	image := imageOf(template.Spec.Containers, names.Container)
 	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
-	if err != nil || revision < 1 || container < 0 || template.Spec.Containers[container].Image == "" {
+	if err != nil || revision < 1 || image == "" {
 		return Inputs{}, false
 	}
 	inputs := Inputs{Revision: revision, Platform: platformOf(template, now.Platform)}
 	if spec.Image == "" {
-		inputs.Image = template.Spec.Containers[container].Image
+		inputs.Image = image
+	}
+	if needsAgent(spec) {
+		inputs.Agent = cmp.Or(imageOf(template.Spec.InitContainers, names.Agent), now.Agent)
 	}
 	if len(spec.Architectures) == 0 {
 		inputs.Architectures = architecturesOf(template)
 	}
 	return inputs, true
+}
+
+func imageOf(containers []corev1.Container, name string) string {
+	for _, container := range containers {
+		if container.Name == name {
+			return container.Image
+		}
+	}
+	return ""
 }
 
 // architecturesOf reads the rule of the architectures, which follows that of the operating system at the head of each

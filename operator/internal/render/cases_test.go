@@ -66,7 +66,23 @@ func networkPeers(s *cachev1.MemcachedSpec) {
 		{PodSelector: &metav1.LabelSelector{}},
 		{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "shop"}}},
 		{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.0/8", Except: []string{"10.1.0.0/16"}}},
+	}, MetricsFrom: []networkingv1.NetworkPolicyPeer{
+		{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "watchers"}}},
 	}}
+}
+
+func tls(s *cachev1.MemcachedSpec) {
+	s.TLS = &cachev1.TLS{SecretName: "cache-tls"}
+}
+
+func mutualTLS(s *cachev1.MemcachedSpec) {
+	s.TLS = &cachev1.TLS{
+		SecretName: "cache-tls", ClientAuth: cachev1.ClientAuthRequire, Plaintext: cachev1.PlaintextEnabled,
+	}
+}
+
+func auth(s *cachev1.MemcachedSpec) {
+	s.Auth = &cachev1.Auth{SecretName: "cache-users"}
 }
 
 func metadata(s *cachev1.MemcachedSpec) {

@@ -23,7 +23,7 @@ import (
 func FuzzAnyPlanGivesObjects(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
-	defaults := plan.Defaults{Revisions: Revisions(), Image: "memcached:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		mc := arbitrary.Memcached(arbitrary.Filler(data))
 		planned, err := plan.Compute(mc, nil, defaults)

@@ -11,25 +11,41 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// networkPolicy lets clients reach the port of memcached, and nobody any other. It is of ingress alone: a rule of
-// egress would cut off what others inject into the Pods.
+// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. The
+// kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would
+// cut off what others inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
-	clients := networkingv1ac.NetworkPolicyIngressRule().WithPorts(networkingv1ac.NetworkPolicyPort().
-		WithProtocol(corev1.ProtocolTCP).
-		WithPort(intstr.FromInt32(p.Memcached.Port)))
-	for _, peer := range p.NetworkPolicy.From {
-		clients.WithFrom(configuration[networkingv1ac.NetworkPolicyPeerApplyConfiguration](peer))
+	spec := networkingv1ac.NetworkPolicySpec().
+		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
+		WithPolicyTypes(networkingv1.PolicyTypeIngress).
+		WithIngress(ingress(p.NetworkPolicy.From, p.ClientPorts()...))
+	if p.Agent != nil && p.Agent.Metrics {
+		metrics := plan.Port{Name: names.MetricsPort, Number: names.MetricsPortNumber}
+		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
 	policy := networkingv1ac.NetworkPolicy(p.Name, p.Namespace).
 		WithLabels(names.Labels(p.Name)).
 		WithOwnerReferences(owner(p)).
-		WithSpec(networkingv1ac.NetworkPolicySpec().
-			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
-			WithPolicyTypes(networkingv1.PolicyTypeIngress).
-			WithIngress(clients))
+		WithSpec(spec)
 	return Object{
 		GroupKind:     networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy").GroupKind(),
 		Configuration: policy,
 		Metadata:      policy.ObjectMetaApplyConfiguration,
 	}
+}
+
+// ingress lets some reach ports. By number: a name would be another port in a Pod that names it otherwise.
+func ingress(
+	from []networkingv1.NetworkPolicyPeer, ports ...plan.Port,
+) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {
+	rule := networkingv1ac.NetworkPolicyIngressRule()
+	for _, port := range ports {
+		rule.WithPorts(networkingv1ac.NetworkPolicyPort().
+			WithProtocol(corev1.ProtocolTCP).
+			WithPort(intstr.FromInt32(port.Number)))
+	}
+	for _, peer := range from {
+		rule.WithFrom(configuration[networkingv1ac.NetworkPolicyPeerApplyConfiguration](peer))
+	}
+	return rule
 }

@@ -40,6 +40,10 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	for _, secret := range p.PullSecrets {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
 	}
+	addVolumes(spec, p)
+	if p.Agent != nil {
+		addAgent(spec, p)
+	}
 	place(spec, p)
 	return spec
 }
@@ -56,34 +60,42 @@ func podSecurity(p plan.Plan) *corev1ac.PodSecurityContextApplyConfiguration {
 }
 
 func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
-	return corev1ac.Container().
+	container := corev1ac.Container().
 		WithName(names.Container).
 		WithImage(p.Image).
 		// The arguments alone: the image's own entry point decides where the program lies.
 		WithArgs(memcached.Arguments(p.Memcached)...).
-		WithPorts(corev1ac.ContainerPort().
-			WithName(names.Port).
-			WithContainerPort(p.Memcached.Port).
-			WithProtocol(corev1.ProtocolTCP)).
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(p.Resources.Requests).
 			WithLimits(p.Resources.Limits)).
 		// memcached says why it ends on its standard error, and so does what can't start it.
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithReadinessProbe(portProbe().WithPeriodSeconds(5)).
-		WithLivenessProbe(portProbe().WithPeriodSeconds(10).WithFailureThreshold(6)).
+		WithReadinessProbe(portProbe(p).WithPeriodSeconds(5)).
+		WithLivenessProbe(portProbe(p).WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().
 				WithSleep(corev1ac.SleepAction().WithSeconds(drainSeconds)))).
-		WithSecurityContext(corev1ac.SecurityContext().
-			WithAllowPrivilegeEscalation(false).
-			WithReadOnlyRootFilesystem(true).
-			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
+		WithSecurityContext(containerSecurity())
+	for _, port := range p.ClientPorts() {
+		container.WithPorts(corev1ac.ContainerPort().
+			WithName(port.Name).
+			WithContainerPort(port.Number).
+			WithProtocol(corev1.ProtocolTCP))
+	}
+	memcachedMounts(container, p)
+	return container
+}
+
+func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
+	return corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
 // portProbe asks on the port that clients use, so that it fails when they would.
-func portProbe() *corev1ac.ProbeApplyConfiguration {
+func portProbe(p plan.Plan) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
-		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(names.Port))).
+		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(p.ClientPorts()[0].Name))).
 		WithTimeoutSeconds(3)
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
-	Platform: plan.Kubernetes,
+	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
 }
 
 // memcachedWith is a Memcached of size three and nothing else, changed by a case.
@@ -71,6 +72,17 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"clients that are named":       {change: networkPeers},
 		"no network policy": {change: func(s *cachev1.MemcachedSpec) {
 			s.NetworkPolicy = &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled}
+		}},
+		"no metrics": {change: func(s *cachev1.MemcachedSpec) {
+			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
+		}},
+		"tls":                      {change: tls},
+		"mutual tls and plaintext": {change: mutualTLS},
+		"auth":                     {change: auth},
+		"tls and auth without metrics": {change: func(s *cachev1.MemcachedSpec) {
+			tls(s)
+			auth(s)
+			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 		}},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
@@ -160,4 +172,47 @@ func BenchmarkPlanAndRender(b *testing.B) {
 		}
 		Objects(p)
 	}
+}
+
+// TestTwoCachesShareNothing: applying writes the API server's answer into what was rendered, while others are rendered.
+func TestTwoCachesShareNothing(t *testing.T) {
+	all := func(s *cachev1.MemcachedSpec) {
+		tls(s)
+		auth(s)
+	}
+	before, after := encoded(t, planned(t, all, defaults)), Objects(planned(t, all, defaults))
+	for i, object := range after {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(before[i]), &fields); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := json.Marshal(otherQuantities(fields))
+		if err == nil {
+			err = json.Unmarshal(answer, object.Configuration)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(before, encoded(t, planned(t, all, defaults))); diff != "" {
+		t.Errorf("what is rendered changed by the answer to another cache (-before +after):\n%s", diff)
+	}
+}
+
+// otherQuantities changes the quantities, which lie in maps that could be shared.
+func otherQuantities(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, entry := range value {
+			if key == "limits" || key == "requests" {
+				entry = map[string]any{"cpu": "77", "memory": "77Gi"}
+			}
+			value[key] = otherQuantities(entry)
+		}
+	case []any:
+		for i := range value {
+			value[i] = otherQuantities(value[i])
+		}
+	}
+	return value
 }

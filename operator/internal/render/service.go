@@ -18,12 +18,14 @@ func service(p plan.Plan) Object {
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
 			WithClusterIP(corev1.ClusterIPNone).
-			WithSelector(names.Selector(p.Name)).
-			WithPorts(corev1ac.ServicePort().
-				WithName(names.Port).
-				WithPort(p.Memcached.Port).
-				WithTargetPort(intstr.FromString(names.Port)).
-				WithProtocol(corev1.ProtocolTCP)))
+			WithSelector(names.Selector(p.Name)))
+	for _, port := range p.ClientPorts() {
+		service.Spec.WithPorts(corev1ac.ServicePort().
+			WithName(port.Name).
+			WithPort(port.Number).
+			WithTargetPort(intstr.FromString(port.Name)).
+			WithProtocol(corev1.ProtocolTCP))
+	}
 	if len(p.Service.Annotations) > 0 {
 		service.WithAnnotations(p.Service.Annotations)
 	}

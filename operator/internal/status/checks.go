@@ -45,6 +45,8 @@ type check func(Input) (verdict, bool)
 var checks = []check{
 	// Make sure that the spec is possible.
 	specIsValid,
+	// Make sure that memcached could use what the Secrets hold.
+	secretsAreThere, secretsAreValid,
 	// Make sure that nothing stands in the way of a child.
 	childrenAreOurs,
 	// Make sure that nobody takes back what we set.
@@ -63,6 +65,8 @@ var checks = []check{
 	rolloutIsComplete,
 	// Make sure that each node answers.
 	nodesAreReady,
+	// Make sure that clients trust what the nodes serve.
+	certificateHolds,
 }
 
 func judge(in Input) verdict {
@@ -125,7 +129,7 @@ func explained(in Input, outcome apply.Verdict, v verdict) (verdict, bool) {
 }
 
 func applySucceeded(in Input) (verdict, bool) {
-	err := errors.Join(in.Err, in.Report.Err())
+	err := errors.Join(in.Err, in.Snapshot.Err(), in.Report.Err())
 	if err == nil {
 		return verdict{}, false
 	}

@@ -38,7 +38,7 @@ func anyPass(filler *randfill.Filler) Input {
 	if now := in.Memcached.Status.Conditions; len(now) > 0 {
 		in.Memcached.Status.Conditions = unique(now)
 	}
-	defaults := plan.Defaults{Revisions: []int{1}, Image: "memcached:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: []int{1}, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	live := &appsv1.Deployment{}
 	filler.Fill(live)
 	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{UID: "uid-1", Controller: new(true)})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -44,11 +45,14 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
-	if in.Plan.Name != "" {
+	if in.Plan.Name != "" && (status.Endpoint == "" || in.mayWrite()) { // Nodes that stay as they are keep their port.
 		status.Endpoint = in.Plan.Endpoint()
 	}
 	if in.Snapshot.Children != nil {
 		countNodes(&status, in)
+		status.TLS = tlsStatus(in)
+		setFormer(&status, in, formerClientCAs, in.Snapshot.TLS)
+		setFormer(&status, in, formerUsers, in.Snapshot.Auth)
 	}
 	for _, conditionType := range formerConditions {
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
@@ -59,6 +63,11 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 		setUpdatePending(&status, in)
 	}
 	return status
+}
+
+// mayWrite tells whether what is planned is written, too.
+func (in Input) mayWrite() bool {
+	return in.Err == nil && !in.Plan.Suspended && in.Snapshot.Usable()
 }
 
 // countNodes tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
@@ -179,6 +188,7 @@ func Differs(old, now cachev1.MemcachedStatus) bool {
 		old.ReadyReplicas != now.ReadyReplicas ||
 		old.Selector != now.Selector ||
 		old.Endpoint != now.Endpoint ||
+		!equality.Semantic.DeepEqual(old.TLS, now.TLS) ||
 		!slices.Equal(old.Nodes, now.Nodes) ||
 		!slices.Equal(old.Conditions, now.Conditions)
 }

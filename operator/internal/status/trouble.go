@@ -57,5 +57,6 @@ func silence(in Input) string {
 	if silent == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s: memcached runs and does not answer on port %d", countedNodes(silent), in.Plan.Memcached.Port)
+	return fmt.Sprintf("; %s: memcached runs and does not answer on port %d",
+		countedNodes(silent), in.Plan.ClientPorts()[0].Number)
 }

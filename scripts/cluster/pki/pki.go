@@ -39,6 +39,9 @@ type Identity struct {
 	User   string
 	Groups []string
 	Hosts  []string
+
+	// NotAfter is when the certificate ends; zero means that it outlives any local cluster.
+	NotAfter time.Time
 }
 
 // NewAuthority makes an authority with a key of its own.
@@ -71,6 +74,9 @@ func (a *Authority) Issue(id Identity) (Pair, error) {
 	template, err := newTemplate(pkix.Name{CommonName: id.User, Organization: id.Groups})
 	if err != nil {
 		return Pair{}, err
+	}
+	if !id.NotAfter.IsZero() {
+		template.NotAfter = id.NotAfter
 	}
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if len(id.Hosts) > 0 {

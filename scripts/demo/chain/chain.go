@@ -61,13 +61,17 @@ func New(ctx context.Context, cluster *local.Cluster) (*Chain, error) {
 
 // Images are what a cluster runs, by digest.
 type Images struct {
-	Operator, Memcached, Client string
+	Operator, Agent, Memcached, Client string
 }
 
 // PushImages builds all images of the working tree and pushes them. Update is told which it is at.
 func (c *Chain) PushImages(ctx context.Context, version string, update func(string)) (images Images, err error) {
 	update("operator")
 	if images.Operator, err = c.PushOperator(ctx, version); err != nil {
+		return images, err
+	}
+	update("agent")
+	if images.Agent, err = c.pushAgent(ctx); err != nil {
 		return images, err
 	}
 	update("memcached")
@@ -83,6 +87,15 @@ func (c *Chain) PushImages(ctx context.Context, version string, update func(stri
 // digest, and the same as long as the code and the version are.
 func (c *Chain) PushOperator(ctx context.Context, version string) (string, error) {
 	return c.PushProgram(ctx, "memcached-operator", version, oci.Operator(c.Root, version))
+}
+
+// pushAgent builds the agent's image of the working tree and pushes it, by its own version.
+func (c *Chain) pushAgent(ctx context.Context) (string, error) {
+	program, version, err := oci.Agent(c.Root)
+	if err != nil {
+		return "", err
+	}
+	return c.PushProgram(ctx, "memcached-agent", version, program)
 }
 
 // PushProgram builds a program's image and pushes it.
@@ -109,7 +122,7 @@ func (c *Chain) Publish(ctx context.Context, message string, images Images) (str
 		return values.Edit(dir, func(s *values.Settings) {
 			s.RepoURL, s.Revision, s.ArgoCDNamespace = c.Git.URL, Branch, argoNamespace
 			s.Architecture = oci.Host().Architecture
-			s.OperatorImage, s.MemcachedImage = images.Operator, images.Memcached
+			s.OperatorImage, s.AgentImage, s.MemcachedImage = images.Operator, images.Agent, images.Memcached
 		})
 	})
 }

@@ -36,8 +36,8 @@ func TestTheRegistry(t *testing.T) {
 		status   Status
 		words    []string
 	}{
-		"takes images, and may be another on the nodes": {answering(t, http.StatusAccepted) + "/team", target.Direct, Warning, []string{"takes 2 images", "on the nodes"}},
-		"takes those of OLM, too":                       {answering(t, http.StatusAccepted), target.OLM, Warning, []string{"takes 4 images"}},
+		"takes images, and may be another on the nodes": {answering(t, http.StatusAccepted) + "/team", target.Direct, Warning, []string{"takes 3 images", "on the nodes"}},
+		"takes those of OLM, too":                       {answering(t, http.StatusAccepted), target.OLM, Warning, []string{"takes 5 images"}},
 		"wants a login":                                 {answering(t, http.StatusUnauthorized), target.Direct, Failed, []string{"memcached-operator:demo", "docker login 127.0.0.1"}},
 		"wants another login":                           {answering(t, http.StatusForbidden), target.Direct, Failed, []string{"docker login 127.0.0.1"}},
 		"wants its repositories to be made":             {answering(t, http.StatusNotFound) + "/team", target.Direct, Failed, []string{"make the repository team/memcached-operator first", "ECR"}},

@@ -2,6 +2,7 @@
 package clientpod
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,8 +18,11 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// patience is how long a run of the client may take.
+// patience is how long a run of the client may take by default.
 const patience = 5 * time.Minute
+
+// SecretDir is where the client finds the Secret.
+const SecretDir = "/secret"
 
 // Keys is what a run of the client told. It mirrors the output of test/client.
 type Keys struct {
@@ -30,6 +34,9 @@ type Keys struct {
 	Requests int      `json:"requests"`
 	Failed   int      `json:"failed"`
 	Failures []string `json:"failures"`
+
+	Held   int `json:"held"`
+	Missed int `json:"missed"`
 }
 
 // Client is where the Pods of clients run.
@@ -38,6 +45,8 @@ type Client struct {
 	Config    *rest.Config
 	Namespace string
 	Image     string
+	Secret    string        // with what a client needs to be let in; none by default
+	Patience  time.Duration // how long a run may take; 5 minutes by default
 }
 
 // Reach is how the client finds the nodes of a cache that are ready now.
@@ -59,7 +68,8 @@ func (c Client) Run(ctx context.Context, update func(string), args ...string) (K
 		update(reason)
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, err
 	}
-	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, ended); err != nil {
+	limit := cmp.Or(c.Patience, patience)
+	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, limit, true, ended); err != nil {
 		return Keys{}, fmt.Errorf("wait for the client Pod %s: %w: %s", pod.Name, err, reason)
 	}
 	output, err := c.logs(ctx, pod)
@@ -86,7 +96,7 @@ func (c Client) logs(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
 
 // pod meets the restricted Pod Security Standard, as the namespaces of caches demand.
 func (c Client) pod(args []string) *corev1.Pod {
-	return &corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, GenerateName: "client-"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
@@ -104,6 +114,14 @@ func (c Client) pod(args []string) *corev1.Pod {
 			}},
 		},
 	}
+	if c.Secret != "" {
+		pod.Spec.Volumes = []corev1.Volume{{
+			Name:         "secret",
+			VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: c.Secret}},
+		}}
+		pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "secret", MountPath: SecretDir, ReadOnly: true}}
+	}
+	return pod
 }
 
 // Waiting says why a Pod's containers do not run, or nothing where they do.

@@ -33,3 +33,15 @@ func TestWaitingSaysWhyAPodDoesNotRun(t *testing.T) {
 		})
 	}
 }
+
+func TestAPodFindsItsSecret(t *testing.T) {
+	if pod := (Client{}).pod(nil); len(pod.Spec.Volumes) > 0 || len(pod.Spec.Containers[0].VolumeMounts) > 0 {
+		t.Errorf("without a Secret there are %v", pod.Spec.Volumes)
+	}
+	pod := Client{Secret: "clients"}.pod(nil)
+	mounts := pod.Spec.Containers[0].VolumeMounts
+	if len(pod.Spec.Volumes) != 1 || pod.Spec.Volumes[0].Secret.SecretName != "clients" ||
+		len(mounts) != 1 || mounts[0].Name != pod.Spec.Volumes[0].Name || mounts[0].MountPath != "/secret" {
+		t.Errorf("volumes %v, mounts %v", pod.Spec.Volumes, mounts)
+	}
+}

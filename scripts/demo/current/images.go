@@ -33,19 +33,31 @@ func (d *demo) pushImages(ctx context.Context) (p pushed, err error) {
 		if p.Operator, err = d.pushProgram(ctx, oci.Operator(d.Root, target.Version), refs.Operator); err != nil {
 			return err
 		}
+		update("agent")
+		if p.Agent, err = d.pushAgent(ctx, refs.Agent); err != nil {
+			return err
+		}
 		update("client")
 		p.client, err = d.pushProgram(ctx, oci.Program{Dir: d.Root, Package: "./test/client"}, refs.Client)
 		if err != nil || !d.Way.ByOLM() {
 			return err
 		}
 		update("bundle and catalog")
-		p.Catalog, err = d.pushCatalog(ctx, p.Operator)
+		p.Catalog, err = d.pushCatalog(ctx, p.Operator, p.Agent)
 		return err
 	})
 	if err == nil && !readableByAll(ctx, p.Operator) {
 		progress.Note(ctx, "! %s asks for a login: the nodes need one, too (docs/install.md, A private registry)", d.Registry)
 	}
 	return p, err
+}
+
+func (d *demo) pushAgent(ctx context.Context, ref string) (string, error) {
+	program, _, err := oci.Agent(d.Root)
+	if err != nil {
+		return "", err
+	}
+	return d.pushProgram(ctx, program, ref)
 }
 
 // pushProgram builds a program for the platforms of the nodes, and pushes it.
@@ -76,8 +88,8 @@ func (d *demo) push(ctx context.Context, index v1.ImageIndex, ref string) (strin
 }
 
 // pushCatalog makes a bundle, and a catalog of nothing but that, in the tree that is rendered.
-func (d *demo) pushCatalog(ctx context.Context, operator string) (string, error) {
-	if err := d.setBundledMemcached(); err != nil {
+func (d *demo) pushCatalog(ctx context.Context, operator, agent string) (string, error) {
+	if err := d.setBundledImages(agent); err != nil {
 		return "", err
 	}
 	dir, refs := filepath.Join(d.Tree, bundle.Dir), d.Images()
@@ -106,18 +118,22 @@ func (d *demo) pushFiles(ctx context.Context, kind image.Kind, dir, ref string) 
 	return d.push(ctx, index, ref)
 }
 
-// setBundledMemcached writes the memcached image into what the bundle is made of: OLM v1 has no other place for it.
-func (d *demo) setBundledMemcached() error {
+// setBundledImages writes the images of caches into what the bundle is made of: OLM v1 has no other place for them.
+func (d *demo) setBundledImages(agent string) error {
 	path := filepath.Join(d.Tree, "operator/config/manager/manager.yaml")
 	manager, err := yaml.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	err = manager.PipeE(
-		yaml.Lookup("spec", "template", "spec", "containers", "[name=manager]", "env", "[name=RELATED_IMAGE_MEMCACHED]"),
-		yaml.SetField("value", yaml.NewStringRNode(d.MemcachedImage)))
-	if err != nil {
-		return err
+	for variable, image := range map[string]string{
+		"RELATED_IMAGE_MEMCACHED": d.MemcachedImage, "RELATED_IMAGE_AGENT": agent,
+	} {
+		err := manager.PipeE(
+			yaml.Lookup("spec", "template", "spec", "containers", "[name=manager]", "env", "[name="+variable+"]"),
+			yaml.SetField("value", yaml.NewStringRNode(image)))
+		if err != nil {
+			return err
+		}
 	}
 	return yaml.WriteFile(manager, path)
 }

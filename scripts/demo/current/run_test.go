@@ -137,7 +137,7 @@ func TestWhatWasDoneIsToldWhenItCannotBeFinished(t *testing.T) {
 			t.Errorf("it does not tell: %s\n%s", want, out)
 		}
 	}
-	images := []string{"team/memcached-client", "team/memcached-operator", "team/memcached-operator-bundle", "team/memcached-operator-catalog"}
+	images := []string{"team/memcached-agent", "team/memcached-client", "team/memcached-operator", "team/memcached-operator-bundle", "team/memcached-operator-catalog"}
 	if diff := cmp.Diff(images, slices.Sorted(slices.Values(w.images(t)))); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
 	}
@@ -172,7 +172,7 @@ func (w *world) expectCommit(t *testing.T) {
 	want := map[string]string{
 		"repoURL": w.Repo, "revision": "memcached-demo", "argocdNamespace": "argocd",
 		"architecture": oci.Host().Architecture, "memcachedImage": "r.example.org/memcached:1",
-		"operatorImage": w.digest(t, "memcached-operator"), "catalogImage": w.digest(t, "memcached-operator-catalog"),
+		"operatorImage": w.digest(t, "memcached-operator"), "agentImage": w.digest(t, "memcached-agent"), "catalogImage": w.digest(t, "memcached-operator-catalog"),
 	}
 	if diff := cmp.Diff(want, settings.Data); diff != "" {
 		t.Errorf("settings in Git (-want +got):\n%s", diff)
@@ -184,7 +184,7 @@ func (w *world) expectCommit(t *testing.T) {
 		}
 	}
 	csv := w.read(t, "show", "memcached-demo:bundle/manifests/memcached-operator.clusterserviceversion.yaml")
-	for _, part := range []string{w.digest(t, "memcached-operator"), "value: r.example.org/memcached:1"} {
+	for _, part := range []string{w.digest(t, "memcached-operator"), "value: r.example.org/memcached:1", "value: " + w.digest(t, "memcached-agent")} {
 		if !strings.Contains(csv, part) {
 			t.Errorf("the bundle lacks %s", part)
 		}

@@ -12,14 +12,16 @@ const (
 
 // Images are the references that the demo pushes to.
 type Images struct {
-	Operator, Client string
-	Bundle, Catalog  string // where OLM installs the operator
+	Operator, Agent, Client string
+	Bundle, Catalog         string // where OLM installs the operator
 }
 
 // Images returns the references, by tag.
 func (o *Options) Images() Images {
 	ref := func(name string) string { return o.Registry + "/" + name + ":" + imageTag }
-	images := Images{Operator: ref("memcached-operator"), Client: ref("memcached-client")}
+	images := Images{
+		Operator: ref("memcached-operator"), Agent: ref("memcached-agent"), Client: ref("memcached-client"),
+	}
 	if o.Way.ByOLM() {
 		images.Bundle, images.Catalog = ref("memcached-operator-bundle"), ref("memcached-operator-catalog")
 	}
@@ -28,7 +30,7 @@ func (o *Options) Images() Images {
 
 // All returns those that there are, in the order in which they are pushed.
 func (i Images) All() []string {
-	refs := []string{i.Operator, i.Client}
+	refs := []string{i.Operator, i.Agent, i.Client}
 	if i.Bundle != "" {
 		refs = append(refs, i.Bundle, i.Catalog)
 	}

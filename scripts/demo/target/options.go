@@ -56,7 +56,7 @@ func (o *Options) Complete(now values.Settings) error {
 	choices := values.Choices{
 		Repo: o.Repo, Revision: o.Revision, Registry: o.Registry, Version: imageTag,
 		MemcachedImage: o.MemcachedImage, ArgoCDNamespace: o.ArgoCDNamespace,
-		CatalogImage: now.CatalogImage, // The demo makes one of its own.
+		AgentImage: now.AgentImage, CatalogImage: now.CatalogImage, // The demo makes some of its own.
 	}
 	_, err := choices.Resolve(now)
 	return errors.Join(o.validateWay(), o.validateArchitecture(), err)

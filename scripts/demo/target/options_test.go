@@ -13,6 +13,7 @@ func settings() values.Settings {
 	return values.Settings{
 		RepoURL: "https://git.example.com/x.git", Revision: "main", ArgoCDNamespace: "argocd", Architecture: "amd64",
 		OperatorImage: "registry.example.com/memcached-operator:0.1.0", MemcachedImage: "docker.io/library/memcached:1.6.45",
+		AgentImage:   "registry.example.com/memcached-agent:0.1.0",
 		CatalogImage: "registry.example.com/memcached-operator-catalog@sha256:" + strings.Repeat("0", 64),
 	}
 }
@@ -62,7 +63,7 @@ func TestWrongOptionsAreToldByTheirFlags(t *testing.T) {
 					t.Errorf("%q lacks %q", err, want)
 				}
 			}
-			if strings.Contains(err.Error(), "--catalog-image") || strings.Contains(err.Error(), "--version") {
+			if strings.Contains(err.Error(), "--catalog-image") || strings.Contains(err.Error(), "--agent-image") || strings.Contains(err.Error(), "--version") {
 				t.Errorf("%q names a flag that the demo does not have", err)
 			}
 		})
@@ -71,9 +72,11 @@ func TestWrongOptionsAreToldByTheirFlags(t *testing.T) {
 
 func TestImagesOfAWay(t *testing.T) {
 	tests := map[Way][]string{
-		Direct: {"r.example.org/t/memcached-operator:demo", "r.example.org/t/memcached-client:demo"},
+		Direct: {
+			"r.example.org/t/memcached-operator:demo", "r.example.org/t/memcached-agent:demo", "r.example.org/t/memcached-client:demo",
+		},
 		OLMv1: {
-			"r.example.org/t/memcached-operator:demo", "r.example.org/t/memcached-client:demo",
+			"r.example.org/t/memcached-operator:demo", "r.example.org/t/memcached-agent:demo", "r.example.org/t/memcached-client:demo",
 			"r.example.org/t/memcached-operator-bundle:demo", "r.example.org/t/memcached-operator-catalog:demo",
 		},
 	}

@@ -33,7 +33,7 @@ func ReplaceFolders(root, dir string, folders []string) error {
 }
 
 // Pushed are the images that a commit names, by digest. Those that are empty stay as they are.
-type Pushed struct{ Operator, Catalog string }
+type Pushed struct{ Operator, Agent, Catalog string }
 
 // Stamp writes the settings of this demo into the tree in dir.
 func (o *Options) Stamp(dir string, pushed Pushed) error {
@@ -43,6 +43,7 @@ func (o *Options) Stamp(dir string, pushed Pushed) error {
 		replace(&s.Architecture, o.Architecture)
 		replace(&s.MemcachedImage, o.MemcachedImage)
 		replace(&s.OperatorImage, pushed.Operator)
+		replace(&s.AgentImage, pushed.Agent)
 		replace(&s.CatalogImage, pushed.Catalog)
 	})
 }

@@ -86,7 +86,7 @@ func TestPushedImagesGoIntoTheSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Repo: "https://git.example.org/x.git", Revision: "b"}
-	if err := o.Stamp(dir, Pushed{Operator: "r.example.org/o@sha256:12"}); err != nil {
+	if err := o.Stamp(dir, Pushed{Operator: "r.example.org/o@sha256:12", Agent: "r.example.org/a@sha256:34"}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := values.Read(dir)
@@ -95,6 +95,7 @@ func TestPushedImagesGoIntoTheSettings(t *testing.T) {
 	}
 	want := before
 	want.RepoURL, want.Revision, want.OperatorImage = o.Repo, o.Revision, "r.example.org/o@sha256:12"
+	want.AgentImage = "r.example.org/a@sha256:34"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -114,7 +114,8 @@ func TestAPlanAsJSON(t *testing.T) {
 	object.Keep = nil
 	want := Object{
 		Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription", Namespace: "memcached-operator-system",
-		Name: "memcached-operator", Wave: 1, Health: argo.Ours, Images: []string{"docker.io/library/memcached:1.6.45"},
+		Name: "memcached-operator", Wave: 1, Health: argo.Ours,
+		Images: []string{"docker.io/library/memcached:1.6.45", "registry.example.com/memcached-agent:0.1.0"},
 	}
 	if diff := cmp.Diff(want, object, cmp.AllowUnexported(Object{})); diff != "" {
 		t.Errorf("Subscription (-want +got):\n%s", diff)

@@ -18,7 +18,8 @@ const placeholderHost = "example.com"
 // Settings are the values in which one user of gitops/ differs from the next.
 type Settings struct {
 	RepoURL, Revision, ArgoCDNamespace, Architecture string
-	OperatorImage, MemcachedImage, CatalogImage      string
+	OperatorImage, AgentImage                        string
+	MemcachedImage, CatalogImage                     string
 }
 
 // Settings are those in the settings file.
@@ -31,7 +32,7 @@ func (f Files) Settings() (Settings, error) {
 	for key, value := range map[string]*string{
 		"repoURL": &s.RepoURL, "revision": &s.Revision, "argocdNamespace": &s.ArgoCDNamespace,
 		architecture: &s.Architecture, "operatorImage": &s.OperatorImage,
-		"memcachedImage": &s.MemcachedImage, "catalogImage": &s.CatalogImage,
+		"agentImage": &s.AgentImage, "memcachedImage": &s.MemcachedImage, "catalogImage": &s.CatalogImage,
 	} {
 		node, err := root.Pipe(yaml.Lookup("data", key))
 		if err != nil {
@@ -92,7 +93,8 @@ func (f Files) WithArchitecture(name string) (Files, error) {
 // Placeholders names the settings that are still examples, and those that are not.
 func (s Settings) Placeholders() (examples, own []string) {
 	for _, setting := range []struct{ name, value string }{
-		{"repoURL", s.RepoURL}, {"operatorImage", s.OperatorImage}, {"catalogImage", s.CatalogImage},
+		{"repoURL", s.RepoURL}, {"operatorImage", s.OperatorImage}, {"agentImage", s.AgentImage},
+		{"catalogImage", s.CatalogImage},
 	} {
 		if isPlaceholder(setting.value) {
 			examples = append(examples, setting.name)

@@ -42,7 +42,7 @@ func (s subject) places(o tree.Object) (found []place, all []string) {
 	switch {
 	case s.configures(o): // None there leaves those of the bundle, which are all.
 		return []place{operand(o), {"the node selector", confined(o, "spec", "config")}}, nil
-	case o.Is("apps", "Deployment") && sets(o.Unstructured.Object, memcachedVariable):
+	case runs(o):
 		all = slices.DeleteFunc(s.builder.Files.Architectures(), func(name string) bool { return name == repo.Multiarch })
 		return []place{operand(o), {"the node affinity", confined(o, "spec", "template", "spec")}}, all
 	}

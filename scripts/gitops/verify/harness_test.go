@@ -53,6 +53,7 @@ func taken(t *testing.T) repo.Files {
 	return apply(t, shipped(t),
 		replace(repo.SettingsFile, `git\.example\.com`, "git.acme.test"),
 		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
+		replace(repo.SettingsFile, `agentImage: .*`, "agentImage: registry.acme.test/memcached-agent:7"),
 		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator-catalog@.*`,
 			"registry.acme.test/memcached-operator-catalog@sha256:"+strings.Repeat("7", 64)),
 		replace(repo.SettingsFile, `memcachedImage: .*`, "memcachedImage: registry.acme.test/memcached:7"),

@@ -67,6 +67,9 @@ func (s subject) uses(o tree.Object) []use {
 	for _, value := range s.configured(o, memcachedVariable) {
 		found = append(found, use{"memcached image", value, settings.MemcachedImage, false})
 	}
+	for _, value := range s.configured(o, agentVariable) {
+		found = append(found, use{"agent's image", value, settings.AgentImage, false})
+	}
 	return found
 }
 
@@ -85,7 +88,10 @@ func floating(image string) string {
 	return "is whatever is newest"
 }
 
-const memcachedVariable = "RELATED_IMAGE_MEMCACHED"
+const (
+	memcachedVariable = "RELATED_IMAGE_MEMCACHED"
+	agentVariable     = "RELATED_IMAGE_AGENT"
+)
 
 var zeros = regexp.MustCompile(`@sha256:0{64}$`)
 
@@ -109,10 +115,15 @@ func (s subject) configures(o tree.Object) bool {
 	return o.Is(tree.OLM, "Subscription") && s.builder.Installs(o)
 }
 
-// configured are the values of a variable of the operator. One that a Subscription leaves out is empty.
+// runs tells whether it is the operator's Deployment.
+func runs(o tree.Object) bool {
+	return o.Is("apps", "Deployment") && sets(o.Unstructured.Object, memcachedVariable)
+}
+
+// configured are the values of a variable of the operator. One that is left out where the operator is told is empty.
 func (s subject) configured(o tree.Object, variable string) []string {
 	values := variables(o.Unstructured.Object, variable)
-	if len(values) == 0 && s.configures(o) {
+	if len(values) == 0 && (s.configures(o) || runs(o)) {
 		return []string{""}
 	}
 	return values

@@ -35,6 +35,24 @@ var imageMistakes = map[string]broken{
 		},
 		"image", []string{"Subscription", "memcached image", `""`},
 	},
+	"another agent for the operator": {
+		[]string{"direct"}, []edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`)},
+		"image", []string{"agent's image", "registry.acme.test/memcached-agent:7"},
+	},
+	"an operator that is told of no agent": {
+		[]string{"direct"}, []edit{
+			unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`),
+			replace("operator/config/manager/manager.yaml", `RELATED_IMAGE_AGENT`, "RELATED_IMAGE"),
+		},
+		"image", []string{"Deployment", "agent's image", `""`},
+	},
+	"a Subscription without the agent's image": {
+		[]string{"olm"}, []edit{
+			unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`),
+			replace(subscription, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE"),
+		},
+		"image", []string{"Subscription", "agent's image", `""`},
+	},
 	"whatever is newest": {
 		[]string{"direct"}, []edit{replace("operator/config/samples/cache_v1_memcached.yaml", "size: 3", "size: 3\n  image: docker.io/library/memcached:latest")},
 		"newest", []string{"Memcached", "memcached:latest", "whatever is newest"},

@@ -48,6 +48,10 @@ var projectMistakes = map[string]broken{
 		[]string{"direct"}, []edit{replace(project, "kind: Memcached}", "kind: Redis}")},
 		"permission", []string{"Memcached memcached-samples/memcached-sample", "namespaceResourceWhitelist", project},
 	},
+	"an operator without the right to its NetworkPolicy": {
+		[]string{"direct"}, []edit{replace("gitops/bootstrap/projects/operator-direct/project.yaml", `.*kind: NetworkPolicy}\n`, "")},
+		"permission", []string{"NetworkPolicy memcached-operator-system/memcached-operator-controller-manager", "namespaceResourceWhitelist"},
+	},
 	"a kind of the cluster that the project does not name": {
 		[]string{"direct"}, []edit{replace(project, "kind: Namespace}", "kind: Node}")},
 		"permission", []string{"Namespace memcached-samples", "clusterResourceWhitelist"},

@@ -29,11 +29,11 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		level  string // empty: no problem
 		words  []string
 	}{
-		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, catalogImage", "gitops-init"}},
-		"and an error if somebody insists":     {shipped(t), true, Error, []string{"repoURL, operatorImage, catalogImage"}},
+		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, catalogImage", "gitops-init"}},
+		"and an error if somebody insists":     {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
-		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "beside your own repoURL, catalogImage"}},
-		"so is the repository":                 {example(t, "repoURL"), false, Error, []string{"repoURL", "beside your own operatorImage, catalogImage"}},
+		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "beside your own repoURL, agentImage, catalogImage"}},
+		"so is the repository":                 {example(t, "repoURL"), false, Error, []string{"repoURL", "beside your own operatorImage, agentImage, catalogImage"}},
 		"a catalog by tag is an error":         {catalog(t, ":v1"), false, Error, []string{"catalogImage", "has no digest"}},
 		"one with a digest of zeros a warning": {catalog(t, "@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
 		"or an error":                          {catalog(t, "@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
@@ -114,7 +114,7 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 	for _, v := range variants(taken(t)) {
 		seen[strings.Join(v.options, "+")]++
 	}
-	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "two-replicas", "version"} {
+	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "monitoring", "two-replicas", "version"} {
 		if seen[option] != 5 {
 			t.Errorf("option %q is tried with %d architectures: %v", option, seen[option], seen)
 		}

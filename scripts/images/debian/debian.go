@@ -1,5 +1,5 @@
-// Package debian unpacks programs of other architectures from Debian's packages. The machine's own apt fetches them,
-// from the mirrors that it is set up with and checked by their signatures, but into a folder aside: the machine's
+// Package debian unpacks programs, also of other architectures, from Debian's packages. The machine's own apt fetches
+// them, from the mirrors that it is set up with and checked by their signatures, but into a folder aside: the machine's
 // packages, architectures and lists stay as they are.
 package debian
 

@@ -32,26 +32,32 @@ func has(images map[string][]string) Registry {
 }
 
 func TestWhatIsPrinted(t *testing.T) {
-	const operator, memcached, proxy = "r.example.com/operator:1", "r.example.com/memcached:1", "r.example.com/proxy:1"
+	const (
+		operator, proxy  = "r.example.com/operator:1", "r.example.com/proxy:1"
+		memcached, agent = "r.example.com/memcached:1", "r.example.com/agent:1"
+	)
 	tests := map[string]struct {
 		golden string
 		images map[string][]string
 	}{
 		"all images have the same": {"same", map[string][]string{
 			operator: {"linux/amd64", "linux/s390x"}, memcached: {"linux/amd64", "linux/s390x"}, proxy: {"linux/amd64", "linux/s390x"},
+			agent: {"linux/amd64", "linux/s390x"},
 		}},
 		"one has more than another": {"more", map[string][]string{
 			operator: {"linux/amd64", "linux/s390x"}, memcached: {"linux/386", "linux/amd64"}, proxy: {"linux/amd64"},
+			agent: {"linux/amd64", "linux/s390x"},
 		}},
 		"they have nothing in common": {"nothing", map[string][]string{
-			operator: {"linux/s390x"}, memcached: {"linux/amd64"}, proxy: {"linux/amd64"},
+			operator: {"linux/s390x"}, memcached: {"linux/amd64"}, proxy: {"linux/amd64"}, agent: {"linux/amd64"},
 		}},
-		"one could not be read": {"unread", map[string][]string{operator: {"linux/amd64"}, proxy: {"linux/amd64"}}},
+		"one could not be read": {"unread", map[string][]string{operator: {"linux/amd64"}, proxy: {"linux/amd64"}, agent: {"linux/amd64"}}},
 	}
 	promised := []string{"amd64", "s390x"}
 	promises := []Promise{
 		{Name: Operator, Reference: operator, Architectures: promised},
 		{Name: "proxy", Reference: proxy, Architectures: promised},
+		{Name: Agent, Reference: agent, Architectures: promised[:1]},
 		{Name: Memcached, Reference: "r.example.com/of-the-manifests:1", Architectures: promised[:1]},
 	}
 	for name, tc := range tests {

@@ -21,6 +21,9 @@ const (
 	// those of the environment as the variable: RELATED_IMAGE_MEMCACHED makes memcached.
 	Operator = "operator"
 
+	// Agent is what the image of what runs beside memcached is called here.
+	Agent = "agent"
+
 	// Memcached is what the image of a Memcached that names none is called here.
 	Memcached = "memcached"
 

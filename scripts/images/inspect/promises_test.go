@@ -126,7 +126,7 @@ func TestEveryPlaceOfThisRepositoryIsRead(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Compact(sources)); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
-	if !named[Operator] || !named[Memcached] {
+	if !named[Operator] || !named[Agent] || !named[Memcached] {
 		t.Errorf("images: %v", named)
 	}
 }

@@ -144,10 +144,12 @@ func (i *Image) single() string {
 
 // remedy is what to do about an image that is not as promised.
 func (i *Image) remedy() string {
+	platforms := "linux/" + strings.Join(i.Promised, ",linux/")
 	switch i.Name {
 	case Operator:
-		platforms := "linux/" + strings.Join(i.Promised, ",linux/")
 		return fmt.Sprintf("push it by make image-index IMG=%s PLATFORMS=%s", i.Reference, platforms)
+	case Agent:
+		return fmt.Sprintf("push it by make agent-image-index AGENT_IMG=%s PLATFORMS=%s", i.Reference, platforms)
 	case Memcached:
 		return "name another by --memcached-image, such as one of a registry of your own"
 	default:

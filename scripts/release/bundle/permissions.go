@@ -27,6 +27,7 @@ var scoped = map[string]bool{
 	// namespaces asks for them, and only there OLM makes a ClusterRole of permissions. In a Role the rule gives nothing.
 	"/nodes":                             false,
 	"/pods":                              false,
+	"/secrets":                           false,
 	"/services":                          false,
 	"apiregistration.k8s.io/apiservices": false,
 	"apps/deployments":                   false,

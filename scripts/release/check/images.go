@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
@@ -15,6 +17,15 @@ var imageRules = []rule[*view]{
 		for _, image := range v.usedImages() {
 			if err := bundle.ValidateImage("image", image); err != nil {
 				broken = append(broken, err.Error())
+			}
+		}
+		return broken
+	}},
+	{"the manager is told the images of caches", func(v *view) (broken messages) {
+		for _, c := range v.containers() {
+			for _, name := range []string{"RELATED_IMAGE_MEMCACHED", "RELATED_IMAGE_AGENT"} {
+				named := slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name && e.Value != "" })
+				broken.when(c.Name == "manager" && !named, "container %s has no %s", c.Name, name)
 			}
 		}
 		return broken

@@ -13,7 +13,7 @@ type schema struct {
 
 // kubernetesTypes are fields whose type is Kubernetes' own. People know these as a whole.
 var kubernetesTypes = []string{
-	"affinity", "conditions", "from", "resources", "tolerations", "topologySpreadConstraints",
+	"affinity", "conditions", "from", "metricsFrom", "resources", "tolerations", "topologySpreadConstraints",
 }
 
 // fields lists the paths of all fields, as descriptors have them: the first element stands for a list's.

@@ -29,6 +29,12 @@ type Release struct {
 
 	// Build builds the operator's image of the sources in dir, and returns its digest.
 	Build func(ctx context.Context, dir, version string) (digest string, err error)
+
+	// BuildAgent builds the agent's image of the sources in dir, and returns its digest.
+	BuildAgent func(ctx context.Context, dir string) (digest string, err error)
+
+	// AgentSources names the folders in dir that the agent is made of, as git writes them.
+	AgentSources func(ctx context.Context, dir string) (folders []string, err error)
 }
 
 // facts are what a release finds out before it begins.
@@ -37,6 +43,8 @@ type facts struct {
 	oldVersion string // that the tree names so far
 	oldImage   string // of the operator, as the manifests have it
 	image      string // of the operator, with tag and digest
+	oldAgent   string // the agent's image, as the manifests have it
+	agent      string // the agent's image, with tag and digest
 	createdAt  string
 	subjects   []string // of the commits since the last release
 	lastTag    string
@@ -90,6 +98,9 @@ func (r *Release) find(ctx context.Context) (*facts, error) {
 	if f.oldVersion, f.oldImage, err = current(r.Root); err != nil {
 		return nil, err
 	}
+	if f.oldAgent, err = managerAgent(r.Root); err != nil {
+		return nil, err
+	}
 	if f.createdAt, err = commitTime(ctx, r.Root); err != nil {
 		return nil, err
 	}
@@ -99,7 +110,10 @@ func (r *Release) find(ctx context.Context) (*facts, error) {
 	if err := errors.Join(f.validateOrder(), validateAPI(r.Root)); err != nil {
 		return nil, err
 	}
-	f.image, err = r.pushedImage(ctx)
+	if f.image, err = r.pushedImage(ctx); err != nil {
+		return nil, err
+	}
+	f.agent, err = r.pushedAgent(ctx, f)
 	return f, err
 }
 

@@ -3,17 +3,10 @@ package cut
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/emit"
-	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
@@ -29,6 +22,9 @@ func good(root string) *Release {
 		Root: root, Version: "0.2.0", Registry: registry,
 		Digest: func(_ context.Context, image string) (string, error) { return nameOf(image) + "@" + pushed, nil },
 		Build:  func(context.Context, string, string) (string, error) { return pushed, nil },
+
+		BuildAgent:   func(context.Context, string) (string, error) { return pushed, nil },
+		AgentSources: func(context.Context, string) ([]string, error) { return []string{"operator/cmd/agent"}, nil },
 	}
 }
 
@@ -187,9 +183,14 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 
 func TestRoomsThatDoNotAgreeAreNoticed(t *testing.T) {
 	root := repository(t)
-	f := &facts{image: registry + "/memcached-operator:0.2.0@" + pushed}
+	f := &facts{
+		image: registry + "/memcached-operator:0.2.0@" + pushed, agent: registry + "/memcached-agent:0.1.0@" + pushed,
+	}
 	err := agree(root, f, &made{bundle: "registry.acme.test/bundle@" + pushed})
-	for _, want := range []string{"amd64 has", "s390x has", "gitops/settings/settings.yaml has", "Makefile has", managerFile + " has", "catalog.yaml has"} {
+	for _, want := range []string{
+		"amd64 has", "s390x has", "gitops/settings/settings.yaml has", "Makefile has", managerFile + " has", "catalog.yaml has",
+		`amd64 has "` + oldAgent, `settings.yaml has "` + oldAgent, "related image manager has", `related image agent has "` + oldAgent,
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
@@ -203,83 +204,4 @@ func run(t *testing.T, r *Release) string {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// repository copies what a release works on into a repository of its own, as it was after the release 0.1.0.
-func repository(t *testing.T) string {
-	t.Helper()
-	root := t.TempDir()
-	for _, room := range []string{"operator/config", "overlays", "gitops", templates} {
-		if err := os.CopyFS(filepath.Join(root, room), os.DirFS(filepath.Join("../../..", room))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const image = "registry.example.com/memcached-operator:0.1.0"
-	writeFile(t, root, managerFile, imageLine.ReplaceAllString(read(t, root, managerFile), "image: "+image))
-	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n"+
-		"deploy:\n\t@deploy --set-image registry.example.com/memcached-operator=$(IMG)\n")
-	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewTag: 0.1.0\n")
-	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
-	dir := filepath.Join(root, bundle.Dir)
-	options := bundle.Options{Version: "0.1.0", Image: image, Channels: []string{"stable", "candidate"}}
-	if err := emit.Bundle(t.Context(), root, dir, options); err != nil {
-		t.Fatal(err)
-	}
-	if err := emit.Catalog(dir, "registry.example.com/memcached-operator-bundle:v0.1.0"); err != nil {
-		t.Fatal(err)
-	}
-	mustGit(t, root, "init", "--quiet")
-	commit(t, root, "Everything before")
-	mustGit(t, root, "tag", "v0.1.0")
-	writeFile(t, root, "one", "")
-	commit(t, root, "one: a change")
-	return root
-}
-
-var imageLine = regexp.MustCompile(`image: \S*/memcached-operator\S*`)
-
-func commit(t *testing.T, root, subject string) {
-	t.Helper()
-	t.Setenv("GIT_COMMITTER_DATE", "2026-01-31T13:00:00+01:00")
-	mustGit(t, root, "add", "--all")
-	mustGit(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", subject)
-}
-
-func mustGit(t *testing.T, root string, args ...string) {
-	t.Helper()
-	if _, err := worktree.Git(t.Context(), root, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// snapshot is a tree's content, without Git's own.
-func snapshot(t *testing.T, root string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := walk(root, func(name string, content []byte) error {
-		if !strings.HasPrefix(name, ".git/") {
-			files[name] = string(content)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-func read(t *testing.T, root, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-func writeFile(t *testing.T, root, name, content string) {
-	t.Helper()
-	if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

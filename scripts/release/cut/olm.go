@@ -20,10 +20,8 @@ type made struct {
 // stampOLM writes bundle and catalog, and finds the digests of their images.
 func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, error) {
 	folder := filepath.Join(dir, bundle.Dir)
-	_, digest, _ := strings.Cut(f.image, "@")
 	options := bundle.Options{
-		// Without the tag: tools that mirror images take one or the other.
-		Version: r.Version, Image: nameOf(f.image) + "@" + digest,
+		Version: r.Version, Image: withoutTag(f.image),
 		Channels: f.channels(), DefaultChannel: "stable", CreatedAt: f.createdAt, Digest: r.pin,
 	}
 	if err := emit.Bundle(ctx, dir, folder, options); err != nil {
@@ -58,10 +56,10 @@ func (f *facts) channels() []string {
 	return []string{"stable", "candidate"}
 }
 
-// pin leaves an image by digest as it is, such as the operator's, which has been asked for.
+// pin asks for digests that are not known, such as the operator's and the agent's are.
 func (r *Release) pin(ctx context.Context, image string) (string, error) {
 	if strings.Contains(image, "@") {
-		return image, nil
+		return withoutTag(image), nil
 	}
 	return r.Digest(ctx, image)
 }

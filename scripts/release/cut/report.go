@@ -16,8 +16,8 @@ func (r *Release) report(out io.Writer, f *facts, m *made, changed []string) {
 	for _, name := range changed {
 		fmt.Fprintf(out, "  %s\n", name)
 	}
-	_, operator, _ := strings.Cut(f.image, "@")
-	fmt.Fprintf(out, "\nPushed already:\n  %s\n  %s\n", r.operatorImage(), operator)
+	fmt.Fprintf(out, "\nPushed already:\n  %s\n    %s\n  %s:%s, %s\n    %s\n",
+		r.operatorImage(), digestIn(f.image), nameOf(f.agent), tagOf(f.agent), f.agentNews(), digestIn(f.agent))
 	fmt.Fprintf(out, "\nTo push, in this order; the digests have to come out as they stand here:\n"+
 		"  make bundle-push BUNDLE_IMG=%s:v%s\n    %s\n  make catalog-push CATALOG_IMG=%s:v%s\n    %s\n"+
 		"  git add --all && git commit --message 'release: v%[2]s' && git tag v%[2]s && git push origin HEAD v%[2]s\n",
@@ -30,6 +30,14 @@ func (r *Release) report(out io.Writer, f *facts, m *made, changed []string) {
 	for _, subject := range f.subjects {
 		fmt.Fprintf(out, "- %s\n", subject)
 	}
+}
+
+// agentNews tells whether the caches will have something to wait for.
+func (f *facts) agentNews() string {
+	if f.agent == f.oldAgent {
+		return "the same as before"
+	}
+	return "in place of " + f.oldAgent
 }
 
 func digestIn(ref string) string {

@@ -79,7 +79,7 @@ func edit(dir, name string, pairs ...string) error {
 
 // stampManifests writes the image that the overlays and the bundle build on.
 func (r *Release) stampManifests(dir string, f *facts) error {
-	pairs := []string{"image: " + f.oldImage, "image: " + f.image}
+	pairs := []string{"image: " + f.oldImage, "image: " + f.image, "value: " + f.oldAgent, "value: " + f.agent}
 	if r.MemcachedImage != "" {
 		old, err := values.Read(dir)
 		if err != nil {
@@ -110,7 +110,7 @@ func (r *Release) stampMakefile(dir string, f *facts) error {
 // stampSettings writes what Argo CD installs.
 func (r *Release) stampSettings(dir string, f *facts) error {
 	return values.Edit(dir, func(s *values.Settings) {
-		s.OperatorImage = f.image
+		s.OperatorImage, s.AgentImage = f.image, f.agent
 		if r.MemcachedImage != "" {
 			s.MemcachedImage = r.MemcachedImage
 		}
@@ -159,6 +159,9 @@ func stampDocs(dir string, f *facts) error {
 		nameOf(f.oldImage) + "-bundle:v" + old, nameOf(f.image) + "-bundle:v" + now,
 		nameOf(f.oldImage) + "-catalog:v" + old, nameOf(f.image) + "-catalog:v" + now,
 		nameOf(f.oldImage), nameOf(f.image),
+		nameOf(f.oldAgent) + ":" + tagOf(f.oldAgent), nameOf(f.agent) + ":" + tagOf(f.agent),
+		nameOf(f.oldAgent), nameOf(f.agent),
+		agentName + ":" + tagOf(f.oldAgent), agentName + ":" + tagOf(f.agent),
 	}, pairs...)...)
 	return walk(dir, func(name string, content []byte) error {
 		isDoc := filepath.Ext(name) == ".md" && (strings.HasPrefix(name, "docs/") || filepath.Base(name) == "README.md")
@@ -194,6 +197,15 @@ func addTemplates(dir string, f *facts) error {
 }
 
 func releasedTemplates(version string) string { return filepath.Join(templates, "released", version) }
+
+// withoutTag is an image's reference by digest alone: tools that mirror images take one or the other.
+func withoutTag(image string) string { return nameOf(image) + "@" + digestIn(image) }
+
+// tagOf is the tag in an image's reference.
+func tagOf(image string) string {
+	byTag, _, _ := strings.Cut(image, "@")
+	return strings.TrimPrefix(strings.TrimPrefix(byTag, nameOf(image)), ":")
+}
 
 // nameOf is an image's reference without tag and digest.
 func nameOf(image string) string {

@@ -103,26 +103,33 @@ func lastReleased(root string) (string, error) {
 	return slices.MaxFunc(files, func(a, b string) int { return version(a).Compare(version(b)) }), nil
 }
 
-// pushedImage is the operator's image as the registry has it. It has to be what the sources make: whoever installs a
-// release runs this commit.
+// pushedImage is the operator's image as the registry has it.
 func (r *Release) pushedImage(ctx context.Context) (string, error) {
-	pinned, err := r.Digest(ctx, r.operatorImage())
-	if err != nil {
-		return "", fmt.Errorf("%w: push it by make image-index REGISTRY=%s VERSION=%s", err, r.Registry, r.Version)
-	}
 	if r.MemcachedImage != "" {
 		if _, err := r.Digest(ctx, r.MemcachedImage); err != nil {
 			return "", err
 		}
 	}
-	_, pushed, _ := strings.Cut(pinned, "@")
-	built, err := r.Build(ctx, r.Root, r.Version)
+	push := fmt.Sprintf("make image-index REGISTRY=%s VERSION=%s", r.Registry, r.Version)
+	return r.pushedAs(ctx, r.operatorImage(), push, func() (string, error) { return r.Build(ctx, r.Root, r.Version) })
+}
+
+// pushedAs is an image with the digest by which the registry has it. That has to be what the sources make: whoever
+// installs a release runs this commit.
+func (r *Release) pushedAs(
+	ctx context.Context, image, push string, build func() (digest string, err error),
+) (string, error) {
+	pinned, err := r.Digest(ctx, image)
+	if err != nil {
+		return "", fmt.Errorf("%w: push it by %s", err, push)
+	}
+	built, err := build()
 	if err != nil {
 		return "", err
 	}
-	if pushed != built {
-		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by make image-index REGISTRY=%s "+
-			"VERSION=%s, with this version of Go", r.operatorImage(), pushed, built, r.Registry, r.Version)
+	if pushed := digestIn(pinned); pushed != built {
+		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by %s, with this version of Go",
+			image, pushed, built, push)
 	}
-	return r.operatorImage() + "@" + pushed, nil
+	return image + "@" + built, nil
 }

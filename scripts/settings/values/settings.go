@@ -21,6 +21,7 @@ type Settings struct {
 	ArgoCDNamespace string `json:"argocdNamespace"`
 	Architecture    string `json:"architecture"`
 	OperatorImage   string `json:"operatorImage"`
+	AgentImage      string `json:"agentImage"`
 	MemcachedImage  string `json:"memcachedImage"`
 	CatalogImage    string `json:"catalogImage"`
 }
@@ -36,6 +37,9 @@ func (s Settings) Placeholders() []string {
 	}
 	if isPlaceholder(s.OperatorImage) {
 		names = append(names, "operatorImage")
+	}
+	if isPlaceholder(s.AgentImage) {
+		names = append(names, "agentImage")
 	}
 	if isPlaceholder(s.CatalogImage) {
 		names = append(names, "catalogImage")
@@ -74,6 +78,7 @@ func (s *Settings) fields() map[string]*string {
 		"argocdNamespace": &s.ArgoCDNamespace,
 		"architecture":    &s.Architecture,
 		"operatorImage":   &s.OperatorImage,
+		"agentImage":      &s.AgentImage,
 		"memcachedImage":  &s.MemcachedImage,
 		"catalogImage":    &s.CatalogImage,
 	}

@@ -38,12 +38,13 @@ func TestInitReplacesValuesAndNothingElse(t *testing.T) {
 		choices Choices
 		want    Settings
 	}{
-		"version and memcached image stay when none is named": {
+		"versions and memcached image stay when none is named": {
 			choices: good(nil),
 			want: Settings{
 				RepoURL: "https://git.acme.test/team/operator.git", Revision: "main", Architecture: "amd64",
 				ArgoCDNamespace: "argocd",
 				OperatorImage:   "registry.acme.test/team/memcached-operator:0.1.0",
+				AgentImage:      "registry.acme.test/team/memcached-agent:0.1.0",
 				MemcachedImage:  "docker.io/library/memcached:1.6.45",
 				CatalogImage:    "registry.acme.test/team/memcached-operator-catalog@" + digest,
 			},
@@ -52,13 +53,14 @@ func TestInitReplacesValuesAndNothingElse(t *testing.T) {
 			choices: Choices{
 				Repo: "file:///srv/git/demo.git", Revision: "v2", Registry: "localhost:5001",
 				Version: "dev", Architecture: "multiarch", MemcachedImage: "localhost:5001/memcached:dev",
+				AgentImage:      "localhost:5001/agent:dev",
 				ArgoCDNamespace: "openshift-gitops", CatalogImage: "localhost:5001/catalog@" + digest,
 			},
 			want: Settings{
 				RepoURL: "file:///srv/git/demo.git", Revision: "v2", Architecture: "multiarch",
 				ArgoCDNamespace: "openshift-gitops",
 				OperatorImage:   "localhost:5001/memcached-operator:dev", MemcachedImage: "localhost:5001/memcached:dev",
-				CatalogImage: "localhost:5001/catalog@" + digest,
+				AgentImage: "localhost:5001/agent:dev", CatalogImage: "localhost:5001/catalog@" + digest,
 			},
 		},
 		"a revision that looks like a number stays a string": {
@@ -67,6 +69,7 @@ func TestInitReplacesValuesAndNothingElse(t *testing.T) {
 				RepoURL: "https://git.acme.test/team/operator.git", Revision: "1.20", Architecture: "amd64",
 				ArgoCDNamespace: "argocd",
 				OperatorImage:   "registry.acme.test/team/memcached-operator:0.1.0",
+				AgentImage:      "registry.acme.test/team/memcached-agent:0.1.0",
 				MemcachedImage:  "docker.io/library/memcached:1.6.45",
 				CatalogImage:    "registry.acme.test/team/memcached-operator-catalog@" + digest,
 			},
@@ -129,6 +132,7 @@ func TestInitRefusesBeforeItWrites(t *testing.T) {
 		"a version that is no tag":           {func(c *Choices) { c.Version = "a b" }, []string{"--version", `"a b"`, "0.1.0"}},
 		"an architecture without an overlay": {func(c *Choices) { c.Architecture = "riscv64" }, []string{"--architecture", "riscv64", "amd64, arm64, ppc64le, s390x, multiarch"}},
 		"a memcached image that is none":     {func(c *Choices) { c.MemcachedImage = "Mem cached" }, []string{"--memcached-image", "docker.io/library"}},
+		"an agent's image that is none":      {func(c *Choices) { c.AgentImage = "Agent" }, []string{"--agent-image", `"Agent"`, "memcached-agent:0.1.0"}},
 		"an Argo CD in no namespace":         {func(c *Choices) { c.ArgoCDNamespace = "Argo CD" }, []string{"--argocd-namespace", "Argo CD"}},
 		"a catalog by tag":                   {func(c *Choices) { c.CatalogImage = "a.b/c:v1" }, []string{"--catalog-image", "a.b/c:v1", "has no digest"}},
 		"a catalog that is none":             {func(c *Choices) { c.CatalogImage = "C C" }, []string{"--catalog-image", "C C", "sha256"}},
@@ -168,6 +172,25 @@ func TestInitTakesEveryFormOfRepository(t *testing.T) {
 		if err := validateRepo(repo); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestTheAgentStaysWhatItIs(t *testing.T) {
+	const here = "registry.acme.test/team"
+	tests := map[string]struct{ current, want string }{
+		"in another registry it keeps its tag":     {"registry.example.com/memcached-agent:0.3.0", here + "/memcached-agent:0.3.0"},
+		"and loses a digest that it had there":     {"registry.example.com/memcached-agent:0.3.0@" + digest, here + "/memcached-agent:0.3.0"},
+		"but not where that is all that it has":    {"registry.example.com/memcached-agent@" + digest, here + "/memcached-agent@" + digest},
+		"in the same registry it keeps its digest": {here + "/memcached-agent:0.3.0@" + digest, here + "/memcached-agent:0.3.0@" + digest},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			current := Settings{OperatorImage: "registry.example.com/memcached-operator:0.1.0", AgentImage: tc.current}
+			got, _ := good(func(c *Choices) { c.Version = "0.9.0" }).Resolve(current) // What else is missing is not of interest.
+			if got.AgentImage != tc.want {
+				t.Errorf("%s, want %s", got.AgentImage, tc.want)
+			}
+		})
 	}
 }
 

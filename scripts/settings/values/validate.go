@@ -27,7 +27,8 @@ func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 type Choices struct {
 	Repo, Revision, Registry              string // required
 	Version, Architecture, MemcachedImage string // empty: as it was
-	ArgoCDNamespace, CatalogImage         string // empty: as it was, the catalog in the new registry
+	ArgoCDNamespace                       string // empty: as it was
+	AgentImage, CatalogImage              string // empty: as it was, in the new registry
 }
 
 // Resolve turns the choices into settings. It names everything that is wrong with them.
@@ -39,6 +40,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 		ArgoCDNamespace: cmp.Or(c.ArgoCDNamespace, current.ArgoCDNamespace),
 		Architecture:    cmp.Or(c.Architecture, current.Architecture),
 		OperatorImage:   image,
+		AgentImage:      cmp.Or(c.AgentImage, agentImage(c.Registry, current.AgentImage)),
 		MemcachedImage:  cmp.Or(c.MemcachedImage, current.MemcachedImage),
 		CatalogImage:    cmp.Or(c.CatalogImage, inRegistry(c.Registry, current.CatalogImage)),
 	}
@@ -48,7 +50,8 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 		validateNamespace(s.ArgoCDNamespace),
 		imageErr,
 		validateArchitecture(s.Architecture),
-		validateImage("memcached-image", s.MemcachedImage),
+		validateImage("agent-image", s.AgentImage, "registry.example.com/memcached-agent:0.1.0"),
+		validateImage("memcached-image", s.MemcachedImage, "docker.io/library/memcached:1.6.45"),
 		validateDigest("catalog-image", s.CatalogImage),
 	)
 	return s, err
@@ -155,9 +158,20 @@ func operatorImage(registry, version string) (string, error) {
 	return tagged.String(), nil
 }
 
-func validateImage(flag, image string) error {
+// agentImage is the agent's image in a registry. Its version is not the operator's, so it stays what it was; its digest
+// is known of the registry that it was in alone.
+func agentImage(registry, current string) string {
+	moved := inRegistry(registry, current)
+	if moved == current || tagOf(current) == "" {
+		return moved
+	}
+	byTag, _, _ := strings.Cut(moved, "@")
+	return byTag
+}
+
+func validateImage(flag, image, example string) error {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return invalid(flag, image, err.Error(), "name it as in docker.io/library/memcached:1.6.45")
+		return invalid(flag, image, err.Error(), "name it as in "+example)
 	}
 	return nil
 }

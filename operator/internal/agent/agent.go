@@ -1,0 +1,107 @@
+// Package agent is the program that runs beside memcached in its Pod. It writes memcached's authentication file, makes
+// memcached load users and certificates that have changed, and exports metrics.
+//
+// What it takes for granted:
+//
+//   - memcached speaks plaintext on a loopback address of the Pod, and with TLS on another one;
+//   - with users, memcached is started with --auth-file after the agent has started, shares its process namespace, and
+//     runs as the same user;
+//   - memcached needs nothing of it while nothing changes.
+//
+// Data flows one way: mounted reads a Secret, users and certs judge it, reload makes memcached use it by protocol.
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+)
+
+// Run works until the context ends.
+func Run(ctx context.Context, options *Options, version string, log *slog.Logger) error {
+	if err := options.Validate(); err != nil {
+		return err
+	}
+	a := &agent{options: options, log: log, version: version}
+	a.exporter = &exporter.Exporter{Login: a.login, Log: log}
+	a.addUsers()
+	a.addCertificates()
+	defer a.exporter.Close()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, watcher := range a.watchers {
+		group.Go(func() error {
+			watcher.Run(ctx)
+			return nil
+		})
+	}
+	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
+	group.Go(func() error { return serve(ctx, options.ProbeAddress, probeHandler(a.started)) })
+	return group.Wait()
+}
+
+// agent is what Run puts together.
+type agent struct {
+	options  *Options
+	version  string
+	log      *slog.Logger
+	users    *reload.Users // nil if memcached asks for no password
+	watchers []*reload.Watcher
+	exporter *exporter.Exporter
+}
+
+func (a *agent) addUsers() {
+	if a.options.AuthDir == "" {
+		return
+	}
+	a.users = &reload.Users{
+		Dir: a.options.AuthDir, File: a.options.AuthFile, Address: a.options.MemcachedAddress, Proc: a.options.Proc,
+	}
+	if a.options.TLSDir != "" {
+		a.users.Certificate = &certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA}
+	}
+	a.watch("auth", a.users)
+}
+
+func (a *agent) addCertificates() {
+	if a.options.TLSDir == "" {
+		return
+	}
+	certificates := &reload.Certificates{
+		Source:  certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA},
+		Address: a.options.MemcachedTLSAddress, Login: a.login,
+	}
+	a.watch("tls", certificates)
+	a.exporter.Served = certificates.Served
+}
+
+func (a *agent) watch(secret string, subject reload.Subject) {
+	a.watchers = append(a.watchers, &reload.Watcher{
+		Secret: secret, Subject: subject, Interval: a.options.Interval, Log: a.log.With("secret", secret),
+	})
+}
+
+// login connects to memcached, with a password where it asks for one.
+func (a *agent) login(ctx context.Context) (*protocol.Client, error) {
+	if a.users == nil {
+		return protocol.Dial(ctx, a.options.MemcachedAddress, nil)
+	}
+	return a.users.Login(ctx)
+}
+
+// started returns an error until memcached can be started.
+func (a *agent) started() error {
+	if a.users == nil {
+		return nil
+	}
+	if err := a.users.Started(); err != nil {
+		return fmt.Errorf("there is no authentication file yet; the log tells why: %w", err)
+	}
+	return nil
+}

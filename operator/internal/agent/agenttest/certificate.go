@@ -1,0 +1,62 @@
+package agenttest
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"testing"
+	"time"
+)
+
+// Certificate is a certificate with its key, as PEM.
+type Certificate struct {
+	Parsed   *x509.Certificate
+	PEM, Key string
+
+	signer *ecdsa.PrivateKey
+}
+
+// NewCertificate makes a certificate for 127.0.0.1, by a CA, or by itself if there is none. It can be a CA as well.
+func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(t, err)
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	check(t, err)
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: serial.String()}, DNSNames: []string{"memcached.test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	parent, signer := template, key
+	if ca != nil {
+		parent, signer = ca.Parsed, ca.signer
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	check(t, err)
+	parsed, err := x509.ParseCertificate(der)
+	check(t, err)
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	check(t, err)
+	return &Certificate{
+		Parsed: parsed, signer: key,
+		PEM: block(t, "CERTIFICATE", der), Key: block(t, "EC PRIVATE KEY", keyDER),
+	}
+}
+
+// Secret is one of the type kubernetes.io/tls that holds the certificate.
+func (c *Certificate) Secret() map[string]string {
+	return map[string]string{"tls.crt": c.PEM, "tls.key": c.Key}
+}
+
+func block(t testing.TB, kind string, content []byte) string {
+	t.Helper()
+	var out bytes.Buffer
+	check(t, pem.Encode(&out, &pem.Block{Type: kind, Bytes: content}))
+	return out.String()
+}

@@ -1,0 +1,162 @@
+// Package certs knows which certificate is mounted, and which one memcached serves.
+package certs
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
+)
+
+// Keys of the Secret.
+const (
+	KeyCertificate = "tls.crt"
+	KeyPrivateKey  = "tls.key"
+	KeyClientCA    = "ca.crt"
+)
+
+// timeout is how long memcached may take to show its certificate.
+const timeout = 3 * time.Second
+
+// Mounted is what a Secret holds that memcached can load.
+type Mounted struct {
+	// Leaf is the certificate itself, without those that lead to its CA.
+	Leaf *x509.Certificate
+
+	// ClientCAs are those whose clients are let in; none where clients are not asked for a certificate.
+	ClientCAs []*x509.Certificate
+
+	// Sum changes with every change of what memcached loads.
+	Sum string
+}
+
+// Source is a Secret with a certificate, as it is mounted.
+type Source struct {
+	// Dir is the folder that the Secret is mounted at.
+	Dir string
+
+	// ClientCA says that memcached asks clients for a certificate, and loads the CAs of the Secret. Otherwise they are of
+	// no account.
+	ClientCA bool
+}
+
+// Load reads the folder. It refuses what memcached could not load, because memcached replaces the certificate before it
+// looks at the key and at the CAs: a pair that does not match would end every new handshake.
+func (s Source) Load() (*Mounted, error) {
+	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(secret, s.ClientCA)
+}
+
+// Parse reads the entries of a Secret.
+func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
+	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
+		if len(secret[key]) == 0 {
+			return nil, fmt.Errorf("the Secret lacks %s: it has to be of the type kubernetes.io/tls", key)
+		}
+	}
+	chain, err := certificates(KeyCertificate, secret[KeyCertificate])
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey]); err != nil {
+		return nil, fmt.Errorf("%s and %s are no pair that memcached could load: %w", KeyCertificate, KeyPrivateKey, err)
+	}
+	if err := strong(chain[0]); err != nil {
+		return nil, err
+	}
+	if !clientCA {
+		return &Mounted{Leaf: chain[0], Sum: sum(secret, KeyCertificate, KeyPrivateKey)}, nil
+	}
+	content, ok := secret[KeyClientCA]
+	if !ok {
+		return nil, fmt.Errorf("the Secret lacks %s, by which memcached is to check clients: "+
+			"add the CAs of the clients, or ask them for no certificate", KeyClientCA)
+	}
+	clientCAs, err := certificates(KeyClientCA, content)
+	if err != nil {
+		return nil, err
+	}
+	return &Mounted{
+		Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret, KeyCertificate, KeyPrivateKey, KeyClientCA),
+	}, nil
+}
+
+// strong refuses a key that OpenSSL does not load at its security level 2, which distributions set.
+func strong(leaf *x509.Certificate) error {
+	const least = 2048
+	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.Size()*8 < least {
+		return fmt.Errorf("%s: an RSA key of %d bits: memcached loads none below %d", KeyCertificate, key.Size()*8, least)
+	}
+	return nil
+}
+
+// certificates parses all certificates of a PEM file. Go passes over a block that is malformed, OpenSSL fails at it.
+func certificates(key string, content []byte) ([]*x509.Certificate, error) {
+	var list []*x509.Certificate
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("%s, certificate %d: %w", key, len(list)+1, err)
+		}
+		list = append(list, certificate)
+	}
+	if begun := bytes.Count(content, []byte("-----BEGIN CERTIFICATE-----")); len(list) == 0 || begun != len(list) {
+		return nil, fmt.Errorf("%s: %d certificates begin, and %d are whole: write PEM blocks", key, begun, len(list))
+	}
+	return list, nil
+}
+
+func sum(secret map[string][]byte, keys ...string) string {
+	hash := sha256.New()
+	for _, key := range keys {
+		fmt.Fprintf(hash, "%s %d\n", key, len(secret[key]))
+		_, _ = hash.Write(secret[key])
+	}
+	return string(hash.Sum(nil))
+}
+
+// Served asks memcached for its certificate. Nothing is sent but a handshake, so whoever answers needs not be trusted.
+// Where memcached wants a certificate of the client, too, it ends the handshake; by then it has shown its own.
+func Served(ctx context.Context, address string) (*x509.Certificate, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("memcached can't be reached: %w", err)
+	}
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(timeout)); err != nil {
+		return nil, err
+	}
+	var leaf *x509.Certificate
+	secured := tls.Client(connection, &tls.Config{
+		InsecureSkipVerify: true,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			leaf = state.PeerCertificates[0]
+			return nil
+		},
+	})
+	if err := secured.HandshakeContext(ctx); err == nil {
+		// Memcached prints an error about a connection that is gone before it has begun to read from it.
+		_ = secured.CloseWrite()
+		_, _ = io.Copy(io.Discard, secured)
+	} else if leaf == nil {
+		return nil, fmt.Errorf("memcached shows no certificate at %s: %w", address, err)
+	}
+	return leaf, nil
+}

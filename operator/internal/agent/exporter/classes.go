@@ -1,0 +1,58 @@
+package exporter
+
+import "slices"
+
+// items are the rows of "stats items", by slab class.
+var items = []row{
+	lruHits("hot", "hits_to_hot"),
+	lruHits("warm", "hits_to_warm"),
+	lruHits("cold", "hits_to_cold"),
+	lruHits("temporary", "hits_to_temp"),
+
+	slabGauge("current_items", "Items of the slab class.", "number"),
+	slabGauge("hot_items", "Items in HOT.", "number_hot"),
+	slabGauge("warm_items", "Items in WARM.", "number_warm"),
+	slabGauge("cold_items", "Items in COLD.", "number_cold"),
+	slabGauge("temporary_items", "Items in TEMPORARY.", "number_temp"),
+	slabGauge("items_age_seconds", "Age of the oldest item.", "age"),
+	slabGauge("hot_age_seconds", "Age of the oldest item in HOT.", "age_hot"),
+	slabGauge("warm_age_seconds", "Age of the oldest item in WARM.", "age_warm"),
+	slabCounter("mem_requested_bytes", "Bytes that the items need, without what their chunks leave empty.",
+		"mem_requested"),
+
+	slabCounter("items_evicted_total", "Items that had to go before their time, for others.", "evicted"),
+	slabCounter("items_evicted_nonzero_total", "Items with a time to live among those.", "evicted_nonzero"),
+	slabCounter("items_evicted_time_seconds", "How long ago the item had been used that was evicted last.",
+		"evicted_time"),
+	slabCounter("items_evicted_unfetched_total", "Items that were evicted and never read.", "evicted_unfetched"),
+	slabCounter("items_expired_unfetched_total", "Items that expired and were never read.", "expired_unfetched"),
+	slabCounter("items_outofmemory_total", "Items that found no memory.", "outofmemory"),
+	slabCounter("items_tailrepairs_total", "Items that were removed because their lock had been lost.", "tailrepairs"),
+	slabCounter("items_reclaimed_total", "Items that were stored in the place of an expired one.", "reclaimed"),
+	slabCounter("items_crawler_reclaimed_total", "Items that the LRU crawler removed.", "crawler_reclaimed"),
+	slabCounter("items_moves_to_cold", "Items that went from HOT or WARM to COLD.", "moves_to_cold"),
+	slabCounter("items_moves_to_warm", "Items that went from COLD to WARM.", "moves_to_warm"),
+	slabCounter("items_moves_within_lru", "Items that moved within HOT or WARM.", "moves_within_lru"),
+}
+
+// slabs are the rows of "stats slabs", by slab class.
+var slabs = slices.Concat(
+	commands(newMetric(Counter, "slab_commands_total", "Requests, by slab class, command and what came of them.",
+		"slab", "command", "status"), map[string]string{"hit": "_hits"}, "cas_hits", "cas_badval"),
+	[]row{
+		slabGauge("chunk_size_bytes", "Size of a chunk: the largest item of the slab class.", "chunk_size"),
+		slabGauge("chunks_per_page", "Chunks of a page.", "chunks_per_page"),
+		slabGauge("current_pages", "Pages of the slab class.", "total_pages"),
+		slabGauge("current_chunks", "Chunks of the slab class.", "total_chunks"),
+		slabGauge("chunks_used", "Chunks that hold an item.", "used_chunks"),
+		slabGauge("chunks_free", "Chunks that hold none.", "free_chunks"),
+		slabGauge("chunks_free_end", "Chunks at the end of the newest page that hold none.", "free_chunks_end"),
+	},
+)
+
+var allLRUHits = newMetric(Counter, "slab_lru_hits_total", "Reads that found their item, by the LRU that it was in.",
+	"slab", "lru")
+
+func lruHits(lru, stat string) row {
+	return row{metric: allLRUHits, labels: []string{lru}, stats: []string{stat}}
+}

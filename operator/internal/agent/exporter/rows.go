@@ -1,0 +1,68 @@
+package exporter
+
+import "slices"
+
+// row is a series: which statistics it is made of, and what it is called. Names, labels and types are those of the
+// official exporter, so that its dashboards and alerts work; some that are gauges by nature are counters there.
+type row struct {
+	metric *Metric
+	labels []string // values, after that of the slab class
+	stats  []string // the first less all the others
+}
+
+// Metrics that are not a statistic of memcached's.
+var (
+	up      = newMetric(Gauge, "up", "1 if memcached answers, 0 if not.")
+	version = newMetric(Gauge, "version", "Always 1. The label tells memcached's version.", "version")
+
+	certificateEnd = newMetric(Gauge, "certificate_not_after_timestamp_seconds",
+		"When the certificate ends that memcached serves, which may be another one than the Secret's.")
+)
+
+// Metrics are all that an Exporter may tell.
+func Metrics() []*Metric {
+	all := []*Metric{up, version, certificateEnd}
+	for _, row := range slices.Concat(general, settings, items, slabs) {
+		if !slices.Contains(all, row.metric) {
+			all = append(all, row.metric)
+		}
+	}
+	return all
+}
+
+func newMetric(kind Kind, name, help string, labels ...string) *Metric {
+	return &Metric{Name: "memcached_" + name, Kind: kind, Help: help, Labels: labels}
+}
+
+func gauge(name, help, stat string) row {
+	return row{metric: newMetric(Gauge, name, help), stats: []string{stat}}
+}
+
+func counter(name, help, stat string) row {
+	return row{metric: newMetric(Counter, name, help), stats: []string{stat}}
+}
+
+func slabGauge(name, help, stat string) row {
+	return row{metric: newMetric(Gauge, "slab_"+name, help, "slab"), stats: []string{stat}}
+}
+
+func slabCounter(name, help, stat string) row {
+	return row{metric: newMetric(Counter, "slab_"+name, help, "slab"), stats: []string{stat}}
+}
+
+// commands are the requests by command and status. Memcached counts each cas as a set, too; casOfSet are those counts.
+func commands(metric *Metric, statuses map[string]string, casOfSet ...string) []row {
+	command := func(name, status string, stats ...string) row {
+		return row{metric: metric, labels: []string{name, status}, stats: stats}
+	}
+	rows := []row{
+		command("cas", "badval", "cas_badval"),
+		command("set", "hit", append([]string{"cmd_set"}, casOfSet...)...),
+	}
+	for _, name := range []string{"get", "delete", "incr", "decr", "cas", "touch"} {
+		for status, suffix := range statuses {
+			rows = append(rows, command(name, status, name+suffix))
+		}
+	}
+	return rows
+}

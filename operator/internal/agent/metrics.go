@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+)
+
+// Metrics of the agent itself.
+var (
+	buildInfo = &exporter.Metric{
+		Name: "memcached_agent_build_info", Kind: exporter.Gauge, Labels: []string{"version"},
+		Help: "Always 1. The label tells the agent's version.",
+	}
+	inSync = &exporter.Metric{
+		Name: "memcached_agent_in_sync", Kind: exporter.Gauge, Labels: []string{"secret"},
+		Help: "1 if memcached uses what the Secret holds, 0 if not, or not yet.",
+	}
+	reloads = &exporter.Metric{
+		Name: "memcached_agent_reloads_total", Kind: exporter.Counter, Labels: []string{"secret"},
+		Help: "How often memcached was told to load what the Secret holds.",
+	}
+	restarts = &exporter.Metric{
+		Name: "memcached_agent_restarts_total", Kind: exporter.Counter,
+		Help: "How often the agent crashed and was started again in its container.",
+	}
+)
+
+// ownMetrics are those that say nothing of memcached.
+func ownMetrics() []*exporter.Metric { return []*exporter.Metric{buildInfo, inSync, reloads, restarts} }
+
+// samples are memcached's and those of the agent itself.
+func (a *agent) samples(ctx context.Context) []exporter.Sample {
+	samples := append(a.exporter.Collect(ctx),
+		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1},
+		exporter.Sample{Metric: restarts, Value: float64(a.options.Restarts)})
+	for _, watcher := range a.watchers {
+		live := 0.
+		if watcher.InSync() {
+			live = 1
+		}
+		samples = append(samples,
+			exporter.Sample{Metric: inSync, Labels: []string{watcher.Secret}, Value: live},
+			exporter.Sample{Metric: reloads, Labels: []string{watcher.Secret}, Value: float64(watcher.Reloads())})
+	}
+	return samples
+}

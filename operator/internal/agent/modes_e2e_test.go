@@ -1,0 +1,182 @@
+//go:build e2e
+
+package agent
+
+import (
+	"crypto/tls"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// TestMetricsComeThroughEveryMode starts memcached in each of its modes. Metrics come, the right client works and the
+// wrong ones do not.
+func TestMetricsComeThroughEveryMode(t *testing.T) {
+	ca := agenttest.NewCertificate(t, nil)
+	certificate := agenttest.NewCertificate(t, ca)
+	tests := map[string]*pod{
+		"plaintext":            {},
+		"users":                {users: "ann:one\nbob:two"},
+		"TLS":                  {certificate: certificate},
+		"TLS and users":        {certificate: certificate, users: "ann:one\nbob:two"},
+		"mutual TLS":           {certificate: certificate, clientCA: ca},
+		"mutual TLS and users": {certificate: certificate, clientCA: ca, users: "ann:one\nbob:two"},
+		"users, eight of them": {users: "bob:two\n" + strings.Repeat("ann:one\n", 7)},
+		"the longest user":     {users: "bob:two\nann:" + strings.Repeat("x", 250)},
+		"any other password":   {users: "bob:two\nann:ö:x:"},
+	}
+	for name, p := range tests {
+		t.Run(name, func(t *testing.T) {
+			p.start(t)
+			if p.users != "" {
+				p.awaitSync(t, "auth", 1)
+			}
+			address, config := p.options.MemcachedAddress, (*tls.Config)(nil)
+			if p.certificate != nil {
+				p.awaitSync(t, "tls", 1)
+				if got := value(t, p.metrics(t), "memcached_certificate_not_after_timestamp_seconds"); got != float64(certificate.Parsed.NotAfter.Unix()) {
+					t.Errorf("the certificate ends at %g", got)
+				}
+				address, config = p.options.MemcachedTLSAddress, trust(ca, pair(t, agenttest.NewCertificate(t, ca)))
+			}
+			p.tryClients(t, address, config)
+			if got := value(t, p.metrics(t), `memcached_commands_total{command="get",status="hit"}`); got < 1 {
+				t.Errorf("%g reads were counted", got)
+			}
+		})
+	}
+}
+
+// tryClients lets the right client work, and all kinds of wrong ones fail.
+func (p *pod) tryClients(t *testing.T, address string, config *tls.Config) {
+	t.Helper()
+	right, err := connect(t, address, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.users != "" {
+		for line := range strings.SplitSeq(p.users, "\n") {
+			if user, password, ok := strings.Cut(line, ":"); ok {
+				right = mustLogin(t, address, config, user, password)
+			}
+		}
+		mustBeRefused(t, address, config, "ann", "wrong")
+		mustBeRefused(t, address, config, "eve", "two")
+	}
+	right.set(t, "key", "value")
+	right.want(t, "key", "value")
+	if p.clientCA == nil {
+		return
+	}
+	stranger := pair(t, agenttest.NewCertificate(t, nil))
+	for name, wrong := range map[string]*tls.Config{"no certificate": trust(p.clientCA), "a foreign certificate": trust(p.clientCA, stranger)} {
+		if c, err := connect(t, address, wrong); err == nil {
+			if answer, err := c.ask("version\r\n", 1); err == nil {
+				t.Errorf("a client with %s is answered: %s", name, answer)
+			}
+		}
+	}
+}
+
+func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
+	t.Helper()
+	pair, err := tls.X509KeyPair([]byte(certificate.PEM), []byte(certificate.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+// TestEveryMetricIsThere makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
+func TestEveryMetricIsThere(t *testing.T) {
+	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:one", arguments: []string{"--extended=temporary_ttl=61"}}
+	p.start(t)
+	mustLogin(t, p.options.MemcachedAddress, nil, "ann", "one").set(t, "key", "value")
+	metrics := p.metrics(t)
+	for _, metric := range append(exporter.Metrics(), ownMetrics()...) {
+		if !strings.Contains(metrics, "\n# TYPE "+metric.Name+" "+string(metric.Kind)+"\n"+metric.Name) {
+			t.Errorf("there is no %s", metric.Name)
+		}
+	}
+}
+
+// TestMetricsComeWhenNoConnectionIsLeft opens more connections than memcached takes.
+func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
+	const limit = 60 // some are memcached's own descriptors
+	p := &pod{arguments: []string{fmt.Sprintf("--conn-limit=%d", limit)}}
+	p.start(t)
+	for range limit {
+		if _, err := connect(t, p.options.MemcachedAddress, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late, err := connect(t, p.options.MemcachedAddress, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := late.ask("", 1); answer != "ERROR Too many open connections" {
+		t.Fatalf("one more connection is taken: %q, %v", answer, err)
+	}
+	metrics := p.metrics(t)
+	if value(t, metrics, "memcached_up") != 1 || value(t, metrics, "memcached_connections_rejected_total") == 0 {
+		t.Error("the metrics do not tell that connections are refused")
+	}
+}
+
+// TestAPasswordIsNotStored logs in to a memcached that asks for no password, and takes the login for an item.
+func TestAPasswordIsNotStored(t *testing.T) {
+	p := &pod{}
+	p.start(t)
+	agent, err := protocol.Dial(t.Context(), p.options.MemcachedAddress, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	if err := agent.Authenticate(t.Context(), "ann", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(t, p.options.MemcachedAddress, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := c.ask("get memcached-agent\r\n", 1); err != nil || answer != "END" {
+		t.Errorf("there is %q, error %v", answer, err)
+	}
+}
+
+// TestALookAtTheCertificateLeavesNoTrace looks often. A connection that ends too early is an error in memcached's log.
+func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
+	p := &pod{certificate: agenttest.NewCertificate(t, nil)}
+	p.start(t)
+	for range 500 {
+		if _, err := certs.Served(t.Context(), p.options.MemcachedTLSAddress); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if log := p.log.String(); strings.Contains(log, "getpeername") || strings.Contains(log, "accept4") {
+		t.Error("memcached notes it")
+	}
+}
+
+// TestAMemcachedThatIsDownIsTold stops memcached, which changes nothing for the agent, and starts it again.
+func TestAMemcachedThatIsDownIsTold(t *testing.T) {
+	p := &pod{users: "ann:one"}
+	p.start(t)
+	_ = p.memcached.Process.Kill()
+	_ = p.memcached.Wait()
+	wait(t).Eventually(func() string { return p.metrics(t) }).Should(gomega.ContainSubstring("memcached_up 0\n"))
+	for _, path := range []string{"/healthz", "/started"} {
+		if status, err := p.status(path); err != nil || status != 200 {
+			t.Errorf("%s: %d, %v", path, status, err)
+		}
+	}
+	p.startMemcached(t)
+	wait(t).Eventually(func() string { return p.metrics(t) }).Should(gomega.ContainSubstring("memcached_up 1\n"))
+}

@@ -1,0 +1,62 @@
+// Package mounted reads Secrets that the kubelet has mounted.
+//
+// The kubelet writes each version of a Secret into a new folder, and then points the symbolic link ..data at it. The
+// files that one sees are links into ..data.
+package mounted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Read returns the entries of a Secret that have these names, all of the same version. Those that are not there are
+// left out. A folder that was not mounted by the kubelet is read as it is.
+func Read(dir string, names ...string) (map[string][]byte, error) {
+	for range 3 {
+		before, err := version(dir)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := readAll(filepath.Join(dir, before), names)
+		if err != nil {
+			return nil, err
+		}
+		// The kubelet removes the old version after it pointed at the new one: what was read may be a part of it.
+		after, err := version(dir)
+		if err != nil {
+			return nil, err
+		}
+		if before == after {
+			return entries, nil
+		}
+	}
+	return nil, fmt.Errorf("%s changes faster than it can be read", dir)
+}
+
+// version is the folder that ..data points at, relative to dir.
+func version(dir string) (string, error) {
+	target, err := os.Readlink(filepath.Join(dir, "..data"))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = os.Stat(dir)
+		return "", err
+	}
+	return target, err
+}
+
+func readAll(dir string, names []string) (map[string][]byte, error) {
+	entries := map[string][]byte{}
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries[name] = content
+	}
+	return entries, nil
+}

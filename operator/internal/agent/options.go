@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are what the agent is started with.
+type Options struct {
+	// MemcachedAddress is where memcached speaks plaintext, on the loopback interface.
+	MemcachedAddress string
+
+	// MemcachedTLSAddress is where memcached speaks TLS, on the loopback interface.
+	MemcachedTLSAddress string
+
+	// AuthDir is the folder that the Secret of the users is mounted at; empty means that memcached asks for none.
+	AuthDir string
+
+	// AuthFile is memcached's authentication file, which the agent writes.
+	AuthFile string
+
+	// TLSDir is the folder that the Secret of the certificate is mounted at; empty means that memcached has none.
+	TLSDir string
+
+	// ClientCA says that memcached asks clients for a certificate, by the CAs of the Secret.
+	ClientCA bool
+
+	// Interval is how often the folders are read.
+	Interval time.Duration
+
+	// MetricsAddress is where metrics are served; "0" turns them off.
+	MetricsAddress string
+
+	// ProbeAddress is where /healthz and /started are served; "0" turns them off.
+	ProbeAddress string
+
+	// Proc is where processes are to be seen. Tests let the agent see one alone.
+	Proc string
+
+	// Restarts is how often the agent was started again before; its supervisor tells.
+	Restarts int
+}
+
+// NewOptions returns the defaults.
+func NewOptions() *Options {
+	return &Options{
+		MemcachedAddress:    "127.0.0.1:11211",
+		MemcachedTLSAddress: "127.0.0.1:11212",
+		Interval:            2 * time.Second,
+		MetricsAddress:      ":9150",
+		ProbeAddress:        ":9151",
+		Proc:                "/proc",
+	}
+}
+
+// AddFlags adds a flag for each option that the command line may set.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.MemcachedAddress, "memcached-address", o.MemcachedAddress,
+		"Loopback address where memcached speaks plaintext.")
+	flags.StringVar(&o.MemcachedTLSAddress, "memcached-tls-address", o.MemcachedTLSAddress,
+		"Loopback address where memcached speaks TLS. Used with --tls-dir.")
+	flags.StringVar(&o.AuthDir, "auth-dir", o.AuthDir,
+		"Folder with the Secret of the users. Without it memcached is taken to ask for no password.")
+	flags.StringVar(&o.AuthFile, "auth-file", o.AuthFile,
+		"Memcached's authentication file, which the agent writes. Needed with --auth-dir.")
+	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
+		"Memcached asks clients for a certificate, so the Secret has to hold ca.crt. Used with --tls-dir.")
+	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
+		"Folder with the Secret of memcached's certificate. Without it memcached is taken to have none.")
+	flags.DurationVar(&o.Interval, "interval", o.Interval, "How often the folders are read.")
+	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder where memcached's process is to be seen.")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
+		"Address of /metrics; 0 turns it off.")
+	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
+		"Address of /healthz and /started; 0 turns them off.")
+}
+
+// Validate tells what can't work. Passwords go to memcached in plaintext, so they must not leave the Pod.
+func (o *Options) Validate() error {
+	if (o.AuthDir == "") != (o.AuthFile == "") {
+		return errors.New("--auth-dir and --auth-file need each other: set both or none")
+	}
+	if o.Interval <= 0 {
+		return fmt.Errorf("--interval %s: set a time such as 2s", o.Interval)
+	}
+	if err := loopback("--memcached-address", o.MemcachedAddress); err != nil || o.TLSDir == "" {
+		return err
+	}
+	return loopback("--memcached-tls-address", o.MemcachedTLSAddress)
+}
+
+func loopback(flag, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		return fmt.Errorf("%s %q: set a loopback address such as 127.0.0.1:11211", flag, address)
+	}
+	return nil
+}

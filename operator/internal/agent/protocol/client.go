@@ -1,0 +1,104 @@
+// Package protocol is a client of memcached's ASCII protocol, as much of it as the agent needs: to log in, to read
+// statistics, and to have certificates loaded anew.
+//
+// A client that returned an error other than ErrRefused can't be used any more: where its connection stands in the
+// protocol is not known.
+package protocol
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// Timeout is how long memcached may take to answer a command. On the loopback interface it takes well below a
+// millisecond.
+const Timeout = 3 * time.Second
+
+// ErrRefused tells that memcached does not know the user, or that the password is another one.
+var ErrRefused = errors.New("memcached refuses the user name or the password")
+
+// Client is a connection to memcached. It is used by one goroutine at a time.
+type Client struct {
+	connection net.Conn
+	reader     *bufio.Reader
+}
+
+// Dial connects to memcached, over TLS if a configuration is given.
+func Dial(ctx context.Context, address string, config *tls.Config) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("memcached can't be reached: %w", err)
+	}
+	if config != nil {
+		secured := tls.Client(connection, config)
+		if err := secured.HandshakeContext(ctx); err != nil {
+			_ = connection.Close()
+			return nil, fmt.Errorf("TLS handshake with memcached at %s: %w", address, err)
+		}
+		connection = secured
+	}
+	return &Client{connection: connection, reader: newReader(connection)}, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.connection.Close() }
+
+// Authenticate logs in. Where memcached asks for no password this is a command like any other, which stores its value;
+// a value that is expired from the start is never to be read.
+func (c *Client) Authenticate(ctx context.Context, user, password string) error {
+	if strings.ContainsAny(user+password, " \r\n\x00") {
+		return errors.New("memcached takes no blanks and line ends in user names and passwords")
+	}
+	answer, err := c.command(ctx,
+		fmt.Sprintf("set memcached-agent 0 -1 %d\r\n%s %s\r\n", len(user)+1+len(password), user, password), readLine)
+	switch {
+	case err != nil:
+		return err
+	case answer == "STORED":
+		return nil
+	case answer == "CLIENT_ERROR authentication failure":
+		return ErrRefused
+	}
+	return unexpected(answer)
+}
+
+// Stats returns the statistics of a kind: "settings", "items" or "slabs", or "" for the general ones.
+func (c *Client) Stats(ctx context.Context, kind string) (stats map[string]string, err error) {
+	_, err = c.command(ctx, strings.TrimSpace("stats "+kind)+"\r\n", func(reader *bufio.Reader) (_ string, err error) {
+		stats, err = readStats(reader)
+		return "", err
+	})
+	return stats, err
+}
+
+// RefreshCertificates makes memcached load its certificate, key and client CAs anew. New connections use them, and
+// those that are open stay. Check the files first: a pair that does not match replaces the one that worked.
+func (c *Client) RefreshCertificates(ctx context.Context) error {
+	answer, err := c.command(ctx, "refresh_certs\r\n", readLine)
+	if err != nil || answer == "OK" {
+		return err
+	}
+	return unexpected(answer)
+}
+
+// command sends a request and reads the answer, for as long as the context lasts.
+func (c *Client) command(
+	ctx context.Context, request string, read func(*bufio.Reader) (string, error),
+) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = c.connection.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if _, err := c.connection.Write([]byte(request)); err != nil {
+		return "", fmt.Errorf("memcached takes no command: %w", err)
+	}
+	return read(c.reader)
+}

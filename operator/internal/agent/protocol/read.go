@@ -1,0 +1,56 @@
+package protocol
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Bounds of an answer. The longest lines name files; each of at most 63 slab classes has less than 50 statistics.
+const (
+	maxLine  = 8 << 10
+	maxStats = 10000
+)
+
+func newReader(from io.Reader) *bufio.Reader { return bufio.NewReaderSize(from, maxLine) }
+
+// readLine returns a line without its end.
+func readLine(reader *bufio.Reader) (string, error) {
+	line, err := reader.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return "", fmt.Errorf("memcached answers with a line of more than %d bytes", maxLine)
+	}
+	if err != nil {
+		return "", fmt.Errorf("memcached answers nothing more: %w", err)
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}
+
+// readStats reads lines such as "STAT uptime 5" until END.
+func readStats(reader *bufio.Reader) (map[string]string, error) {
+	stats := map[string]string{}
+	for range maxStats {
+		line, err := readLine(reader)
+		if err != nil || line == "END" {
+			return stats, err
+		}
+		rest, ok := strings.CutPrefix(line, "STAT ")
+		name, value, _ := strings.Cut(rest, " ")
+		if !ok || name == "" {
+			return nil, unexpected(line)
+		}
+		stats[name] = value
+	}
+	return nil, fmt.Errorf("memcached answers with more than %d statistics", maxStats)
+}
+
+// unexpected is the error of an answer that is none of those that are known. It tells its beginning.
+func unexpected(answer string) error {
+	const enough = 200
+	if len(answer) > enough {
+		answer = answer[:enough]
+	}
+	return fmt.Errorf("memcached answers %q", answer)
+}

@@ -1,0 +1,81 @@
+package reload
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// servedFor is how long memcached's answer holds. Under mutual TLS each question is a handshake that fails, which older
+// and newer memcacheds note in their log.
+const servedFor = time.Minute
+
+// Certificates are memcached's own certificate with its key, and the CAs of its clients.
+type Certificates struct {
+	// Source is where the Secret is mounted.
+	Source certs.Source
+
+	// Address is where memcached speaks TLS.
+	Address string
+
+	// Login connects to memcached, with a password where it asks for one.
+	Login func(context.Context) (*protocol.Client, error)
+
+	mounted *certs.Mounted
+
+	mutex  sync.Mutex
+	served *x509.Certificate
+	asked  time.Time
+}
+
+// Read refuses what memcached could not load.
+func (c *Certificates) Read() (string, error) {
+	mounted, err := c.Source.Load()
+	if err != nil {
+		return "", err
+	}
+	c.mounted = mounted
+	return mounted.Sum, nil
+}
+
+// Tell has the files loaded. Of client CAs, memcached adds those that are new and keeps those that it had.
+func (c *Certificates) Tell(ctx context.Context) error {
+	client, err := c.Login(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return client.RefreshCertificates(ctx)
+}
+
+// Check compares the certificate that memcached serves with the one that is mounted.
+func (c *Certificates) Check(ctx context.Context) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	served, err := c.ask(ctx)
+	if err == nil && !served.Equal(c.mounted.Leaf) {
+		return errors.New("memcached serves another certificate than the one that is mounted")
+	}
+	return err
+}
+
+// Served is the certificate that memcached serves, or has served within the last minute.
+func (c *Certificates) Served(ctx context.Context) (*x509.Certificate, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.served != nil && time.Since(c.asked) < servedFor {
+		return c.served, nil
+	}
+	return c.ask(ctx)
+}
+
+func (c *Certificates) ask(ctx context.Context) (served *x509.Certificate, err error) {
+	c.asked = time.Now()
+	c.served, err = certs.Served(ctx, c.Address)
+	return c.served, err
+}

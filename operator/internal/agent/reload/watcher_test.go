@@ -1,0 +1,139 @@
+package reload
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+)
+
+// subject notes what is asked of it.
+type subject struct {
+	version           string
+	read, tell, check error
+	panics            bool
+	calls             []string
+}
+
+func (s *subject) Read() (string, error) {
+	if s.panics {
+		panic("unforeseen")
+	}
+	return s.version, s.read
+}
+
+func (s *subject) Tell(context.Context) error {
+	s.calls = append(s.calls, "tell "+s.version)
+	return s.tell
+}
+
+func (s *subject) Check(context.Context) error {
+	s.calls = append(s.calls, "check "+s.version)
+	return s.check
+}
+
+func newWatcher(s Subject) (*Watcher, *bytes.Buffer) {
+	log := &bytes.Buffer{}
+	return &Watcher{Subject: s, Interval: time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil))}, log
+}
+
+func TestAWatcher(t *testing.T) {
+	failure := errors.New("not yet")
+	type look struct {
+		change func(*subject)
+		want   string // what is called
+		inSync bool
+	}
+	none := func(*subject) {}
+	to := func(version string) func(*subject) { return func(s *subject) { s.version = version } }
+	tests := map[string][]look{
+		"tells of a version, asks the next time, and is quiet from then on": {
+			{none, "tell 1", false}, {none, "check 1", true}, {none, "", true},
+			{to("2"), "tell 2", false}, {none, "check 2", true}, {none, "", true},
+		},
+		"tells until memcached can be told": {
+			{func(s *subject) { s.tell = failure }, "tell 1", false}, {none, "tell 1", false},
+			{func(s *subject) { s.tell = nil }, "tell 1", false}, {none, "check 1", true},
+		},
+		"tells until the version is live": {
+			{func(s *subject) { s.check = failure }, "tell 1", false}, {none, "check 1, tell 1", false}, {none, "check 1, tell 1", false},
+			{func(s *subject) { s.check = nil }, "check 1", true}, {none, "", true},
+		},
+		"tells of the version before, too, when it comes back": {
+			{none, "tell 1", false}, {none, "check 1", true}, {to("2"), "tell 2", false}, {to("1"), "tell 1", false}, {none, "check 1", true},
+		},
+		"tells nothing of what memcached could not use": {
+			{none, "tell 1", false}, {none, "check 1", true},
+			{func(s *subject) { s.read = failure }, "", false}, {none, "", false},
+			{func(s *subject) { s.read = nil }, "", true},
+		},
+		"lives on after a panic": {
+			{func(s *subject) { s.panics = true }, "", false}, {func(s *subject) { s.panics = false }, "tell 1", false}, {none, "check 1", true},
+		},
+	}
+	for name, looks := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &subject{version: "1"}
+			watcher, _ := newWatcher(s)
+			told := int64(0)
+			for i, look := range looks {
+				s.calls = nil
+				look.change(s)
+				watcher.look(t.Context())
+				if got := strings.Join(s.calls, ", "); got != look.want || watcher.InSync() != look.inSync {
+					t.Errorf("look %d: %q, in sync %t; want %q, %t", i+1, got, watcher.InSync(), look.want, look.inSync)
+				}
+				if s.tell == nil {
+					told += int64(strings.Count(look.want, "tell"))
+				}
+			}
+			if watcher.Reloads() != told {
+				t.Errorf("%d reloads, want %d", watcher.Reloads(), told)
+			}
+		})
+	}
+}
+
+func TestAReasonIsLoggedOnce(t *testing.T) {
+	s := &subject{version: "1", read: errors.New("no colon")}
+	watcher, log := newWatcher(s)
+	for range 3 {
+		watcher.look(t.Context())
+	}
+	s.read = errors.New("no user")
+	watcher.look(t.Context())
+	s.read = nil
+	for range 3 {
+		watcher.look(t.Context())
+	}
+	var got []string
+	for line := range strings.Lines(log.String()) {
+		_, line, _ = strings.Cut(line, "msg=")
+		got = append(got, strings.TrimSpace(line))
+	}
+	want := []string{
+		`"Memcached does not use what is mounted" reason="no colon"`,
+		`"Memcached does not use what is mounted" reason="no user"`,
+		`"Memcached does not use what is mounted" reason="memcached was told, and is asked next time"`,
+		`"Memcached uses what is mounted"`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	watcher, _ := newWatcher(&subject{version: "1"})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { watcher.Run(ctx); close(ended) }()
+	gomega.NewWithT(t).Eventually(watcher.InSync).Should(gomega.BeTrue())
+	cancel()
+	gomega.NewWithT(t).Eventually(ended).Should(gomega.BeClosed())
+}

@@ -1,0 +1,201 @@
+//go:build e2e
+
+package agent
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+)
+
+const keys = 1000
+
+// fill stores items whose loss would show.
+func fill(t *testing.T, c *client) {
+	t.Helper()
+	for i := range keys {
+		c.set(t, fmt.Sprint("key", i), fmt.Sprint("value", i))
+	}
+}
+
+func wantAll(t *testing.T, c *client) {
+	t.Helper()
+	for i := range keys {
+		c.want(t, fmt.Sprint("key", i), fmt.Sprint("value", i))
+	}
+}
+
+// TestAPasswordIsRotated in two steps, so that no client is refused in between. Connections stay open, and no key is lost.
+func TestAPasswordIsRotated(t *testing.T) {
+	certificate := agenttest.NewCertificate(t, nil)
+	p := &pod{users: "ann:old", certificate: certificate}
+	p.start(t)
+	p.awaitSync(t, "auth", 1)
+	address, config := p.options.MemcachedTLSAddress, trust(certificate)
+	kept := mustLogin(t, address, config, "ann", "old")
+	fill(t, kept)
+
+	p.mountUsers(t, "ann:new\nann:old")
+	p.awaitSync(t, "auth", 0)
+	p.awaitSync(t, "auth", 1)
+	mustLogin(t, address, config, "ann", "old")
+	mustLogin(t, address, config, "ann", "new")
+
+	p.mountUsers(t, "ann:new")
+	p.awaitSync(t, "auth", 0)
+	p.awaitSync(t, "auth", 1)
+	mustBeRefused(t, address, config, "ann", "old")
+	wantAll(t, mustLogin(t, address, config, "ann", "new"))
+	wantAll(t, kept)
+	metrics := p.metrics(t)
+	if value(t, metrics, "memcached_up") != 1 || value(t, metrics, `memcached_agent_reloads_total{secret="auth"}`) < 3 {
+		t.Error("metrics did not survive it")
+	}
+}
+
+// TestACertificateIsRotated while a connection by the old one stays open, with and without users.
+func TestACertificateIsRotated(t *testing.T) {
+	for name, users := range map[string]string{"without users": "", "with users": "ann:one"} {
+		t.Run(name, func(t *testing.T) {
+			before, after := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
+			p := &pod{users: users, certificate: before}
+			p.start(t)
+			p.awaitSync(t, "tls", 1)
+			kept := mustLogin(t, p.options.MemcachedTLSAddress, trust(before), "ann", "one") // a key like any other without users
+			fill(t, kept)
+
+			p.mountCertificate(t, after)
+			p.awaitSync(t, "tls", 0)
+			p.awaitSync(t, "tls", 1)
+			if _, err := connect(t, p.options.MemcachedTLSAddress, trust(before)); err == nil {
+				t.Error("the certificate of before is served")
+			}
+			wantAll(t, mustLogin(t, p.options.MemcachedTLSAddress, trust(after), "ann", "one"))
+			wantAll(t, kept)
+			if got := value(t, p.metrics(t), "memcached_certificate_not_after_timestamp_seconds"); got != float64(after.Parsed.NotAfter.Unix()) {
+				t.Errorf("the certificate ends at %g", got)
+			}
+		})
+	}
+}
+
+// TestASecretThatIsMalformedChangesNothing: a ninth user, which memcached would drop, and a key of another certificate,
+// by which memcached would serve nobody any more.
+func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
+	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
+	p := &pod{users: "ann:one", certificate: certificate}
+	p.start(t)
+	p.awaitSync(t, "auth", 1)
+	p.awaitSync(t, "tls", 1)
+	address, config := p.options.MemcachedTLSAddress, trust(certificate)
+	kept := mustLogin(t, address, config, "ann", "one")
+	fill(t, kept)
+
+	p.mountUsers(t, strings.Repeat("ann:pa55word\n", 9))
+	agenttest.Mount(t, p.options.TLSDir, map[string]string{"tls.crt": other.PEM, "tls.key": certificate.Key})
+	p.awaitSync(t, "auth", 0)
+	p.awaitSync(t, "tls", 0)
+	wait(t).Eventually(p.log.String).Should(gomega.SatisfyAll(
+		gomega.ContainSubstring("users: 9 users: memcached holds at most 8"),
+		gomega.ContainSubstring("tls.crt and tls.key are no pair that memcached could load")))
+	// A good list has to wait: from 1.6.40 on, memcached would load the certificate with it.
+	p.mountUsers(t, "ann:two")
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("users have to wait until the certificate can be loaded, too"))
+	mustLogin(t, address, config, "ann", "one")
+	wantAll(t, kept)
+
+	p.mountCertificate(t, other)
+	p.awaitSync(t, "tls", 1)
+	p.awaitSync(t, "auth", 1)
+	wantAll(t, mustLogin(t, address, trust(other), "ann", "two"))
+	wantAll(t, kept)
+	if strings.Contains(p.log.String(), "pa55word") {
+		t.Error("the log tells a password")
+	}
+}
+
+// TestASecretThatLosesItsClientCAChangesNothing: memcached would serve the new certificate before it looks for the CAs.
+func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
+	ca := agenttest.NewCertificate(t, nil)
+	certificate, other := agenttest.NewCertificate(t, ca), agenttest.NewCertificate(t, ca)
+	p := &pod{certificate: certificate, clientCA: ca}
+	p.start(t)
+	p.awaitSync(t, "tls", 1)
+	agenttest.Mount(t, p.options.TLSDir, other.Secret())
+	p.awaitSync(t, "tls", 0)
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("the Secret lacks ca.crt"))
+	served, err := certs.Served(t.Context(), p.options.MemcachedTLSAddress)
+	if err != nil || !served.Equal(certificate.Parsed) {
+		t.Errorf("memcached serves %v, error %v", served, err)
+	}
+	p.mountCertificate(t, other)
+	p.awaitSync(t, "tls", 1)
+}
+
+// TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed one.
+func TestMemcachedWaitsForASecretThatCanBeUsed(t *testing.T) {
+	p := &pod{users: "malformed"}
+	p.prepare(t)
+	p.startAgent(t)
+	wait(t).Eventually(func() (int, error) { return p.status("/started") }).Should(gomega.Equal(http.StatusServiceUnavailable))
+	if _, err := os.Stat(p.options.AuthFile); !os.IsNotExist(err) {
+		t.Errorf("there is a file: %v", err)
+	}
+	p.mountUsers(t, "ann:one")
+	wait(t).Eventually(func() (int, error) { return p.status("/started") }).Should(gomega.Equal(http.StatusOK))
+	p.startMemcached(t)
+	p.awaitSync(t, "auth", 1)
+}
+
+// TestAnAgentThatWasAwayCatchesUp changes both Secrets while the agent is stopped.
+func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
+	before, after := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
+	p := &pod{users: "ann:one", certificate: before}
+	p.start(t)
+	p.awaitSync(t, "auth", 1)
+	p.stopAgent()
+	p.mountUsers(t, "bob:two")
+	p.mountCertificate(t, after)
+	p.startAgent(t)
+	wait(t).Eventually(func() (int, error) { return p.status("/started") }).Should(gomega.Equal(http.StatusOK))
+	p.awaitSync(t, "auth", 1)
+	p.awaitSync(t, "tls", 1)
+	mustLogin(t, p.options.MemcachedTLSAddress, trust(after), "bob", "two")
+	mustBeRefused(t, p.options.MemcachedTLSAddress, trust(after), "ann", "one")
+}
+
+// TestANewClientCAIsTaken exchanges the CA. Memcached takes the new one at once, but forgets none until it is restarted.
+func TestANewClientCAIsTaken(t *testing.T) {
+	oldCA, newCA := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
+	p := &pod{certificate: agenttest.NewCertificate(t, nil), clientCA: oldCA}
+	p.start(t)
+	p.awaitSync(t, "tls", 1)
+	works := func(ca *agenttest.Certificate) bool {
+		config := trust(p.certificate, pair(t, agenttest.NewCertificate(t, ca)))
+		c, err := connect(t, p.options.MemcachedTLSAddress, config)
+		if err == nil {
+			_, err = c.ask("version\r\n", 1)
+		}
+		return err == nil
+	}
+	if !works(oldCA) || works(newCA) {
+		t.Fatal("the wrong clients are let in")
+	}
+	p.clientCA = newCA
+	p.mountCertificate(t, p.certificate)
+	p.awaitSync(t, "tls", 0)
+	p.awaitSync(t, "tls", 1)
+	if !works(newCA) {
+		t.Error("a client by the new CA is refused")
+	}
+	if !works(oldCA) {
+		t.Error("memcached forgot the old CA: the docs say that it needs a restart for that")
+	}
+}

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+)
+
+// maxConnections bounds the memory that those can take who scrape, or pretend to.
+const maxConnections = 16
+
+// serve serves over plain HTTP until the context ends, and lets requests finish that are under way.
+func serve(ctx context.Context, address string, handler http.Handler) error {
+	if address == "0" {
+		return nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: handler, MaxHeaderBytes: 16 << 10,
+		ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(netutil.LimitListener(listener, maxConnections)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := server.Shutdown(grace); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func metricsHandler(samples func(context.Context) []exporter.Sample) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_ = exporter.Write(w, samples(r.Context())) // whoever asked has gone
+	})
+	return mux
+}
+
+// probeHandler tells of the agent itself: what becomes of memcached is for its own probes to tell.
+func probeHandler(started func() error) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /started", func(w http.ResponseWriter, _ *http.Request) {
+		if err := started(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	return mux
+}

@@ -1,0 +1,106 @@
+// Package supervisor starts a program again that crashes. While any container of a Pod is down, Kubernetes counts the
+// Pod as not ready; so the agent may crash, but its container must not end. It imports little: it takes memory in each
+// Pod, and must not crash itself.
+package supervisor
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// RestartsEnv is the environment variable that tells the program how often it was started again.
+const RestartsEnv = "AGENT_RESTARTS"
+
+const (
+	longestPause = 30 * time.Second
+
+	// steady is how long a program runs that can work at all.
+	steady = time.Minute
+)
+
+// failed is the exit code of a program that says itself that it can't work. Go's own, of a panic, is 2.
+const failed = 1
+
+// Supervisor keeps a program running.
+type Supervisor struct {
+	Command []string         // program and arguments
+	Signals <-chan os.Signal // each is passed on, and ends the program for good
+	Pause   time.Duration    // after the first crash; each further one doubles it
+	Log     *slog.Logger
+}
+
+// Run returns the exit code of the program once that ends for good: when it was told to, or soon after its first start
+// by itself, with an error such as a wrong flag.
+func (s *Supervisor) Run() int {
+	runtime.LockOSThread() // Linux kills a child when the thread ends that started it
+	defer runtime.UnlockOSThread()
+	pause := time.Duration(0)
+	for restarts := 0; ; restarts++ {
+		start := time.Now()
+		told, err := s.once(restarts)
+		ran := time.Since(start)
+		if told || restarts == 0 && ran < steady && itself(err) {
+			return exitCode(err)
+		}
+		pause = s.next(pause, ran)
+		s.Log.Error("The agent crashed and is started again", "pause", pause.String(), "error", err)
+		select {
+		case <-s.Signals:
+			return 0
+		case <-time.After(pause):
+		}
+	}
+}
+
+// once runs the program until it ends, and tells whether that was asked of it.
+func (s *Supervisor) once(restarts int) (told bool, err error) {
+	program := exec.Command(s.Command[0], s.Command[1:]...)
+	program.Stdout, program.Stderr = os.Stdout, os.Stderr
+	program.Env = append(os.Environ(), RestartsEnv+"="+strconv.Itoa(restarts))
+	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := program.Start(); err != nil {
+		return false, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- program.Wait() }()
+	for {
+		select {
+		case signal := <-s.Signals:
+			told = true
+			_ = program.Process.Signal(signal) // it may have ended meanwhile
+		case err := <-ended:
+			return told, err
+		}
+	}
+}
+
+// next is the pause after the one before: twice as long, unless the program did run for a while.
+func (s *Supervisor) next(pause, ran time.Duration) time.Duration {
+	if ran >= steady {
+		pause = 0
+	}
+	return min(max(2*pause, s.Pause), longestPause)
+}
+
+// itself tells a program that ended by itself, or can't be started at all, from one that crashed.
+func itself(err error) bool {
+	var exit *exec.ExitError
+	return !errors.As(err, &exit) || exit.ExitCode() == failed
+}
+
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		return failed
+	}
+	return max(exit.ExitCode(), 0) // -1 if it was told before it could listen
+}

@@ -1,0 +1,131 @@
+// Package users knows who may use a cache: from a Secret to memcached's authentication file.
+//
+// The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached drops
+// silently whatever its file can't hold (authfile.c): the ninth user, and all that follow an entry which is too long.
+// One user may have several passwords, an entry each, so that an old one holds until all clients know the new one.
+//
+// No error tells anything of the content: a line that is malformed may be a password.
+package users
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Keys of the Secret.
+const (
+	KeyUsername = "username"
+	KeyPassword = "password"
+	KeyUsers    = "users"
+)
+
+// MaxUsers is as many as memcached reads.
+const MaxUsers = 8
+
+// maxEntry is the longest user:password. Memcached reads a line into 256 bytes, with its end and a null byte.
+const maxEntry = 254
+
+// User is a user and the password. It never prints the password, whatever the verb.
+type User struct{ Name, Password string }
+
+// Format prints the name alone.
+func (u User) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, u.Name) }
+
+// Parse reads the entries of a Secret.
+func Parse(secret map[string][]byte) ([]User, error) {
+	list, hasList := secret[KeyUsers]
+	name, hasName := secret[KeyUsername]
+	password, hasPassword := secret[KeyPassword]
+	switch {
+	case hasList && (hasName || hasPassword):
+		return nil, fmt.Errorf("the Secret holds %s beside %s and %s: keep one or the other",
+			KeyUsers, KeyUsername, KeyPassword)
+	case hasList:
+		return ParseFile(list)
+	case !hasName || !hasPassword:
+		return nil, fmt.Errorf("the Secret lacks %s and %s, or %s with a line user:password each",
+			KeyUsername, KeyPassword, KeyUsers)
+	}
+	// Whoever writes a file into a Secret often has a line end in it that is not a part of the name.
+	user := User{trimLineEnd(string(name)), trimLineEnd(string(password))}
+	if err := user.validate(); err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", KeyUsername, KeyPassword, err)
+	}
+	return []User{user}, nil
+}
+
+// ParseFile reads lines user:password. Empty lines are passed over.
+func ParseFile(content []byte) ([]User, error) {
+	var list []User
+	number := 0
+	for line := range bytes.Lines(content) {
+		number++
+		entry := trimLineEnd(string(line))
+		if entry == "" {
+			continue
+		}
+		name, password, ok := strings.Cut(entry, ":")
+		if !ok {
+			return nil, fmt.Errorf("%s, line %d: no colon: write user:password", KeyUsers, number)
+		}
+		user := User{name, password}
+		if err := user.validate(); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", KeyUsers, number, err)
+		}
+		list = append(list, user)
+	}
+	switch {
+	case len(list) == 0:
+		return nil, fmt.Errorf("%s: no user: write a line user:password each", KeyUsers)
+	case len(list) > MaxUsers:
+		return nil, fmt.Errorf("%s: %d users: memcached holds at most %d", KeyUsers, len(list), MaxUsers)
+	}
+	return list, nil
+}
+
+// validate tells what memcached can't hold, or no client could send.
+func (u User) validate() error {
+	length := len(u.Name) + 1 + len(u.Password)
+	switch {
+	case u.Name == "":
+		return errors.New("no user name")
+	case u.Password == "":
+		return errors.New("no password")
+	case strings.Contains(u.Name, ":"):
+		return errors.New("a colon in the user name: memcached takes what follows for the password")
+	case strings.ContainsFunc(u.Name+u.Password, unsendable):
+		return errors.New("a blank or control character: memcached takes it for the end of the user name or the password")
+	case length > maxEntry:
+		return fmt.Errorf("user:password has %d bytes: memcached holds at most %d", length, maxEntry)
+	}
+	return nil
+}
+
+func unsendable(r rune) bool { return r <= ' ' || r == 0x7f }
+
+func trimLineEnd(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+}
+
+// File is memcached's authentication file.
+func File(list []User) []byte {
+	var file bytes.Buffer
+	for _, user := range list {
+		file.WriteString(user.Name + ":" + user.Password + "\n")
+	}
+	return file.Bytes()
+}
+
+// WriteFile replaces the authentication file as a whole: memcached never sees a part of it. Nobody but the file's
+// owner may read it.
+func WriteFile(path string, list []User) error {
+	next := path + ".next"
+	if err := os.WriteFile(next, File(list), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestImagesComeFromTheEnvironment(t *testing.T) {
+	const own = "registry.example.com/team/own@sha256:0"
+	type images struct{ Memcached, Agent string }
+	tests := map[string]struct {
+		environment map[string]string
+		want        images
+	}{
+		"none is named":              {nil, images{DefaultMemcachedImage, DefaultAgentImage}},
+		"an empty one is none":       {map[string]string{EnvMemcachedImage: "", EnvAgentImage: ""}, images{DefaultMemcachedImage, DefaultAgentImage}},
+		"a memcached image is named": {map[string]string{EnvMemcachedImage: own}, images{own, DefaultAgentImage}},
+		"an agent's image is named":  {map[string]string{EnvAgentImage: own}, images{DefaultMemcachedImage, own}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{EnvMemcachedImage, EnvAgentImage} {
+				t.Setenv(variable, tc.environment[variable])
+			}
+			o := NewOptions()
+			if diff := cmp.Diff(tc.want, images{o.MemcachedImage, o.AgentImage}); diff != "" {
+				t.Errorf("images (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTheDefaultAgentIsOfTheAgentsVersion: whoever raises that raises this, too.
+func TestTheDefaultAgentIsOfTheAgentsVersion(t *testing.T) {
+	version, err := os.ReadFile("../../cmd/agent/VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ":" + strings.TrimSpace(string(version)); !strings.HasSuffix(DefaultAgentImage, want) {
+		t.Errorf("the default is %s, want the tag %s", DefaultAgentImage, want)
+	}
+}

@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// What a Secret holds is read by its name, when a Memcached names it. To hear of changes, metadata is watched; a role
+// can't tell the two apart.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+
+// secretIndex finds the Memcacheds that name a Secret.
+const secretIndex = "secrets"
+
+func indexSecrets(mgr ctrl.Manager) error {
+	return mgr.GetFieldIndexer().IndexField(context.Background(), &cachev1.Memcached{}, secretIndex,
+		func(object client.Object) []string { return observe.SecretsOf(object.(*cachev1.Memcached)) })
+}
+
+// secretWatch watches the metadata of Secrets, from the first Memcached on that names one.
+type secretWatch struct {
+	controller controller.Controller
+	cache      cache.Cache
+	reader     client.Reader
+	secrets    *observe.Secrets
+
+	mu      sync.Mutex
+	started bool
+}
+
+// startFor starts the watch if a Memcached has need of it.
+func (w *secretWatch) startFor(mc *cachev1.Memcached) error {
+	if len(observe.SecretsOf(mc)) == 0 {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.started {
+		return nil
+	}
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := w.controller.Watch(source.Kind(w.cache, metadata, w.handler()))
+	if err != nil {
+		return fmt.Errorf("watch Secrets: %w", err)
+	}
+	w.started = true
+	return nil
+}
+
+type (
+	secretMetadata = metav1.PartialObjectMetadata
+	queue          = workqueue.TypedRateLimitingInterface[reconcile.Request]
+)
+
+// handler notes each version of a Secret, and that one is gone, which also the last version that was seen may tell.
+func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, reconcile.Request] {
+	return handler.TypedFuncs[*secretMetadata, reconcile.Request]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*secretMetadata], q queue) {
+			w.changed(ctx, e.Object, e.Object.ResourceVersion, q)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*secretMetadata], q queue) {
+			w.changed(ctx, e.ObjectNew, e.ObjectNew.ResourceVersion, q)
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*secretMetadata], q queue) {
+			w.changed(ctx, e.Object, "", q)
+		},
+	}
+}
+
+// changed has the Memcacheds looked at that name a Secret.
+func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, version string, q queue) {
+	if !w.secrets.Changed(client.ObjectKeyFromObject(secret), version) {
+		return
+	}
+	list := &cachev1.MemcachedList{}
+	err := w.reader.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name})
+	if err != nil {
+		log.FromContext(ctx).Error(err, "List the Memcacheds of a Secret") // The cache is read: a mistake in the program.
+	}
+	for i := range list.Items {
+		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+}
+
+// longestWait bounds how long the queue remembers a pass that is to come: the Memcached may be gone by then.
+const longestWait = 24 * time.Hour
+
+// untilExpiry has a pass repeated when the certificate ends, which is no event.
+func untilExpiry(pass status.Input, result ctrl.Result) ctrl.Result {
+	if pass.Snapshot.TLS == nil || pass.Snapshot.TLS.NotAfter.IsZero() || pass.Snapshot.TLS.Expired {
+		return result
+	}
+	left := min(max(time.Until(pass.Snapshot.TLS.NotAfter), time.Second), longestWait)
+	if result.RequeueAfter == 0 || left < result.RequeueAfter {
+		result.RequeueAfter = left
+	}
+	return result
+}

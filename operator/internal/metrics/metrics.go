@@ -1,0 +1,128 @@
+// Package metrics counts what the operator does. No series is about a single Memcached: there are as many of them with
+// one cache as with ten thousand.
+package metrics
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// Results of a pass. One that failed is repeated.
+const (
+	resultDone   = "done"
+	resultFailed = "failed"
+)
+
+// kindMemcached is the kind of which the operator writes the status.
+const kindMemcached = "Memcached"
+
+// reasons are those of the Ready condition.
+var reasons = []string{
+	cachev1.ReasonAllNodesReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonNodesNotReady,
+	cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
+	cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
+	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
+}
+
+// writes are the verdicts that took a request which changes something, or was to. The others leave a child as it is.
+var writes = []apply.Verdict{
+	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Held, apply.Failed,
+}
+
+// buckets are in seconds: from a change that replaces no node to nodes that wait for a machine.
+var buckets = []float64{0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600}
+
+// Metrics are what the operator counts.
+type Metrics struct {
+	reconciles *prometheus.CounterVec
+	written    *prometheus.CounterVec
+	drift      *prometheus.CounterVec
+	ready      prometheus.Histogram
+	waits      *waits
+}
+
+// New returns metrics that nothing was counted in yet. Each series is there from the start: a counter that began with 1
+// would hide the first event from whoever asks for its increase.
+func New(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		reconciles: counter("reconciles_total",
+			"Passes over a Memcached, by the reason of Ready that they ended with. One that failed is repeated.",
+			"reason", "result"),
+		written: counter("writes_total",
+			"Writes to objects of caches, by what became of them. Of a Memcached it is the status.", "kind", "verdict"),
+		drift: counter("drift_corrected_total",
+			"Objects of caches that somebody had changed, and that were put right.", "kind"),
+		ready: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "memcached_operator_ready_seconds", Buckets: buckets,
+			Help: "Time from a change of a spec until the cache was Ready as the spec then said.",
+		}),
+		waits: newWaits(),
+	}
+	m.begin()
+	registry.MustRegister(m.reconciles, m.written, m.drift, m.ready)
+	return m
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "memcached_operator_" + name, Help: help}, labels)
+}
+
+// begin makes every series that there can be.
+func (m *Metrics) begin() {
+	for _, reason := range reasons {
+		for _, result := range []string{resultDone, resultFailed} {
+			m.reconciles.WithLabelValues(reason, result)
+		}
+	}
+	for _, kind := range observe.Kinds() {
+		m.drift.WithLabelValues(kind.Kind)
+		for _, verdict := range writes {
+			m.written.WithLabelValues(kind.Kind, string(verdict))
+		}
+	}
+	for _, verdict := range []apply.Verdict{apply.Updated, apply.Failed} {
+		m.written.WithLabelValues(kindMemcached, string(verdict))
+	}
+}
+
+// Pass counts a pass with the status that it came to, and the error that it is repeated for, if any.
+func (m *Metrics) Pass(pass status.Input, now cachev1.MemcachedStatus, err error) {
+	result := resultDone
+	if err != nil {
+		result = resultFailed
+	}
+	if ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady); ready != nil {
+		m.reconciles.WithLabelValues(ready.Reason, result).Inc()
+	}
+	for _, outcome := range pass.Report {
+		m.outcome(outcome)
+	}
+	if took, ready := m.waits.look(pass.Memcached, now); ready {
+		m.ready.Observe(took.Seconds())
+	}
+}
+
+func (m *Metrics) outcome(o apply.Outcome) {
+	if slices.Contains(writes, o.Verdict) {
+		m.written.WithLabelValues(o.Kind, string(o.Verdict)).Inc()
+	}
+	if o.Verdict == apply.Updated && len(o.Drift) > 0 {
+		m.drift.WithLabelValues(o.Kind).Inc()
+	}
+}
+
+// StatusWritten counts a write of a Memcached's status.
+func (m *Metrics) StatusWritten(err error) {
+	verdict := apply.Updated
+	if err != nil {
+		verdict = apply.Failed
+	}
+	m.written.WithLabelValues(kindMemcached, string(verdict)).Inc()
+}

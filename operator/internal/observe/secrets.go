@@ -1,0 +1,299 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+)
+
+// Secret is what is known of a Secret that a Memcached names. It holds nothing of the content but what everybody may
+// know who connects to the cache.
+type Secret struct {
+	Name string
+
+	// Err says that it can't be read.
+	Err error
+
+	// Missing says that there is none.
+	Missing bool
+
+	// Problem says why memcached could not use it.
+	Problem string
+
+	// NotAfter is when the certificate ends; zero where there is none.
+	NotAfter time.Time
+
+	// Expired says that it has ended.
+	Expired bool
+
+	// Removed is what it does not hold any more, the oldest first: nodes that were started before still accept it.
+	Removed []Removal
+
+	// Restored is when something came back that had been removed.
+	Restored time.Time
+}
+
+// Removal is a client CA or a user, and when it was noticed to be gone.
+type Removal struct {
+	What  string
+	Since time.Time
+}
+
+// Usable tells whether new nodes could start with what the Secrets hold.
+func (s Snapshot) Usable() bool { return s.TLS.usable() && s.Auth.usable() }
+
+// Err says why Secrets can't be read.
+func (s Snapshot) Err() error {
+	var problems []error
+	for _, secret := range []*Secret{s.TLS, s.Auth} {
+		if secret != nil {
+			problems = append(problems, secret.Err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (s *Secret) usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
+
+// UnwatchedSecretTypes are those of which a cluster may have thousands, for purposes of their own. Nobody tells when
+// one of them changes.
+var UnwatchedSecretTypes = []corev1.SecretType{
+	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
+	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,
+}
+
+// Secrets reads Secrets live, once for each of their versions, and forgets what they hold.
+type Secrets struct {
+	live client.Reader
+	now  func() time.Time
+	salt []byte // of this process alone: what is kept of a password is of no use to anybody
+
+	mu    sync.Mutex
+	known map[use]record
+}
+
+// use is a Secret, and what it is read for.
+type use struct {
+	types.NamespacedName
+	purpose
+}
+
+type purpose string
+
+const (
+	forTLS       purpose = "tls"
+	forMutualTLS purpose = "mutual tls"
+	forAuth      purpose = "auth"
+)
+
+// record is what is remembered of a use.
+type record struct {
+	Secret
+
+	// version is the one that was read; empty where it is to be read again. Watched is the last that a watch told of.
+	version, watched string
+
+	// accepted are the client CAs or the users in words, by what tells them apart: certificates, and hashes of users.
+	// Former are those that are gone.
+	accepted map[string]string
+	former   map[string]Removal
+}
+
+// NewSecrets reads Secrets by a reader that is no cache.
+func NewSecrets(live client.Reader) *Secrets {
+	salt := make([]byte, sha256.Size)
+	_, _ = rand.Read(salt) // It never fails.
+	return &Secrets{live: live, now: time.Now, salt: salt, known: map[use]record{}}
+}
+
+// SecretsOf names the Secrets that a Memcached depends on.
+func SecretsOf(mc *cachev1.Memcached) []string {
+	var names []string
+	if mc.Spec.TLS != nil {
+		names = append(names, mc.Spec.TLS.SecretName)
+	}
+	if mc.Spec.Auth != nil && !slices.Contains(names, mc.Spec.Auth.SecretName) {
+		names = append(names, mc.Spec.Auth.SecretName)
+	}
+	return names
+}
+
+// Changed has a Secret read again when it is needed next, unless it is of the version that was read. One that was
+// deleted has no version. Other Secrets than those that were asked for are passed over. It returns whether there is
+// something new to read.
+func (s *Secrets) Changed(key types.NamespacedName, version string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, purpose := range []purpose{forTLS, forMutualTLS, forAuth} {
+		known, ok := s.known[use{key, purpose}]
+		if !ok {
+			continue
+		}
+		known.watched = version
+		if version == "" || known.version != version {
+			known.version = ""
+			changed = true
+		}
+		s.known[use{key, purpose}] = known
+	}
+	return changed
+}
+
+// certificate tells of the Secret of a Memcached's certificate; nil where the spec names none.
+func (s *Secrets) certificate(ctx context.Context, mc *cachev1.Memcached) *Secret {
+	if mc.Spec.TLS == nil {
+		return nil
+	}
+	purpose, judge := forTLS, readCertificate
+	if mc.Spec.TLS.AsksForCertificates() {
+		purpose, judge = forMutualTLS, readMutualCertificate
+	}
+	key := types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}
+	secret := s.read(ctx, use{key, purpose}, judge)
+	secret.Expired = !secret.NotAfter.IsZero() && !s.now().Before(secret.NotAfter)
+	return &secret
+}
+
+// users tells of the Secret of a Memcached's users; nil where the spec names none.
+func (s *Secrets) users(ctx context.Context, mc *cachev1.Memcached) *Secret {
+	if mc.Spec.Auth == nil {
+		return nil
+	}
+	key := types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.Auth.SecretName}
+	secret := s.read(ctx, use{key, forAuth}, s.readUsers)
+	return &secret
+}
+
+// read returns what is known of a Secret, and asks the API server where that is not known or old.
+func (s *Secrets) read(ctx context.Context, use use, judge func(map[string][]byte) record) Secret {
+	before := s.recall(use)
+	if before.version != "" {
+		return before.Secret
+	}
+	object := &corev1.Secret{}
+	err := s.live.Get(ctx, use.NamespacedName, object)
+	switch {
+	case apierrors.IsNotFound(err): // What was accepted stays known, for when it is back.
+		before.Secret = Secret{Name: use.Name, Missing: true}
+	case err != nil:
+		return Secret{Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err)}
+	default:
+		now := judge(object.Data)
+		if slices.Contains(UnwatchedSecretTypes, object.Type) {
+			now = record{Secret: Secret{Problem: fmt.Sprintf("a Secret of the type %s is for something else: "+
+				"make one of the type kubernetes.io/tls, kubernetes.io/basic-auth or Opaque", object.Type)}}
+		}
+		now.Name, now.version = use.Name, object.ResourceVersion
+		before = s.compare(now, before)
+	}
+	s.keep(use, before)
+	return before.Secret
+}
+
+// recall returns what is known of a Secret. From now on, a watch tells of it.
+func (s *Secrets) recall(use use) record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[use]
+	s.known[use] = known
+	return known
+}
+
+// keep remembers what was read, unless the watch has told of another version meanwhile.
+func (s *Secrets) keep(use use, now record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now.watched = s.known[use].watched
+	if now.watched != "" && now.watched != now.version {
+		now.version = ""
+	}
+	s.known[use] = now
+}
+
+// compare finds what a Secret does not hold any more. Of one that can't be used, nothing gets to memcached.
+func (s *Secrets) compare(now, before record) record {
+	now.former, now.Removed, now.Restored = before.former, before.Removed, before.Restored
+	if now.Problem != "" {
+		now.accepted = before.accepted
+		return now
+	}
+	now.former = map[string]Removal{}
+	for id, removal := range before.former {
+		if now.accepted[id] != "" {
+			now.Restored = s.now()
+			continue
+		}
+		now.former[id] = removal
+	}
+	for id, what := range before.accepted {
+		if now.accepted[id] == "" {
+			now.former[id] = Removal{What: what, Since: s.now()}
+		}
+	}
+	now.Removed = nil
+	for _, removal := range now.former {
+		now.Removed = append(now.Removed, removal)
+	}
+	slices.SortFunc(now.Removed, func(a, b Removal) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.What, b.What))
+	})
+	return now
+}
+
+func readCertificate(data map[string][]byte) record { return parseCertificate(data, false) }
+
+func readMutualCertificate(data map[string][]byte) record { return parseCertificate(data, true) }
+
+func parseCertificate(data map[string][]byte, clientCA bool) record {
+	parsed, err := certs.Parse(data, clientCA)
+	if err != nil {
+		return record{Secret: Secret{Problem: err.Error()}}
+	}
+	accepted := map[string]string{}
+	for _, ca := range parsed.ClientCAs {
+		accepted[string(ca.Raw)] = fmt.Sprintf("client CA %q of %s", ca.Subject, ca.NotBefore.UTC().Format(time.DateOnly))
+	}
+	return record{Secret: Secret{NotAfter: parsed.Leaf.NotAfter}, accepted: accepted}
+}
+
+func (s *Secrets) readUsers(data map[string][]byte) record {
+	list, err := users.Parse(data)
+	if err != nil {
+		return record{Secret: Secret{Problem: err.Error()}}
+	}
+	accepted := map[string]string{}
+	for _, user := range list {
+		hash := hmac.New(sha256.New, s.salt)
+		hash.Write([]byte(user.Name + ":" + user.Password))
+		accepted[string(hash.Sum(nil))] = "a user or a password"
+	}
+	return record{accepted: accepted}
+}
+
+// TrimSecret drops all of a Secret's metadata but what tells of a change.
+func TrimSecret(object any) (any, error) {
+	if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
+		secret.ObjectMeta = metav1.ObjectMeta{
+			Name: secret.Name, Namespace: secret.Namespace, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
+		}
+	}
+	return object, nil
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Agent is the agent beside memcached.
+type Agent struct {
+	Image string
+
+	// Metrics has it serve metrics.
+	Metrics bool
+}
+
+// Port is a port that clients use.
+type Port struct {
+	Name   string
+	Number int32
+}
+
+// ClientPorts are the ports that clients can reach, the one of the endpoint first.
+func (p Plan) ClientPorts() []Port {
+	plaintext := Port{Name: names.Port, Number: p.Memcached.Port}
+	secured := p.Memcached.TLS
+	if secured == nil {
+		return []Port{plaintext}
+	}
+	ports := []Port{{Name: names.TLSPort, Number: secured.Port}}
+	if secured.Plaintext {
+		ports = append(ports, plaintext)
+	}
+	return ports
+}
+
+// tlsSettings has memcached ask clients for a certificate only if the spec says so. Otherwise the CA, which
+// cert-manager puts into each Secret, is of no account.
+func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
+	if spec.TLS == nil {
+		return nil
+	}
+	settings := &memcached.TLS{
+		Port:        names.TLSPortNumber,
+		Plaintext:   spec.TLS.Plaintext == cachev1.PlaintextEnabled,
+		Certificate: names.TLSDir + "/tls.crt",
+		Key:         names.TLSDir + "/tls.key",
+		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
+	}
+	if spec.TLS.AsksForCertificates() {
+		settings.ClientCA = names.TLSDir + "/ca.crt"
+	}
+	return settings
+}
+
+func authFile(spec cachev1.MemcachedSpec) string {
+	if spec.Auth == nil {
+		return ""
+	}
+	return names.AuthFile
+}
+
+func hasMetrics(spec cachev1.MemcachedSpec) bool {
+	return orZero(spec.Metrics).Mode != cachev1.MetricsDisabled
+}
+
+// needsAgent tells whether there is anything for the agent to do.
+func needsAgent(spec cachev1.MemcachedSpec) bool {
+	return spec.TLS != nil || spec.Auth != nil || hasMetrics(spec)
+}
+
+func agent(spec cachev1.MemcachedSpec, record Record) *Agent {
+	if !needsAgent(spec) {
+		return nil
+	}
+	return &Agent{Image: record.Agent, Metrics: hasMetrics(spec)}
+}

@@ -1,0 +1,112 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// agentResources are what the agent is sure of, and may use: it takes about 13 MiB, and some more while it is scraped.
+// They are made anew each time, as applying writes into them.
+func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
+	return corev1ac.ResourceRequirements().
+		WithRequests(corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
+		}).
+		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})
+}
+
+// addAgent puts the agent beside memcached, as a container that is started first and stays: memcached does not start
+// without the authentication file. It has no readiness probe, as it tells nothing of memcached's readiness.
+func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+	agent := corev1ac.Container().
+		WithName(names.Agent).
+		WithImage(p.Agent.Image).
+		WithArgs(agentArguments(p)...).
+		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
+		WithResources(agentResources()).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
+		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60)).
+		WithSecurityContext(containerSecurity())
+	if p.Agent.Metrics {
+		agent.WithPorts(corev1ac.ContainerPort().
+			WithName(names.MetricsPort).
+			WithContainerPort(names.MetricsPortNumber).
+			WithProtocol(corev1.ProtocolTCP))
+	}
+	if p.TLSSecret != "" {
+		agent.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))
+	}
+	if p.AuthSecret != "" {
+		agent.WithVolumeMounts(readOnly(usersVolume, names.UsersDir),
+			corev1ac.VolumeMount().WithName(authVolume).WithMountPath(names.AuthDir))
+		spec.WithShareProcessNamespace(true) // It sends memcached a signal.
+	}
+	spec.WithInitContainers(agent)
+}
+
+func agentArguments(p plan.Plan) []string {
+	var arguments []string
+	if !p.Agent.Metrics {
+		arguments = append(arguments, "--metrics-bind-address=0")
+	}
+	if p.TLSSecret != "" {
+		arguments = append(arguments, "--tls-dir="+names.TLSDir)
+	}
+	if p.Memcached.TLS != nil && p.Memcached.TLS.ClientCA != "" {
+		arguments = append(arguments, "--client-ca")
+	}
+	if p.AuthSecret != "" {
+		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
+	}
+	return arguments
+}
+
+func agentProbe(path string) *corev1ac.ProbeApplyConfiguration {
+	return corev1ac.Probe().
+		WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(names.AgentProbePortNumber))).
+		WithTimeoutSeconds(3)
+}
+
+// Names of volumes.
+const (
+	tlsVolume   = "tls"
+	usersVolume = "users"
+	authVolume  = "auth"
+)
+
+// addVolumes brings the Secrets into the Pod as whole folders: the kubelet keeps those up to date, and nothing that is
+// mounted by a subPath. What the agent makes of the users never touches a disk.
+func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+	if p.TLSSecret != "" {
+		spec.WithVolumes(corev1ac.Volume().WithName(tlsVolume).
+			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(p.TLSSecret)))
+	}
+	if p.AuthSecret != "" {
+		spec.WithVolumes(
+			corev1ac.Volume().WithName(usersVolume).
+				WithSecret(corev1ac.SecretVolumeSource().WithSecretName(p.AuthSecret)),
+			corev1ac.Volume().WithName(authVolume).
+				WithEmptyDir(corev1ac.EmptyDirVolumeSource().
+					WithMedium(corev1.StorageMediumMemory).
+					WithSizeLimit(resource.MustParse("1Mi"))))
+	}
+}
+
+// memcachedMounts are what memcached sees of the volumes.
+func memcachedMounts(container *corev1ac.ContainerApplyConfiguration, p plan.Plan) {
+	if p.TLSSecret != "" {
+		container.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))
+	}
+	if p.AuthSecret != "" {
+		container.WithVolumeMounts(readOnly(authVolume, names.AuthDir))
+	}
+}
+
+func readOnly(volume, path string) *corev1ac.VolumeMountApplyConfiguration {
+	return corev1ac.VolumeMount().WithName(volume).WithMountPath(path).WithReadOnly(true)
+}

@@ -1,0 +1,145 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// named is a Secret with the field that names it.
+type named struct {
+	*observe.Secret
+	field string
+}
+
+func (in Input) secrets() []named {
+	var secrets []named
+	if in.Snapshot.TLS != nil {
+		secrets = append(secrets, named{in.Snapshot.TLS, "spec.tls.secretName"})
+	}
+	if in.Snapshot.Auth != nil {
+		secrets = append(secrets, named{in.Snapshot.Auth, "spec.auth.secretName"})
+	}
+	return secrets
+}
+
+// A Secret that is missing often comes a moment later, such as from cert-manager: that is no reason to call for help.
+func secretsAreThere(in Input) (verdict, bool) {
+	var missing []string
+	for _, secret := range in.secrets() {
+		if secret.Missing {
+			missing = append(missing, fmt.Sprintf("%s %q is not there: create the Secret in namespace %q",
+				secret.field, secret.Name, in.Memcached.Namespace))
+		}
+	}
+	return blocked(in, underWay, cachev1.ReasonSecretNotFound, missing)
+}
+
+func secretsAreValid(in Input) (verdict, bool) {
+	var problems []string
+	for _, secret := range in.secrets() {
+		if secret.Problem != "" {
+			problems = append(problems, fmt.Sprintf("%s %q: %s", secret.field, secret.Name, secret.Problem))
+		}
+	}
+	return blocked(in, stuck, cachev1.ReasonInvalidSecret, problems)
+}
+
+// blocked says what becomes of the nodes meanwhile.
+func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
+	if len(problems) == 0 {
+		return verdict{}, false
+	}
+	nodes := "No node is made before"
+	if in.deployment() != nil {
+		nodes = "The nodes that run keep what they have, and nothing else is changed, or put right, before"
+	}
+	return verdict{state, reason, strings.Join(problems, "; ") + ". " + nodes}, true
+}
+
+func certificateHolds(in Input) (verdict, bool) {
+	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || wantedSize(in) == 0 {
+		return verdict{}, false
+	}
+	message := fmt.Sprintf("The certificate in the Secret %q ended at %s, and clients refuse it: renew it. "+
+		"The nodes take the new one without a restart",
+		in.Snapshot.TLS.Name, in.Snapshot.TLS.NotAfter.UTC().Format(time.RFC3339))
+	return verdict{stuck, cachev1.ReasonCertificateExpired, message}, true
+}
+
+func tlsStatus(in Input) *cachev1.TLSStatus {
+	secret := in.Snapshot.TLS
+	if secret == nil || secret.Missing || secret.NotAfter.IsZero() {
+		return nil
+	}
+	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
+}
+
+// former is a condition about what was removed from a Secret, and memcached still accepts.
+type former struct{ condition, reason, consequence string }
+
+var (
+	formerClientCAs = former{
+		cachev1.ConditionFormerClientCAs, cachev1.ReasonClientCARemoved,
+		"Memcached forgets no client CA, and lets its clients in",
+	}
+	formerUsers = former{
+		cachev1.ConditionFormerUsers, cachev1.ReasonUserRemoved, "Connections that are open stay logged in",
+	}
+)
+
+// setFormer says so until no node is left that was started before. What an earlier operator said holds, too: this one
+// does not know what the Secret held then.
+func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *observe.Secret) {
+	before := meta.FindStatusCondition(status.Conditions, about.condition)
+	now := about.tell(in, secret)
+	if now == nil && before != nil && secret != nil && in.isOlder(before.LastTransitionTime.Time) &&
+		secret.Restored.Before(before.LastTransitionTime.Time) {
+		return
+	}
+	if now == nil {
+		meta.RemoveStatusCondition(&status.Conditions, about.condition)
+		return
+	}
+	if before != nil && !before.LastTransitionTime.Equal(&now.LastTransitionTime) {
+		meta.RemoveStatusCondition(&status.Conditions, about.condition) // So that it gets the newer time.
+	}
+	now.ObservedGeneration = status.ObservedGeneration
+	meta.SetStatusCondition(&status.Conditions, *now)
+}
+
+// tell returns the condition, or nil where no node knows more than the Secret.
+func (f former) tell(in Input, secret *observe.Secret) *metav1.Condition {
+	if secret == nil {
+		return nil
+	}
+	var since time.Time
+	var removed []string
+	for _, removal := range secret.Removed {
+		if in.isOlder(removal.Since) {
+			since = removal.Since.Truncate(time.Second)
+			removed = append(removed, removal.What)
+		}
+	}
+	if len(removed) == 0 {
+		return nil
+	}
+	return &metav1.Condition{
+		Type: f.condition, Status: metav1.ConditionTrue, Reason: f.reason, LastTransitionTime: metav1.NewTime(since),
+		Message: Shorten(fmt.Sprintf("The Secret %q does not hold %s any more. %s, until the nodes that were started before "+
+			"are restarted, which empties them: kubectl rollout restart deployment %s",
+			secret.Name, strings.Join(slices.Compact(removed), ", "), f.consequence, in.Memcached.Name), longestMessage),
+	}
+}
+
+// isOlder tells whether a node may have been started before. Kubernetes tells whole seconds.
+func (in Input) isOlder(than time.Time) bool {
+	return !in.Snapshot.Oldest.IsZero() && !in.Snapshot.Oldest.After(than)
+}

@@ -1,0 +1,164 @@
+package status
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestWhatIsWrongWithSecrets(t *testing.T) {
+	const keep = ". The nodes that run keep what they have, and nothing else is changed, or put right, before"
+	tests := map[string]struct {
+		snapshot func(*observe.Snapshot)
+		reason   string
+		state    string
+		message  string
+	}{
+		"nothing": {func(s *observe.Snapshot) {
+			s.TLS, s.Auth = &observe.Secret{Name: "tls", NotAfter: noon}, &observe.Secret{Name: "users"}
+		}, cachev1.ReasonAllNodesReady, cachev1.ConditionReady, "3 of 3 nodes ready"},
+		"both are missing": {func(s *observe.Snapshot) {
+			s.TLS, s.Auth = &observe.Secret{Name: "tls", Missing: true}, &observe.Secret{Name: "users", Missing: true}
+		}, cachev1.ReasonSecretNotFound, cachev1.ConditionReconciling, `spec.tls.secretName "tls" is not there: create the Secret in ` +
+			`namespace "team"; spec.auth.secretName "users" is not there: create the Secret in namespace "team"` + keep},
+		"one is malformed": {func(s *observe.Snapshot) {
+			s.Auth = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}
+		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled, `spec.auth.secretName "users": users, line 1: no colon` + keep},
+		"one is malformed, and there are no nodes yet": {func(s *observe.Snapshot) {
+			s.Auth, s.Children = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
+		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
+			`spec.auth.secretName "users": users, line 1: no colon. No node is made before`},
+		"one can't be read": {func(s *observe.Snapshot) {
+			s.Auth = &observe.Secret{Name: "users", Err: errors.New("read Secret team/users: no answer")}
+		}, cachev1.ReasonApplyFailed, cachev1.ConditionReconciling, "read Secret team/users: no answer"},
+		"the certificate has ended": {func(s *observe.Snapshot) {
+			s.TLS = &observe.Secret{Name: "tls", NotAfter: noon, Expired: true}
+		}, cachev1.ReasonCertificateExpired, cachev1.ConditionStalled, `The certificate in the Secret "tls" ended at ` +
+			`2030-01-02T12:00:00Z, and clients refuse it: renew it. The nodes take the new one without a restart`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			tc.snapshot(&in.Snapshot)
+			now := Evaluate(in)
+			ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+			if ready.Reason != tc.reason || !meta.IsStatusConditionTrue(now.Conditions, tc.state) {
+				t.Errorf("reason %s, conditions %v", ready.Reason, now.Conditions)
+			}
+			if diff := cmp.Diff(tc.message, ready.Message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheStatusTellsTheEndOfTheCertificateInTheSecret(t *testing.T) {
+	in := rolledOut()
+	for _, tc := range []struct {
+		secret *observe.Secret
+		want   *cachev1.TLSStatus
+	}{
+		{&observe.Secret{NotAfter: noon}, &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: noon}}},
+		{&observe.Secret{NotAfter: noon, Missing: true}, nil},
+		{&observe.Secret{Problem: "malformed"}, nil},
+		{nil, nil},
+	} {
+		in.Snapshot.TLS = tc.secret
+		now := Evaluate(in)
+		if diff := cmp.Diff(tc.want, now.TLS); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tc.secret, diff)
+		}
+		if in.Memcached.Status = now; Differs(now, Evaluate(in)) {
+			t.Error("the same status is written again")
+		}
+	}
+}
+
+// TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer goes through what is seen one after another.
+func TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer(t *testing.T) {
+	in := rolledOut()
+	in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
+	remove := func(secret *observe.Secret, what string, minutes time.Duration) {
+		secret.Removed = append(secret.Removed, observe.Removal{What: what, Since: minute(minutes)})
+	}
+	const cas, users = "FormerClientCAsAccepted ", "FormerUsersLoggedIn "
+	steps := []struct {
+		name string
+		seen func()
+		want []string // condition, time, and what was removed
+	}{
+		{"all is as it was", func() { in.Snapshot.Oldest = noon }, nil},
+		{"a CA is removed", func() { remove(in.Snapshot.TLS, "one", 5) }, []string{cas + "12:05 one"}},
+		{"a user is removed", func() { remove(in.Snapshot.Auth, "ann", 8) }, []string{cas + "12:05 one", users + "12:08 ann"}},
+		{"another CA is removed", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 one, two", users + "12:08 ann"}},
+		{"some nodes are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"the operator was restarted", func() {
+			in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+		}, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"what was removed is back", func() { in.Snapshot.TLS.Restored = minute(10) }, []string{users + "12:08 ann"}},
+		{"the oldest node was made in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
+		{"all nodes are newer", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, nil},
+		{"there is no node", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},
+		{"the Secret is not named any more", func() { in.Snapshot.Oldest, in.Snapshot.Auth = noon, nil }, nil},
+	}
+	for _, step := range steps {
+		step.seen()
+		in.Memcached.Status = Evaluate(in)
+		var got []string
+		for _, condition := range in.Memcached.Status.Conditions {
+			if _, rest, ok := strings.Cut(condition.Message, " does not hold "); ok {
+				what, _, _ := strings.Cut(rest, " any more")
+				got = append(got, condition.Type+condition.LastTransitionTime.UTC().Format(" 15:04 ")+what)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+		if Differs(in.Memcached.Status, Evaluate(in)) {
+			t.Errorf("%s: the same status is written again", step.name)
+		}
+	}
+}
+
+func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
+	in := rolledOut()
+	in.Snapshot.Oldest = noon
+	in.Snapshot.TLS = &observe.Secret{Removed: []observe.Removal{{What: strings.Repeat("long", 1e4), Since: noon}}}
+	condition := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionFormerClientCAs)
+	if len(condition.Message) > longestMessage {
+		t.Errorf("%d bytes", len(condition.Message))
+	}
+}
+
+func TestTheEndpointIsThatOfTheNodesThatAreThere(t *testing.T) {
+	in := rolledOut()
+	in.Memcached.Status = Evaluate(in)
+	before := in.Memcached.Status.Endpoint
+	in.Plan.Memcached.TLS = &memcached.TLS{Port: 11212}
+	in.Snapshot.TLS = &observe.Secret{Missing: true}
+	if got := Evaluate(in).Endpoint; got != before {
+		t.Errorf("while TLS can't be had, the endpoint is %s", got)
+	}
+	in.Snapshot.TLS.Missing, in.Plan.Suspended = false, true
+	if got := Evaluate(in).Endpoint; got != before {
+		t.Errorf("while suspended, the endpoint is %s", got)
+	}
+	in.Plan.Suspended = false
+	if got := Evaluate(in).Endpoint; got != "cache.team.svc:11212" {
+		t.Errorf("with TLS, the endpoint is %s", got)
+	}
+}

@@ -1,0 +1,108 @@
+package cut
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+)
+
+// repository copies what a release works on into a repository of its own, as it was after the release 0.1.0.
+func repository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, room := range []string{"operator/config", "overlays", "gitops", templates} {
+		if err := os.CopyFS(filepath.Join(root, room), os.DirFS(filepath.Join("../../..", room))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(root, releasedTemplates(""))); err != nil { // those of later releases
+		t.Fatal(err)
+	}
+	const image = "registry.example.com/memcached-operator:0.1.0"
+	manager := imageLine.ReplaceAllString(read(t, root, managerFile), "image: "+image)
+	writeFile(t, root, managerFile, agentLine.ReplaceAllString(manager, "value: "+oldAgent))
+	settings := read(t, root, values.Path)
+	writeFile(t, root, values.Path, agentSetting.ReplaceAllString(settings, "agentImage: "+oldAgent))
+	writeFile(t, root, agentVersion, "0.1.0\n")
+	writeFile(t, root, "operator/cmd/agent/main.go", "package main\n")
+	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n"+
+		"deploy:\n\t@deploy --set-image registry.example.com/memcached-operator=$(IMG)\n")
+	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewTag: 0.1.0\n")
+	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
+	dir := filepath.Join(root, bundle.Dir)
+	options := bundle.Options{Version: "0.1.0", Image: image, Channels: []string{"stable", "candidate"}}
+	if err := emit.Bundle(t.Context(), root, dir, options); err != nil {
+		t.Fatal(err)
+	}
+	if err := emit.Catalog(dir, "registry.example.com/memcached-operator-bundle:v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	mustGit(t, root, "init", "--quiet")
+	commit(t, root, "Everything before")
+	mustGit(t, root, "tag", "v0.1.0")
+	writeFile(t, root, "one", "")
+	commit(t, root, "one: a change")
+	return root
+}
+
+// oldAgent is the agent's image before the first release that knows of it by digest.
+const oldAgent = "registry.example.com/memcached-agent:0.1.0"
+
+var (
+	imageLine    = regexp.MustCompile(`image: \S*/memcached-operator\S*`)
+	agentLine    = regexp.MustCompile(`value: \S*/memcached-agent\S*`)
+	agentSetting = regexp.MustCompile(`agentImage: \S*`)
+)
+
+func commit(t *testing.T, root, subject string) {
+	t.Helper()
+	t.Setenv("GIT_COMMITTER_DATE", "2026-01-31T13:00:00+01:00")
+	mustGit(t, root, "add", "--all")
+	mustGit(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", subject)
+}
+
+func mustGit(t *testing.T, root string, args ...string) {
+	t.Helper()
+	if _, err := worktree.Git(t.Context(), root, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// snapshot is a tree's content, without Git's own.
+func snapshot(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := walk(root, func(name string, content []byte) error {
+		if !strings.HasPrefix(name, ".git/") {
+			files[name] = string(content)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, root, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func writeFile(t *testing.T, root, name, content string) {
+	t.Helper()
+	if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

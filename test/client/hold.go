@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
+	"github.com/spf13/cobra"
+)
+
+const (
+	// heldKey is what a holding client reads. Its value tells the client to go on, or that it may end.
+	heldKey  = "held"
+	goOn     = "go on"
+	released = "released"
+)
+
+// holding is what a holding client does.
+type holding struct {
+	dial            dialer
+	connections     int // to each node
+	every, duration time.Duration
+}
+
+func holdCommand(o *options) *cobra.Command {
+	h := holding{dial: o.access.dial}
+	cmd := &cobra.Command{
+		Use:   "hold",
+		Short: "Read a key over the same connections, until release or for a while, and count what is lost",
+		Args:  cobra.NoArgs,
+		RunE:  o.run(h.hold),
+	}
+	cmd.Flags().DurationVar(&h.duration, "for", time.Minute, "how long at most")
+	cmd.Flags().DurationVar(&h.every, "every", 200*time.Millisecond, "how long between two rounds of reads")
+	cmd.Flags().IntVar(&h.connections, "connections", 4, "how many to each node")
+	return cmd
+}
+
+func release(r ring, _ int) (Result, error) {
+	for _, node := range r.single {
+		if err := node.Set(&memcache.Item{Key: heldKey, Value: []byte(released)}); err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{Nodes: r.nodes, Stored: len(r.nodes)}, nil
+}
+
+// hold stores the key once all connections are open, so that whoever sees the key may begin.
+func (h *holding) hold(ctx context.Context, r ring) (Result, error) {
+	result := Result{Nodes: r.nodes}
+	var held []*memcache.Client
+	for _, node := range r.nodes {
+		for range h.connections {
+			client := newClient(once(h.dial), node)
+			defer client.Close()
+			if _, err := client.Get(heldKey); err != nil && !errors.Is(err, memcache.ErrCacheMiss) {
+				return result, err
+			}
+			held = append(held, client)
+		}
+		if err := held[len(held)-1].Set(&memcache.Item{Key: heldKey, Value: []byte(goOn)}); err != nil {
+			return result, err
+		}
+	}
+	result.Held = len(held)
+	for end := time.Now().Add(h.duration); time.Now().Before(end) && !readAll(held, &result); {
+		select {
+		case <-ctx.Done():
+			return result, ctx.Err()
+		case <-time.After(h.every):
+		}
+	}
+	return result, nil
+}
+
+// readAll reads the key over each connection, and returns whether the client may end.
+func readAll(held []*memcache.Client, result *Result) (end bool) {
+	for _, client := range held {
+		item, err := client.Get(heldKey)
+		result.note(err)
+		switch {
+		case errors.Is(err, memcache.ErrCacheMiss):
+			result.Missed++
+		case err == nil && string(item.Value) == released:
+			end = true
+		}
+	}
+	return end
+}
+
+var errClosed = errors.New("the connection was closed")
+
+// once dials a single time: a client whose connection is closed gets no other one.
+func once(dial dialer) dialer {
+	dialed := false
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dialed {
+			return nil, errClosed
+		}
+		dialed = true
+		return dial(ctx, network, address)
+	}
+}

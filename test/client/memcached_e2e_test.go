@@ -1,0 +1,199 @@
+//go:build e2e
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+)
+
+// TestTheRightClientWorksAndNoOther in each mode of memcached.
+func TestTheRightClientWorksAndNoOther(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir)
+	const (
+		secured   = "--enable-ssl --extended=ssl_chain_cert=server.crt,ssl_key=server.key"
+		mutual    = secured + ",ssl_verify_mode=2,ssl_ca_cert=ca.crt"
+		users     = " --auth-file=users"
+		trusting  = "--tls --ca=ca.crt --server-name=cache.test"
+		certified = trusting + " --cert=client.crt --key=client.key"
+		login     = " --user=ann --password-file=password"
+
+		// What is told of a refused certificate depends on who is faster to close the connection.
+		refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
+	)
+	tests := map[string]struct {
+		memcached, right string
+		wrong            map[string]string // what the error tells, by flags
+	}{
+		"plaintext": {"", "", map[string]string{"--tls": "first record does not look like a TLS handshake"}},
+		"users": {users, login, map[string]string{
+			"":                                 "CLIENT_ERROR unauthenticated",
+			"--user=ann --password-file=wrong": "log in as ann: CLIENT_ERROR authentication failure",
+		}},
+		"TLS": {secured, trusting, map[string]string{
+			"":                  refused,
+			"--tls --ca=ca.crt": "certificate is valid for cache.test, not localhost",
+			"--tls --ca=foreign.crt --server-name=cache.test": "certificate signed by unknown authority",
+		}},
+		"mutual TLS": {mutual, certified, map[string]string{
+			trusting: refused, trusting + " --cert=foreign.crt --key=foreign.key": refused,
+		}},
+		"mutual TLS and users": {mutual + users, certified + login, map[string]string{
+			certified:        "CLIENT_ERROR unauthenticated",
+			trusting + login: refused,
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(dir)
+			endpoint := start(t, tc.memcached)
+			result := must(t, "set --keys=3 "+endpoint+tc.right)
+			if result.Stored != 3 || must(t, "get --keys=3 "+endpoint+tc.right).Found != 3 {
+				t.Errorf("the right client stores %d keys", result.Stored)
+			}
+			for flags, want := range tc.wrong {
+				if out, err := execute(t, "get --keys=3 "+endpoint+flags); err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+					t.Errorf("with %q: %s, error %v, want %s", flags, out, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestAHoldingClientTellsWhatIsLost takes away the key, and then memcached.
+func TestAHoldingClientTellsWhatIsLost(t *testing.T) {
+	tests := map[string]struct {
+		then, patience string // memcached's command, and for how long the client holds
+		release        bool
+		missed, failed bool
+	}{
+		"nothing, until it may end": {"version", "1h", true, false, false},
+		"nothing, for a while":      {"version", "1s", false, false, false},
+		"the key":                   {"delete held", "2s", false, true, false},
+		"the connections":           {"shutdown", "2s", false, false, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			endpoint := start(t, "--enable-shutdown")
+			done := make(chan Result, 1)
+			go func() { done <- must(t, "hold --connections=3 --for="+tc.patience+" "+endpoint) }()
+			g.Eventually(func() string { return ask(endpoint, "get held") }).WithTimeout(10 * time.Second).
+				Should(gomega.HavePrefix("VALUE held"))
+			ask(endpoint, tc.then)
+			if tc.release {
+				must(t, "release "+endpoint)
+			}
+			var got Result
+			g.Eventually(done).WithTimeout(20 * time.Second).Should(gomega.Receive(&got))
+			if got.Held != 3 || got.Requests < 3 || (got.Missed > 0) != tc.missed || (got.Failed > 0) != tc.failed {
+				t.Errorf("%+v, want %+v", got, tc)
+			}
+		})
+	}
+}
+
+// start starts memcached, and returns the client's flag for it.
+func start(t *testing.T, flags string) (endpoint string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().(*net.TCPAddr)
+	_ = listener.Close()
+	arguments := append(strings.Fields(flags), "--listen=127.0.0.1", fmt.Sprint("--port=", address.Port))
+	if os.Geteuid() == 0 {
+		arguments = append(arguments, "--user=root") // who may read the files
+	}
+	memcached := exec.Command("memcached", arguments...)
+	memcached.Stderr = os.Stderr
+	if err := memcached.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = memcached.Process.Kill()
+		_ = memcached.Wait()
+	})
+	gomega.NewWithT(t).Eventually(func() error {
+		connection, err := net.Dial("tcp", address.String())
+		if err == nil {
+			_ = connection.Close()
+		}
+		return err
+	}).WithTimeout(10 * time.Second).Should(gomega.Succeed())
+	return fmt.Sprintf("--endpoint=localhost:%d ", address.Port)
+}
+
+// ask sends a command to memcached without the client.
+func ask(endpoint, command string) string {
+	connection, err := net.Dial("tcp", strings.TrimSpace(strings.TrimPrefix(endpoint, "--endpoint=")))
+	if err != nil {
+		return err.Error()
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "%s\r\nquit\r\n", command)
+	answer, _ := io.ReadAll(connection)
+	return string(answer)
+}
+
+func must(t *testing.T, line string) (result Result) {
+	t.Helper()
+	out, err := execute(t, line)
+	if err != nil {
+		t.Errorf("client %s: %v", line, err)
+		return result
+	}
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Errorf("client %s printed %q: %v", line, out, err)
+	}
+	return result
+}
+
+// writeFiles writes the certificates of memcached, of a client and of a stranger, the users, and passwords.
+func writeFiles(t *testing.T, dir string) {
+	t.Helper()
+	ca, strangers := newAuthority(t, "ca"), newAuthority(t, "stranger")
+	server, client, foreign := issue(t, ca, "cache.test"), issue(t, ca), issue(t, strangers)
+	for name, content := range map[string][]byte{
+		"ca.crt": ca.Cert, "server.crt": server.Cert, "server.key": server.Key, "client.crt": client.Cert, "client.key": client.Key,
+		"foreign.crt": foreign.Cert, "foreign.key": foreign.Key,
+		"users": []byte("ann:secret\n"), "password": []byte("secret"), "wrong": []byte("other"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func newAuthority(t *testing.T, name string) *pki.Authority {
+	t.Helper()
+	ca, err := pki.NewAuthority(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca
+}
+
+func issue(t *testing.T, ca *pki.Authority, hosts ...string) pki.Pair {
+	t.Helper()
+	pair, err := ca.Issue(pki.Identity{User: "leaf", Hosts: hosts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}

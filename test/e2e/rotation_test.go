@@ -1,0 +1,189 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+)
+
+const (
+	// rotated is within which time a changed Secret is live: the kubelet takes 90 seconds at most, memcached little.
+	rotated = 150 * time.Second
+
+	oldPassword = "pa55word-of-before"
+	newPassword = "pa55word-of-now"
+)
+
+// rotation is a cache with mutual TLS and users.
+type rotation struct {
+	*cache
+	ca   *pki.Authority
+	keys []string // private ones
+}
+
+// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections through all of it.
+func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
+	c.needs(t)
+	r := newRotation(t)
+	by := func(password string) string { return trusting + certified + login + password }
+	before := lifeOf(r.pod())
+	r.lets("set", by("old"))
+	held := r.hold(by("old"))
+
+	r.within(func() float64 { r.putUsers("app:" + oldPassword + "\napp:" + newPassword); return r.putCertificate() })
+	r.lets("get", by("old"))
+	r.lets("get", by("new"))
+	r.within(func() float64 { r.putUsers("app:" + newPassword); return r.putCertificate() })
+	r.refuses(by("old"), "log in as app: CLIENT_ERROR authentication failure")
+	r.lets("get", by("new"))
+	r.needsARestart(cachev1.ReasonUserRemoved)
+	r.lived(before)
+
+	r.becomesMalformed()
+	r.lets("get", by("new"))
+	r.killsTheAgent()
+	r.lets("get", by("new"))
+	r.lived(before)
+
+	r.within(func() float64 { r.putUsers("app:" + newPassword + "\neve:" + newPassword); return r.putCertificate() })
+	r.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	_, err := r.runs("release", by("new"))
+	r.Expect(err).NotTo(gomega.HaveOccurred())
+	r.lostNothing(<-held)
+	r.lived(before)
+	r.tellsNothingOf(append(r.keys, oldPassword, newPassword, "app:"+newPassword)...)
+}
+
+func newRotation(t *testing.T) *rotation {
+	t.Helper()
+	const name = "rotation"
+	makeNamespace(t, name)
+	r := &rotation{ca: newAuthority(t, name), cache: &cache{t: t, WithT: newGomega(t)}}
+	r.key = client.ObjectKey{Namespace: name, Name: name}
+	r.putCertificate()
+	r.putUsers("app:" + oldPassword)
+	putClients(t, name, r.ca, map[string]string{"old": oldPassword, "new": newPassword})
+	secured(t, name, name, cachev1.MemcachedSpec{
+		TLS:  &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequire},
+		Auth: &cachev1.Auth{SecretName: usersSecret},
+	})
+	r.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	return r
+}
+
+// putCertificate puts a new certificate by the same CA into the Secret, and returns when it ends, in Unix time.
+func (r *rotation) putCertificate() float64 {
+	r.t.Helper()
+	pair := issue(r.t, r.ca, r.key.Name+"."+r.key.Namespace+".svc")
+	r.keys = append(r.keys, string(pair.Key))
+	putSecret(r.t, r.key.Namespace, serverSecret, map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": r.ca.Cert})
+	block, _ := pem.Decode(pair.Cert)
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	r.Expect(err).NotTo(gomega.HaveOccurred())
+	return float64(certificate.NotAfter.Unix())
+}
+
+func (r *rotation) putUsers(users string) {
+	r.t.Helper()
+	putSecret(r.t, r.key.Namespace, usersSecret, map[string][]byte{"users": []byte(users)})
+}
+
+// hold starts a client that keeps its connections, and waits until it has them.
+func (r *rotation) hold(flags string) <-chan chain.Keys {
+	r.t.Helper()
+	held := make(chan chain.Keys, 1)
+	items := func() float64 { return r.metrics().value("memcached_current_items") }
+	r.Expect(items()).To(gomega.Equal(50.))
+	go func() {
+		keys, err := r.runs("hold --for="+longest.String(), flags)
+		if err != nil {
+			r.t.Error(err)
+		}
+		held <- keys
+	}()
+	r.Eventually(items).Should(gomega.Equal(51.))
+	return held
+}
+
+func (r *rotation) lostNothing(held chain.Keys) {
+	r.t.Helper()
+	r.t.Logf("%d reads over %d connections", held.Requests, held.Held)
+	if held.Held == 0 || held.Requests == 0 || held.Failed > 0 || held.Missed > 0 {
+		r.t.Errorf("the connections were not held: %+v", held)
+	}
+}
+
+// within changes both Secrets, and waits until memcached uses what they hold: change returns when the new certificate
+// ends.
+func (r *rotation) within(change func() (notAfter float64)) {
+	r.t.Helper()
+	const reloads = `memcached_agent_reloads_total{secret="auth"}`
+	before := r.metrics()
+	start, notAfter := time.Now(), change()
+	r.Expect(before.value("memcached_certificate_not_after_timestamp_seconds")).NotTo(gomega.Equal(notAfter))
+	r.Eventually(func(g gomega.Gomega) {
+		now := r.metrics()
+		g.Expect(now.value("memcached_certificate_not_after_timestamp_seconds")).To(gomega.Equal(notAfter))
+		g.Expect(now.value(`memcached_agent_in_sync{secret="tls"}`)).To(gomega.Equal(1.))
+		g.Expect(now.value(reloads)).To(gomega.BeNumerically(">", before.value(reloads)))
+		g.Expect(now.value(`memcached_agent_in_sync{secret="auth"}`)).To(gomega.Equal(1.))
+	}).WithTimeout(rotated).Should(gomega.Succeed())
+	r.t.Logf("both Secrets are live after %s", time.Since(start).Round(time.Second))
+}
+
+func (r *rotation) needsARestart(reason string) {
+	r.t.Helper()
+	r.Eventually(func() string {
+		needed := meta.FindStatusCondition(r.get().Status.Conditions, cachev1.ConditionFormerUsers)
+		if needed == nil {
+			return "none"
+		}
+		return needed.Reason
+	}).Should(gomega.Equal(reason))
+}
+
+// becomesMalformed is what both Secrets do, and waits until the node has them.
+func (r *rotation) becomesMalformed() {
+	r.t.Helper()
+	r.putUsers("no password")
+	putSecret(r.t, r.key.Namespace, serverSecret,
+		map[string][]byte{"tls.crt": r.ca.Cert, "tls.key": []byte("no key"), "ca.crt": r.ca.Cert})
+	r.says(cachev1.ReasonInvalidSecret, "spec.auth.secretName")
+	r.says(cachev1.ReasonInvalidSecret, "spec.tls.secretName")
+	r.Eventually(func() []float64 {
+		now := r.metrics()
+		return []float64{now.value(`memcached_agent_in_sync{secret="tls"}`), now.value(`memcached_agent_in_sync{secret="auth"}`)}
+	}).WithTimeout(rotated).Should(gomega.Equal([]float64{0, 0}))
+}
+
+// killsTheAgent while the Secrets are malformed, so that it has to go on with what is there.
+func (r *rotation) killsTheAgent() {
+	r.t.Helper()
+	r.Expect(syscall.Kill(processOf(r.t, r.pod(), "agent"), syscall.SIGKILL)).To(gomega.Succeed())
+	r.Eventually(func(g gomega.Gomega) {
+		now := r.metrics()
+		g.Expect(now.value("memcached_agent_restarts_total")).To(gomega.Equal(1.))
+		g.Expect(now.value("memcached_up")).To(gomega.Equal(1.))
+	}).Should(gomega.Succeed())
+}
+
+// lived expects the same Pod and containers, which were ready all the time.
+func (r *rotation) lived(before life) {
+	r.t.Helper()
+	if diff := cmp.Diff(before, lifeOf(r.pod())); diff != "" {
+		r.t.Errorf("the Pod (-before +now):\n%s", diff)
+	}
+}

@@ -1,0 +1,217 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+)
+
+// Secrets of a namespace: what the nodes serve, who may use them, and all that its clients need, also the wrong ones.
+const (
+	serverSecret  = "server"
+	usersSecret   = "users"
+	clientsSecret = "clients"
+)
+
+// Flags of clients, each with files of clientsSecret.
+const (
+	trusting  = " --tls --ca=/secret/ca.crt"
+	certified = " --cert=/secret/client.crt --key=/secret/client.key"
+	strangers = " --cert=/secret/foreign.crt --key=/secret/foreign.key"
+	login     = " --user=app --password-file=/secret/"
+)
+
+// refused is what a client tells that is refused in TLS: it depends on who is faster to close the connection.
+const refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
+
+// longest is how long a client may run.
+const longest = 15 * time.Minute
+
+// putSecret creates a Secret, or replaces what it holds.
+func putSecret(t *testing.T, namespace, name string, data map[string][]byte) {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	_, err := controllerutil.CreateOrUpdate(t.Context(), c.Client, secret, func() error {
+		secret.Data = data
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newAuthority(t *testing.T, name string) *pki.Authority {
+	t.Helper()
+	authority, err := pki.NewAuthority(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority
+}
+
+func issue(t *testing.T, authority *pki.Authority, hosts ...string) pki.Pair {
+	t.Helper()
+	pair, err := authority.Issue(pki.Identity{User: "e2e", Hosts: hosts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+// putClients makes the Secret of the clients, with a file for each password.
+func putClients(t *testing.T, namespace string, ca *pki.Authority, passwords map[string]string) {
+	t.Helper()
+	own, stranger := issue(t, ca), issue(t, newAuthority(t, "stranger"))
+	data := map[string][]byte{
+		"ca.crt": ca.Cert, "client.crt": own.Cert, "client.key": own.Key, "foreign.crt": stranger.Cert, "foreign.key": stranger.Key,
+	}
+	for file, password := range passwords {
+		data[file] = []byte(password)
+	}
+	putSecret(t, namespace, clientsSecret, data)
+}
+
+// secured makes a Memcached with one node in a namespace that is there. It goes with the test.
+func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *cache {
+	t.Helper()
+	spec.Size = new(int32(1))
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
+	if err := c.Client.Create(t.Context(), mc); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), mc) })
+	return &cache{t: t, WithT: newGomega(t), key: client.ObjectKeyFromObject(mc)}
+}
+
+// runs starts a client and waits for its end, with the Secret of the clients.
+func (it *cache) runs(verb, flags string) (chain.Keys, error) {
+	config, err := c.Cluster.RESTConfig()
+	if err != nil {
+		return chain.Keys{}, err
+	}
+	mc := &cachev1.Memcached{}
+	if err := c.Client.Get(it.t.Context(), it.key, mc); err != nil {
+		return chain.Keys{}, err
+	}
+	pods := clientpod.Client{
+		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
+		Secret: clientsSecret, Patience: longest,
+	}
+	return pods.Run(it.t.Context(), func(string) {}, append(clientpod.Reach(mc), strings.Fields(verb+flags)...)...)
+}
+
+// lets has a client store keys, or read them.
+func (it *cache) lets(verb, flags string) {
+	it.t.Helper()
+	keys, err := it.runs(verb+" --keys=50", flags)
+	it.Expect(err).NotTo(gomega.HaveOccurred(), "client with%s", flags)
+	it.Expect(max(keys.Stored, keys.Found)).To(gomega.Equal(50), "%s with%s: %+v", verb, flags, keys)
+}
+
+// refuses has a client fail to read keys that are there.
+func (it *cache) refuses(flags, words string) {
+	it.t.Helper()
+	_, err := it.runs("get --keys=50", flags)
+	it.Expect(err).To(gomega.MatchError(gomega.MatchRegexp(words)), "client with%s", flags)
+}
+
+// pod is the only one of the cache.
+func (it *cache) pod() *corev1.Pod {
+	it.t.Helper()
+	pods := &corev1.PodList{}
+	it.Expect(c.Client.List(it.t.Context(), pods,
+		client.InNamespace(it.key.Namespace), client.MatchingLabels{"memcached_cr": it.key.Name})).To(gomega.Succeed())
+	it.Expect(pods.Items).To(gomega.HaveLen(1))
+	return &pods.Items[0]
+}
+
+// life is what of a Pod changes with a restart, or with a moment in which it is not ready.
+type life struct {
+	UID        types.UID
+	Containers map[string]string
+	Restarts   map[string]int32
+	Ready      string
+}
+
+func lifeOf(pod *corev1.Pod) life {
+	it := life{UID: pod.UID, Containers: map[string]string{}, Restarts: map[string]int32{}}
+	for _, status := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
+		it.Containers[status.Name], it.Restarts[status.Name] = status.ContainerID, status.RestartCount
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			it.Ready = fmt.Sprintf("%s since %s", condition.Status, condition.LastTransitionTime)
+		}
+	}
+	return it
+}
+
+// metrics are what the agent tells, by way of the API server, or nothing while it does not answer.
+func (it *cache) metrics() metrics {
+	it.t.Helper()
+	config, err := c.Cluster.RESTConfig()
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	set, err := kubernetes.NewForConfig(config)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	body, _ := set.CoreV1().Pods(it.key.Namespace).ProxyGet("http", it.pod().Name, "9150", "metrics", nil).DoRaw(it.t.Context())
+	return metrics(body)
+}
+
+type metrics string
+
+// value is that of a series, or -1 if there is none.
+func (m metrics) value(series string) float64 {
+	for line := range strings.Lines(string(m)) {
+		if rest, ok := strings.CutPrefix(line, series+" "); ok {
+			if value, err := strconv.ParseFloat(strings.TrimSpace(rest), 64); err == nil {
+				return value
+			}
+		}
+	}
+	return -1
+}
+
+// tellsNothingOf looks for secrets in whatever others may read of the cache's namespace.
+func (it *cache) tellsNothingOf(secrets ...string) {
+	it.t.Helper()
+	told := it.kubectl("get", "memcached,deployment,replicaset,pod,service,networkpolicy,event,configmap", "-o", "yaml") +
+		it.kubectl("logs", it.pod().Name, "--all-containers")
+	it.Expect(told).To(gomega.ContainSubstring("Starting the memcached agent"), "the logs were read")
+	for _, secret := range secrets {
+		lines := strings.Split(strings.TrimSpace(secret), "\n")
+		middle := lines[len(lines)/2] // of a key
+		for _, form := range []string{middle, base64.StdEncoding.EncodeToString([]byte(secret))} {
+			if strings.Contains(told, form) {
+				it.t.Errorf("%s... is told", form[:4])
+			}
+		}
+	}
+}
+
+func (it *cache) kubectl(arguments ...string) string {
+	it.t.Helper()
+	arguments = append([]string{"--kubeconfig", c.Cluster.Kubeconfig, "--namespace", it.key.Namespace}, arguments...)
+	out, err := exec.CommandContext(it.t.Context(), c.Cluster.Kubectl, arguments...).CombinedOutput()
+	it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
+	return string(out)
+}

@@ -1,0 +1,112 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// mode is a way in which a cache can be protected, with the client that it is for, and others.
+type mode struct {
+	spec  cachev1.MemcachedSpec
+	right string
+	wrong []stranger
+}
+
+// stranger is a client with its flags, and what it is told.
+type stranger struct{ flags, told string }
+
+// modes are all of them, by the name of the cache.
+func modes() map[string]mode {
+	const (
+		password        = login + "password"
+		unauthenticated = "CLIENT_ERROR unauthenticated"
+		wrongPassword   = "log in as app: CLIENT_ERROR authentication failure"
+	)
+	server := &cachev1.TLS{SecretName: serverSecret}
+	mutual := &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequire}
+	asking := &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequest}
+	migrating := &cachev1.TLS{SecretName: serverSecret, Plaintext: cachev1.PlaintextEnabled}
+	users := &cachev1.Auth{SecretName: usersSecret}
+	return map[string]mode{
+		"plaintext": {right: ""},
+		"tls": {spec: cachev1.MemcachedSpec{TLS: server}, right: trusting, wrong: []stranger{
+			{"", refused},
+		}},
+		"mutual-tls": {spec: cachev1.MemcachedSpec{TLS: mutual}, right: trusting + certified, wrong: []stranger{
+			{"", refused},
+			{trusting, refused},
+			{trusting + strangers, refused},
+		}},
+		"tls-that-asks": {spec: cachev1.MemcachedSpec{TLS: asking}, right: trusting, wrong: []stranger{
+			{trusting + strangers, refused},
+		}},
+		"tls-and-plaintext": {spec: cachev1.MemcachedSpec{TLS: migrating}, right: trusting, wrong: []stranger{
+			{"", refused},
+		}},
+		"auth": {spec: cachev1.MemcachedSpec{Auth: users}, right: password, wrong: []stranger{
+			{"", unauthenticated},
+			{login + "wrong", wrongPassword},
+		}},
+		"tls-auth": {spec: cachev1.MemcachedSpec{TLS: server, Auth: users}, right: trusting + password, wrong: []stranger{
+			{password, refused},
+			{trusting, unauthenticated},
+			{trusting + login + "wrong", wrongPassword},
+		}},
+	}
+}
+
+// TestEachModeLetsInTheRightClientAlone has a cache in each mode. All of them export metrics.
+func TestEachModeLetsInTheRightClientAlone(t *testing.T) {
+	c.needs(t)
+	const namespace, password, wrong = "security", "pa55word-of-app", "pa55word-of-nobody"
+	makeNamespace(t, namespace)
+	ca, all := newAuthority(t, "security"), modes()
+	var hosts []string
+	for name := range all {
+		hosts = append(hosts, name+"."+namespace+".svc")
+	}
+	server := issue(t, ca, hosts...)
+	putSecret(t, namespace, serverSecret, map[string][]byte{"tls.crt": server.Cert, "tls.key": server.Key, "ca.crt": ca.Cert})
+	putSecret(t, namespace, usersSecret, map[string][]byte{"username": []byte("app"), "password": []byte(password)})
+	putClients(t, namespace, ca, map[string]string{"password": password, "wrong": wrong})
+	caches := map[string]*cache{}
+	for name, mode := range all {
+		caches[name] = secured(t, namespace, name, mode.spec)
+	}
+	for name, mode := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // Most of it is waiting for Pods.
+			it := caches[name].in(t)
+			it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+			it.letsIn(mode)
+			it.Eventually(func() float64 { return it.metrics().value("memcached_up") }).Should(gomega.Equal(1.))
+			it.tellsNothingOf(password, wrong, "app:"+password, string(server.Key))
+		})
+	}
+}
+
+// letsIn tries the clients of a mode.
+func (it *cache) letsIn(mode mode) {
+	it.t.Helper()
+	it.lets("set", mode.right)
+	it.lets("get", mode.right)
+	before := lifeOf(it.pod())
+	for _, stranger := range mode.wrong {
+		it.refuses(stranger.flags, stranger.told)
+	}
+	it.lets("get", mode.right)
+	it.Expect(lifeOf(it.pod())).To(gomega.Equal(before), "a stranger ends no node")
+	plaintext := " --endpoint=" + it.key.Name + "." + it.key.Namespace + ".svc:11211"
+	switch {
+	case mode.spec.TLS == nil:
+	case mode.spec.TLS.Plaintext == cachev1.PlaintextEnabled:
+		it.lets("get", plaintext)
+	default:
+		it.refuses(plaintext, "connection refused")
+	}
+}

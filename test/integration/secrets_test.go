@@ -1,0 +1,253 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+)
+
+// secret makes a Secret, or writes it anew.
+func (w *world) secret(name string, data map[string]string) {
+	w.t.Helper()
+	secret := &corev1.Secret{}
+	secret.Namespace, secret.Name, secret.StringData = w.namespace, name, data
+	if err := cluster.Create(w.ctx, secret.DeepCopy()); err == nil {
+		return
+	}
+	there := get(w, name, &corev1.Secret{})
+	there.Data, there.StringData = nil, data
+	w.Expect(cluster.Update(w.ctx, there)).To(gomega.Succeed())
+}
+
+const password = "correct-horse-battery"
+
+func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	nodes := w.uids("cache")
+	stays := func(reason string, words ...string) {
+		t.Helper()
+		w.reason("cache", reason)
+		for _, words := range words {
+			w.says("cache", words)
+		}
+		if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
+			t.Fatalf("nodes (-before +after):\n%s", diff)
+		}
+	}
+	w.patchSpec(`{"auth":{"secretName":"users"}}`)
+	stays(cachev1.ReasonSecretNotFound, `spec.auth.secretName "users" is not there`, w.namespace, "nodes that run keep what they have")
+
+	w.secret("users", map[string]string{"users": strings.Repeat("ann:"+password+"\n", 9)})
+	stays(cachev1.ReasonInvalidSecret, "users: 9 users: memcached holds at most 8")
+
+	w.secret("users", map[string]string{"username": "ann", "password": password})
+	w.ready("cache")
+	w.Expect(w.rollouts("cache")).To(gomega.Equal(2), "authentication is another Pod template")
+	nodes = w.uids("cache")
+
+	w.secret("users", map[string]string{"username": "ann", "password": password + " and more"})
+	stays(cachev1.ReasonInvalidSecret, "a blank or control character")
+	w.secret("users", map[string]string{"users": "ann:" + password + "\nbob:" + password})
+	w.ready("cache")
+	w.Expect(cluster.Delete(w.ctx, get(w, "users", &corev1.Secret{}))).To(gomega.Succeed())
+	stays(cachev1.ReasonSecretNotFound)
+	w.secret("users", map[string]string{"users": "ann:" + password + "\nbob:" + password})
+	w.ready("cache")
+	if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
+		t.Errorf("what a Secret holds is no reason to replace nodes (-before +after):\n%s", diff)
+	}
+	w.assertNowhere(password)
+}
+
+// assertNowhere looks for a text in all that the operator wrote.
+func (w *world) assertNowhere(text string) {
+	w.t.Helper()
+	log, err := os.ReadFile(w.log)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	places := map[string][]byte{"the log": log}
+	for name, list := range map[string]client.ObjectList{
+		"Memcacheds": &cachev1.MemcachedList{}, "Pods": &corev1.PodList{}, "Events": &eventsv1.EventList{},
+	} {
+		w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
+		places[name], err = yaml.Marshal(list)
+		w.Expect(err).NotTo(gomega.HaveOccurred())
+	}
+	places["the Deployment"], err = yaml.Marshal(w.deployment("cache"))
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	for place, content := range places {
+		if bytes.Contains(content, []byte(text)) {
+			w.t.Errorf("%s: the password is in there", place)
+		}
+	}
+}
+
+// certificate is a Secret with a certificate, and the CAs of the clients.
+func certificate(t *testing.T, notAfter time.Time, clientCAs ...*pki.Authority) map[string]string {
+	t.Helper()
+	authority := authority(t, "servers")
+	pair, err := authority.Issue(pki.Identity{User: "cache", Hosts: []string{"cache"}, NotAfter: notAfter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)}
+	for _, ca := range clientCAs {
+		data["ca.crt"] += string(ca.Cert)
+	}
+	return data
+}
+
+func authority(t *testing.T, name string) *pki.Authority {
+	t.Helper()
+	authority, err := pki.NewAuthority(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authority
+}
+
+func TestTheStatusTellsTheCertificateAndItsEnd(t *testing.T) {
+	w := newWorld(t)
+	hour := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	w.secret("tls", certificate(t, hour))
+	w.memcached("cache", 1)
+	w.ready("cache")
+	w.patchSpec(`{"tls":{"secretName":"tls"}}`)
+	mc := w.ready("cache")
+	if mc.Status.Endpoint != "cache."+w.namespace+".svc:11212" || !mc.Status.TLS.NotAfter.Time.Equal(hour) {
+		t.Errorf("endpoint %s, the certificate ends at %s", mc.Status.Endpoint, mc.Status.TLS.NotAfter)
+	}
+	nodes := w.uids("cache")
+
+	moment := time.Now().Add(3 * time.Second)
+	w.secret("tls", certificate(t, moment))
+	w.reason("cache", cachev1.ReasonCertificateExpired)
+	w.says("cache", moment.UTC().Format(time.RFC3339))
+
+	w.secret("tls", certificate(t, hour))
+	mc = w.ready("cache")
+	if !mc.Status.TLS.NotAfter.Time.Equal(hour) {
+		t.Errorf("the new certificate ends at %s", mc.Status.TLS.NotAfter)
+	}
+	if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
+		t.Errorf("a certificate is no reason to replace nodes (-before +after):\n%s", diff)
+	}
+
+	w.patchSpec(`{"tls":{"clientAuth":"Require"}}`)
+	w.reason("cache", cachev1.ReasonInvalidSecret)
+	w.says("cache", "lacks ca.crt")
+	w.patchSpec(`{"tls":null}`)
+	mc = w.ready("cache")
+	if mc.Status.TLS != nil || mc.Status.Endpoint != "cache."+w.namespace+".svc:11211" {
+		t.Errorf("endpoint %s, certificate %v", mc.Status.Endpoint, mc.Status.TLS)
+	}
+}
+
+func TestTheStatusTellsWhatOnlyARestartEnds(t *testing.T) {
+	w := newWorld(t)
+	hour := time.Now().Add(time.Hour)
+	one, other := authority(t, "one"), authority(t, "other")
+	w.secret("tls", certificate(t, hour, one, other))
+	w.secret("users", map[string]string{"users": "ann:old"})
+	w.memcached("cache", 1)
+	w.patchSpec(`{"tls":{"secretName":"tls","clientAuth":"Require"},"auth":{"secretName":"users"}}`)
+	w.ready("cache")
+	cas, users := w.condition(cachev1.ConditionFormerClientCAs), w.condition(cachev1.ConditionFormerUsers)
+
+	w.secret("users", map[string]string{"users": "ann:old\nann:new"})
+	w.secret("tls", certificate(t, hour, other, one)) // Another certificate and another order are nothing to tell of.
+	w.Consistently(cas, "1s").Should(gomega.BeEmpty())
+	w.secret("tls", certificate(t, hour, one))
+	w.Eventually(cas).Should(gomega.ContainSubstring(`client CA "CN=other"`))
+	w.secret("tls", certificate(t, hour, one, other))
+	w.Eventually(cas).Should(gomega.BeEmpty(), "it is back")
+	w.secret("tls", certificate(t, hour, one))
+	w.Eventually(cas).Should(gomega.ContainSubstring(`client CA "CN=other"`))
+	w.stop()
+	w.secret("users", map[string]string{"users": "ann:new"}) // Nobody looked, so nobody knows.
+	w.start()
+	w.memcached("probe", 0)
+	w.reason("probe", cachev1.ReasonScaledToZero)
+	w.Expect(cas()).To(gomega.ContainSubstring(`client CA "CN=other"`))
+	w.Expect(users()).To(gomega.BeEmpty())
+
+	w.secret("users", map[string]string{"users": "ann:newer"})
+	w.Eventually(users).Should(gomega.ContainSubstring("a user or a password"))
+	w.Eventually(func() string { // A node that was made within the same second is taken for an older one.
+		w.restart()
+		return cas() + users()
+	}, patience, "1s").Should(gomega.BeEmpty())
+}
+
+// condition returns a function that reads the message of a condition; empty where it is not there.
+func (w *world) condition(conditionType string) func() string {
+	return func() string {
+		condition := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, conditionType)
+		if condition == nil {
+			return ""
+		}
+		return condition.Message
+	}
+}
+
+// restart does as kubectl rollout restart, and brings the new nodes up.
+func (w *world) restart() {
+	w.t.Helper()
+	raw := client.RawPatch("application/strategic-merge-patch+json", fmt.Appendf(nil,
+		`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, time.Now()))
+	old := w.uids("cache")
+	w.Expect(cluster.Patch(w.ctx, w.deployment("cache"), raw)).To(gomega.Succeed())
+	w.Eventually(func() bool {
+		pods := w.pods("cache")
+		for i := range pods {
+			makeReady(w, &pods[i])
+		}
+		return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return slices.Contains(old, pod.UID) })
+	}).Should(gomega.BeTrue())
+}
+
+// TestSecretsCostOneReadEach counts requests: a Secret is read once for each of its versions, and never at rest.
+func TestSecretsCostOneReadEach(t *testing.T) {
+	w := newWorld(t)
+	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}, Spec: cachev1.MemcachedSpec{
+		Size: new(int32(1)), TLS: &cachev1.TLS{SecretName: "tls"},
+	}}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	w.ready("cache")
+	reads := func() int { return count(w.quiet(), "get secrets") }
+	if got := reads(); got != 1 {
+		t.Errorf("a new Memcached read its Secret %d times, want once", got)
+	}
+	before := len(w.quiet())
+	for _, change := range []func(){
+		func() { w.patch(mc, "cache", `{"metadata":{"annotations":{"example.com/touched":"yes"}}}`) },
+		func() { w.secret("other", map[string]string{"a": "b"}) },
+	} {
+		change()
+		if more := w.quiet()[before:]; len(more) > 0 {
+			t.Errorf("nothing of ours changed, and the operator asked for %v", more)
+		}
+	}
+	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))
+	w.Eventually(func(context.Context) []string { return w.quiet()[before:] }).WithContext(w.ctx).
+		Should(gomega.Equal([]string{"get secrets", "patch memcacheds/status"}))
+}

@@ -1,0 +1,196 @@
+package monitoring
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	page     = repository + "/docs/monitoring.md"
+	runbooks = repository + "/docs/runbooks"
+
+	// published is where the pages are to be read.
+	published = "https://github.com/example-inc/memcached-operator/blob/main/docs/runbooks/"
+)
+
+func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
+	entries, err := os.ReadDir(runbooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	for _, alert := range alerts(t) {
+		name := alert.Alert + ".md"
+		want = append(want, name)
+		if url := alert.Annotations["runbook_url"]; url != published+name {
+			t.Errorf("%s leads to %s, not to %s", alert.Alert, url, published+name)
+		}
+		if !slices.Contains([]string{"warning", "critical"}, alert.Labels["severity"]) {
+			t.Errorf("%s is of the severity %q, and not warning or critical", alert.Alert, alert.Labels["severity"])
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pages (-alerts +files):\n%s", diff)
+	}
+}
+
+func TestTheDocsTellEveryAlert(t *testing.T) {
+	const begin, end = "<!-- alerts: written by make golden -->\n", "<!-- end -->"
+	head, rest, found := strings.Cut(read(t, page), begin)
+	_, tail, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no place for the alerts", page)
+	}
+	table := "| alert | severity | after | means |\n| --- | --- | --- | --- |\n"
+	for _, alert := range alerts(t) {
+		after := "at once"
+		if alert.For != nil {
+			after = string(*alert.For)
+		}
+		table += fmt.Sprintf("| [%s](runbooks/%[1]s.md) | %s | %s | %s |\n", alert.Alert, alert.Labels["severity"], after, meaning(t, alert.Alert))
+	}
+	golden(t, page, head+begin+table+end+tail)
+}
+
+// meaning is the first paragraph of an alert's page.
+func meaning(t *testing.T, alert string) string {
+	t.Helper()
+	title, rest, _ := strings.Cut(read(t, filepath.Join(runbooks, alert+".md")), "\n\n")
+	meaning, _, _ := strings.Cut(rest, "\n\n")
+	if title != "# "+alert || strings.HasPrefix(meaning, "#") || meaning == "" {
+		t.Errorf("%s.md does not begin with its name and what it means", alert)
+	}
+	return strings.ReplaceAll(meaning, "\n", " ")
+}
+
+func TestPrometheusTakesTheQueriesOfTheDocs(t *testing.T) {
+	var rules []monitoringv1.Rule
+	for where, queries := range queriesOfDocs(t) {
+		for i, query := range queries {
+			rules = append(rules, monitoringv1.Rule{
+				Record: strings.ReplaceAll(fmt.Sprintf("%s:%d", where, i), ".", ":"), Expr: intstr.FromString(query),
+			})
+		}
+	}
+	path := filepath.Join(t.TempDir(), "rules.yaml")
+	writeRules(t, path, rules)
+	if out, ok := run(t, "check", "rules", path); !ok {
+		t.Error(out)
+	}
+}
+
+var (
+	metricRow  = regexp.MustCompile("(?m)^\\| `(memcached_\\w+)` \\| (\\w+) \\|")
+	metricName = regexp.MustCompile(`\b(?:memcached_\w+|leader_election_master_status|up)\b`)
+)
+
+func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
+	known := map[string]bool{"up": true, "leader_election_master_status": true, "memcached_cr": true}
+	for _, table := range []string{repository + "/docs/agent.md", page} {
+		for _, row := range metricRow.FindAllStringSubmatch(read(t, table), -1) {
+			known[row[1]] = true
+			if row[2] == "histogram" {
+				known[row[1]+"_bucket"] = true
+			}
+		}
+	}
+	queries := queriesOfDocs(t)
+	for _, alert := range alerts(t) {
+		queries[alert.Alert] = append(queries[alert.Alert], alert.Expr.StrVal)
+	}
+	for where, queries := range queries {
+		for _, query := range queries {
+			names := metricName.FindAllString(query, -1)
+			if len(names) == 0 {
+				t.Errorf("%s: %s is of no metric", where, query)
+			}
+			for _, name := range names {
+				if !known[name] {
+					t.Errorf("%s: there is no %s", where, name)
+				}
+			}
+		}
+	}
+}
+
+var (
+	queryBlock = regexp.MustCompile("(?s)```promql\n(.*?)```")
+	queryCell  = regexp.MustCompile("(?m)^\\| .* \\| `([^`]+)` \\|$")
+)
+
+// queriesOfDocs are the queries of the table of the page, and of the blocks of the runbooks, by page.
+func queriesOfDocs(t *testing.T) map[string][]string {
+	t.Helper()
+	queries := map[string][]string{}
+	_, table, _ := strings.Cut(read(t, page), "| question | query |")
+	for _, row := range queryCell.FindAllStringSubmatch(table, -1) {
+		queries["page"] = append(queries["page"], row[1])
+	}
+	for _, alert := range alerts(t) {
+		blocks := queryBlock.FindAllStringSubmatch(read(t, filepath.Join(runbooks, alert.Alert+".md")), -1)
+		for _, block := range blocks {
+			queries[alert.Alert] = append(queries[alert.Alert], split(block[1])...)
+		}
+		if len(blocks) == 0 {
+			t.Errorf("%s.md has no query to look with", alert.Alert)
+		}
+	}
+	if len(queries["page"]) == 0 {
+		t.Errorf("%s has no queries", page)
+	}
+	return queries
+}
+
+// split takes the queries of a block apart: each is a line, and further ones that are indented.
+func split(block string) []string {
+	var queries []string
+	for line := range strings.Lines(block) {
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, " ") && len(queries) > 0:
+			queries[len(queries)-1] += line
+		default:
+			queries = append(queries, line)
+		}
+	}
+	return queries
+}
+
+func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
+	_, rest, found := strings.Cut(read(t, page), "```yaml\nrule_files:")
+	config, _, ended := strings.Cut(rest, "```")
+	if !found || !ended {
+		t.Fatalf("%s has no configuration of Prometheus", page)
+	}
+	var content map[string]any
+	if err := yaml.UnmarshalStrict([]byte("rule_files:"+config), &content); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range content["scrape_configs"].([]any) {
+		delete(job.(map[string]any), "kubernetes_sd_configs") // Debian's promtool is built without it.
+	}
+	judged, err := yaml.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "rules.yaml"), read(t, rulesFile))
+	write(t, filepath.Join(dir, "prometheus.yml"), string(judged))
+	if out, ok := run(t, "check", "config", "--syntax-only", filepath.Join(dir, "prometheus.yml")); !ok {
+		t.Error(out)
+	}
+}

@@ -1,0 +1,206 @@
+package monitoring
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md anew")
+
+// ruleHead is the object around the rules.
+const ruleHead = `# Made of rules.yaml: make golden.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: memcached-operator
+  namespace: memcached-operator-system
+  labels:
+    app.kubernetes.io/name: memcached-operator
+spec:
+`
+
+func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
+	const path = repository + "/operator/config/monitoring/prometheusrule.yaml"
+	_, groups, found := strings.Cut(read(t, rulesFile), "\ngroups:\n")
+	if !found {
+		t.Fatalf("%s has no groups", rulesFile)
+	}
+	want := ruleHead
+	for line := range strings.Lines("groups:\n" + groups) {
+		if line != "\n" {
+			line = "  " + line
+		}
+		want += line
+	}
+	golden(t, path, want)
+	var rule monitoringv1.PrometheusRule
+	decode(t, build(t, repository+"/operator/config/monitoring"), "PrometheusRule", &rule)
+	var all []monitoringv1.Rule
+	for _, group := range rule.Spec.Groups {
+		all = append(all, group.Rules...)
+	}
+	if diff := cmp.Diff(alerts(t), all); diff != "" {
+		t.Errorf("rules (-rules.yaml +PrometheusRule):\n%s", diff)
+	}
+}
+
+// nodeMetric is a metric of a node, and the beginning of what it is selected by.
+var nodeMetric = regexp.MustCompile(`\b(up|memcached_\w+)\b(\{[^,}]*)?`)
+
+func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
+	var monitor monitoringv1.PodMonitor
+	decode(t, build(t, repository+"/operator/config/monitoring"), "PodMonitor", &monitor)
+	if !monitor.Spec.NamespaceSelector.Any {
+		t.Error("it looks at some namespaces only")
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&monitor.Spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		pod  labels.Set
+		want bool
+	}{
+		"a node":                 {labels.Set{"app": "memcached", "memcached_cr": "sessions"}, true},
+		"a Pod of somebody else": {labels.Set{"app": "memcached"}, false},
+		"another program":        {labels.Set{"app": "web", "memcached_cr": "sessions"}, false},
+	} {
+		if got := selector.Matches(tc.pod); got != tc.want {
+			t.Errorf("%s: selected %v, want %v", name, got, tc.want)
+		}
+	}
+	relabeling := monitor.Spec.PodMetricsEndpoints[0].RelabelConfigs[0]
+	if from := string(relabeling.SourceLabels[0]); from != "__meta_kubernetes_pod_label_memcached_cr" {
+		t.Errorf("the label %s is made of %s", relabeling.TargetLabel, from)
+	}
+	for _, alert := range alerts(t) {
+		for _, selector := range nodeMetric.FindAllString(alert.Expr.StrVal, -1) {
+			ofOperator := strings.HasPrefix(selector, "memcached_operator_")
+			if !ofOperator && !strings.HasSuffix(selector, "{"+relabeling.TargetLabel+`!=""`) {
+				t.Errorf("%s looks at what is not of a cache of ours: %s", alert.Alert, selector)
+			}
+		}
+	}
+}
+
+func TestTheServiceMonitorFindsTheOperatorAndMayReadItsMetrics(t *testing.T) {
+	objects := build(t, withComponent(t))
+	var monitor monitoringv1.ServiceMonitor
+	decode(t, objects, "ServiceMonitor", &monitor)
+	var service corev1.Service
+	decode(t, objects, "Service", &service)
+	selector, err := metav1.LabelSelectorAsSelector(&monitor.Spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !selector.Matches(labels.Set(service.Labels)) || monitor.Namespace != service.Namespace {
+		t.Errorf("it looks in %s for %s; the Service is in %s and has %v", monitor.Namespace, selector, service.Namespace, service.Labels)
+	}
+	endpoint := monitor.Spec.Endpoints[0]
+	hasPort := func(p corev1.ServicePort) bool { return p.Name == endpoint.Port }
+	if !slices.ContainsFunc(service.Spec.Ports, hasPort) || endpoint.Scheme == nil || endpoint.Scheme.String() != "https" {
+		t.Errorf("port %q and scheme %v, of a Service with %v", endpoint.Port, endpoint.Scheme, service.Spec.Ports)
+	}
+	var secret corev1.Secret
+	decode(t, objects, "Secret", &secret)
+	if credentials := endpoint.Authorization.Credentials; credentials.Name != secret.Name || credentials.Key != corev1.ServiceAccountTokenKey {
+		t.Errorf("its token is %s of the Secret %s, not of %s", credentials.Key, credentials.Name, secret.Name)
+	}
+	account := secret.Annotations[corev1.ServiceAccountNameKey]
+	find(t, objects, "ServiceAccount", account)
+	var binding rbacv1.ClusterRoleBinding
+	if err := yaml.UnmarshalStrict(find(t, objects, "ClusterRoleBinding", account), &binding); err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.ClusterRole
+	if err := yaml.UnmarshalStrict(find(t, objects, "ClusterRole", binding.RoleRef.Name), &role); err != nil {
+		t.Fatal(err)
+	}
+	want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
+	if diff := cmp.Diff(want, role.Rules); diff != "" || binding.Subjects[0].Name != account {
+		t.Errorf("what %s may (-want +got):\n%s", binding.Subjects[0].Name, diff)
+	}
+}
+
+// withComponent is a folder with an overlay and the component, as a user would write it.
+func withComponent(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := filepath.Rel(dir, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "kustomization.yaml"), "resources: ["+up+"/overlays/multiarch]\n"+
+		"components: ["+up+"/overlays/components/monitoring]\n")
+	return dir
+}
+
+func build(t *testing.T, dir string) resmap.ResMap {
+	t.Helper()
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// decode reads the only object of a kind, and takes no field that the kind does not have.
+func decode(t *testing.T, objects resmap.ResMap, kind string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict(find(t, objects, kind, ""), into); err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+}
+
+// find returns the object of a kind and name, or the only one of the kind.
+func find(t *testing.T, objects resmap.ResMap, kind, name string) []byte {
+	t.Helper()
+	var found [][]byte
+	for _, object := range objects.Resources() {
+		if object.GetKind() == kind && (name == "" || object.GetName() == name) {
+			found = append(found, []byte(object.MustYaml()))
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d objects are a %s %q, want 1", len(found), kind, name)
+	}
+	return found[0]
+}
+
+// golden holds a file to what it is made of, or makes it.
+func golden(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		write(t, path, want)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("run make golden (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,100 @@
+package olm
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubelabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// TestEachOverlayLetsNothingInButWhatTheOperatorServes: a port that the Deployment has and the NetworkPolicy lacks is
+// one that nobody reaches.
+func TestEachOverlayLetsNothingInButWhatTheOperatorServes(t *testing.T) {
+	overlays, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
+	if err != nil || len(overlays) < 6 {
+		t.Fatalf("overlays %v, error %v", overlays, err)
+	}
+	for _, overlay := range overlays {
+		t.Run(filepath.Base(filepath.Dir(overlay)), func(t *testing.T) {
+			policy, deployment := &networkingv1.NetworkPolicy{}, &appsv1.Deployment{}
+			builtInto(t, filepath.Dir(overlay), policy, deployment)
+			selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+			if err != nil || selector.Empty() || !selector.Matches(kubelabels.Set(deployment.Spec.Template.Labels)) {
+				t.Errorf("it selects %s, the operator's Pods have %v; error %v", selector, deployment.Spec.Template.Labels, err)
+			}
+			if policy.Namespace != deployment.Namespace {
+				t.Errorf("it is in %s, the operator in %s", policy.Namespace, deployment.Namespace)
+			}
+			if diff := cmp.Diff(ingressOnly(served(deployment)), policy.Spec, cmp.FilterPath(isSelector, cmp.Ignore())); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTheNetworkPolicyCanBeAppliedByItself, as beside an operator that OLM installed.
+func TestTheNetworkPolicyCanBeAppliedByItself(t *testing.T) {
+	alone, inOverlay := &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicy{}
+	builtInto(t, root+"/operator/config/network-policy", alone)
+	builtInto(t, root+"/overlays/multiarch", inOverlay)
+	if diff := cmp.Diff(inOverlay, alone); diff != "" {
+		t.Errorf("(-overlay +alone):\n%s", diff)
+	}
+}
+
+func isSelector(path cmp.Path) bool { return path.String() == "PodSelector" }
+
+// served are the ports that the containers name.
+func served(deployment *appsv1.Deployment) (ports []networkingv1.NetworkPolicyPort) {
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		for _, port := range container.Ports {
+			ports = append(ports, networkingv1.NetworkPolicyPort{
+				Protocol: &port.Protocol, Port: new(intstr.FromInt32(port.ContainerPort)),
+			})
+		}
+	}
+	return ports
+}
+
+func ingressOnly(ports []networkingv1.NetworkPolicyPort) networkingv1.NetworkPolicySpec {
+	return networkingv1.NetworkPolicySpec{
+		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+		Ingress:     []networkingv1.NetworkPolicyIngressRule{{Ports: ports}},
+	}
+}
+
+// builtInto builds a folder, and reads the one object of each kind that is asked for.
+func builtInto(t *testing.T, folder string, objects ...metav1.Object) {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		kind := "Deployment"
+		if _, isPolicy := object.(*networkingv1.NetworkPolicy); isPolicy {
+			kind = "NetworkPolicy"
+		}
+		found := 0
+		for _, resource := range built.Resources() {
+			if resource.GetKind() != kind {
+				continue
+			}
+			found++
+			if err := yaml.UnmarshalStrict([]byte(resource.MustYaml()), object); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found != 1 {
+			t.Fatalf("%s builds to %d objects of the kind %s", folder, found, kind)
+		}
+	}
+}
