@@ -2,7 +2,6 @@ package monitoring
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,14 +23,7 @@ const (
 )
 
 func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
-	entries, err := os.ReadDir(runbooks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []string
-	for _, entry := range entries {
-		got = append(got, entry.Name())
-	}
+	got, want := namesIn(t, runbooks), []string{}
 	for _, alert := range alerts(t) {
 		name := alert.Alert + ".md"
 		want = append(want, name)

@@ -67,14 +67,7 @@ func TestTheFixturesNoticeABrokenAlert(t *testing.T) {
 }
 
 func TestEachFixtureIsOfAnAlert(t *testing.T) {
-	entries, err := os.ReadDir(fixtures)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []string
-	for _, entry := range entries {
-		got = append(got, entry.Name())
-	}
+	got, want := namesIn(t, fixtures), []string{}
 	for _, alert := range alerts(t) {
 		want = append(want, alert.Alert+".yaml")
 	}
@@ -154,4 +147,17 @@ func write(t *testing.T, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func namesIn(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
 }

@@ -154,20 +154,7 @@ func TestAnAgentThatCannotBeReleasedIsToldBeforeAnythingIsWritten(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			r := next(releasedRepository(t))
 			tc.change(t, r)
-			before := snapshot(t, r.Root)
-			var out strings.Builder
-			err := r.Run(t.Context(), &out)
-			if err == nil {
-				t.Fatalf("no error:\n%s", &out)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
-				}
-			}
-			if diff := cmp.Diff(before, snapshot(t, r.Root)); diff != "" {
-				t.Errorf("something was written:\n%s", diff)
-			}
+			assertRefused(t, r, tc.want)
 		})
 	}
 }

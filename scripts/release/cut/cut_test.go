@@ -163,20 +163,7 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := good(repository(t))
 			tc.change(t, r)
-			before := snapshot(t, r.Root)
-			var out strings.Builder
-			err := r.Run(t.Context(), &out)
-			if err == nil {
-				t.Fatalf("no error:\n%s", &out)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
-				}
-			}
-			if diff := cmp.Diff(before, snapshot(t, r.Root)); diff != "" || out.Len() > 0 {
-				t.Errorf("something was written: %s\n%s", &out, diff)
-			}
+			assertRefused(t, r, tc.want)
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/emit"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
@@ -104,5 +106,24 @@ func writeFile(t *testing.T, root, name, content string) {
 	t.Helper()
 	if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// assertRefused checks that a release fails with these words, and writes nothing: neither files nor that it did.
+func assertRefused(t *testing.T, r *Release, words []string) {
+	t.Helper()
+	before := snapshot(t, r.Root)
+	var out strings.Builder
+	err := r.Run(t.Context(), &out)
+	if err == nil {
+		t.Fatalf("no error:\n%s", &out)
+	}
+	for _, want := range words {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	}
+	if diff := cmp.Diff(before, snapshot(t, r.Root)); diff != "" || out.Len() > 0 {
+		t.Errorf("something was written: %s\n%s", &out, diff)
 	}
 }
