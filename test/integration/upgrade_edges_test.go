@@ -9,6 +9,7 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -134,7 +135,10 @@ func TestAnOrphanIsAdoptedWithTheNodesThatItHas(t *testing.T) {
 	w.ready("cache")
 	uids := w.uids("cache")
 	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
-	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return len(d.OwnerReferences) == 0 })
+	w.Eventually(func() bool { // It goes when it owns nothing any more.
+		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &cachev1.Memcached{}))
+	}).Should(gomega.BeTrue())
+	w.Expect(w.deployment("cache").OwnerReferences).To(gomega.BeEmpty())
 
 	release{image: imageTwo}.start(w, at)
 	adopting := &cachev1.Memcached{
