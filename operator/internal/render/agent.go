@@ -20,8 +20,8 @@ func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
 		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})
 }
 
-// addAgent puts the agent beside memcached, as a container that is started first and stays: memcached does not start
-// without the authentication file. It has no readiness probe, as it tells nothing of memcached's readiness.
+// addAgent puts the agent beside memcached, as a container that is started first and stays. It has no readiness probe,
+// as it tells nothing of memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
@@ -30,7 +30,6 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
 		WithResources(agentResources()).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
-		WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60)).
 		WithSecurityContext(containerSecurity())
 	if p.Agent.Metrics {
 		agent.WithPorts(corev1ac.ContainerPort().
@@ -44,7 +43,9 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	if p.AuthSecret != "" {
 		agent.WithVolumeMounts(readOnly(usersVolume, names.UsersDir),
 			corev1ac.VolumeMount().WithName(authVolume).WithMountPath(names.AuthDir))
-		spec.WithShareProcessNamespace(true) // It sends memcached a signal.
+		// Memcached does not start without the file that the agent writes. Elsewhere it need not wait for a probe.
+		agent.WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60))
+		spec.WithShareProcessNamespace(true) // The agent sends memcached a signal.
 	}
 	spec.WithInitContainers(agent)
 }
