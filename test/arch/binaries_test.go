@@ -19,9 +19,17 @@ func TestEachProgramOfTheIndexesStarts(t *testing.T) {
 				image := pull(t, program.index, platform)
 				logSize(t, image)
 				m := unpack(t, image)
-				out, err := m.command(t.Context(), m.entrypoint(), 65532, "--version").CombinedOutput()
+				programs := m.programs()
+				last := len(programs) - 1
+				out, err := m.command(t.Context(), programs[last], 65532, "--version").CombinedOutput()
 				if err != nil || strings.TrimSpace(string(out)) != program.version {
 					t.Errorf("it prints %q, want %q; error %v", out, program.version, err)
+				}
+				for _, supervisor := range programs[:last] { // Under an emulator it can't start the next: it is asked alone.
+					out, err := m.command(t.Context(), supervisor, 65532).CombinedOutput()
+					if !strings.HasPrefix(string(out), "Usage: supervisor PROGRAM") {
+						t.Errorf("%s prints %q; error %v", supervisor, out, err)
+					}
 				}
 			})
 		}

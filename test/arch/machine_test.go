@@ -139,9 +139,16 @@ func (m machine) command(ctx context.Context, program string, user uint32, args 
 	return command
 }
 
-// entrypoint is the path of the image's program.
-func (m machine) entrypoint() string {
-	program := m.config.Entrypoint[0]
+// programs are the paths of the image's programs: the one that a node starts, which starts the next.
+func (m machine) programs() []string {
+	var programs []string
+	for _, program := range m.config.Entrypoint {
+		programs = append(programs, m.find(program))
+	}
+	return programs
+}
+
+func (m machine) find(program string) string {
 	if path.IsAbs(program) {
 		return program
 	}

@@ -73,7 +73,7 @@ func start(t *testing.T, m machine) string {
 	t.Helper()
 	port := freePort(t)
 	var log bytes.Buffer
-	command := m.command(t.Context(), m.entrypoint(), memcachedID, "-l", "127.0.0.1", "-p", strconv.Itoa(port), "-m", "8", "-t", "2")
+	command := m.command(t.Context(), m.programs()[0], memcachedID, "-l", "127.0.0.1", "-p", strconv.Itoa(port), "-m", "8", "-t", "2")
 	command.Stdout, command.Stderr = &log, &log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
