@@ -16,10 +16,9 @@ import (
 
 // flags are what the commands have in common.
 type flags struct {
-	push      string
-	insecure  bool
-	platforms []string
-	version   string
+	push     string
+	insecure bool
+	version  string
 }
 
 func newCommand() *cobra.Command {
@@ -51,7 +50,7 @@ func (f *flags) operatorCommand() *cobra.Command {
 		Example: "  go run ./scripts/images operator --version 0.1.0 --push localhost:15001/memcached-operator",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			platforms, err := oci.ParsePlatforms(f.platforms)
+			platforms, err := platformsOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -62,7 +61,7 @@ func (f *flags) operatorCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&f.version, "version", "dev", "version that the operator reports")
-	f.addPlatforms(cmd, oci.Platforms()...)
+	addPlatforms(cmd, oci.Platforms()...)
 	return cmd
 }
 
@@ -75,7 +74,7 @@ func (f *flags) agentCommand() *cobra.Command {
 		Example: "  go run ./scripts/images agent --push localhost:15001/memcached-agent",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			platforms, err := oci.ParsePlatforms(f.platforms)
+			platforms, err := platformsOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -89,7 +88,7 @@ func (f *flags) agentCommand() *cobra.Command {
 			})
 		},
 	}
-	f.addPlatforms(cmd, oci.Platforms()...)
+	addPlatforms(cmd, oci.Platforms()...)
 	return cmd
 }
 
@@ -102,7 +101,7 @@ func (f *flags) programCommand() *cobra.Command {
 			"    --push localhost:15001/client:dev --platform linux/amd64,linux/arm64",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			platforms, err := oci.ParsePlatforms(f.platforms)
+			platforms, err := platformsOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -114,7 +113,7 @@ func (f *flags) programCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ldflags, "ldflags", "", "further flags for the linker")
-	f.addPlatforms(cmd, oci.Host())
+	addPlatforms(cmd, oci.Host())
 	return cmd
 }
 
@@ -132,7 +131,7 @@ func (f *flags) memcachedCommand() *cobra.Command {
 			"    --push registry.example.com/team/memcached",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			platforms, err := oci.ParsePlatforms(f.platforms)
+			platforms, err := platformsOf(cmd)
 			if err != nil {
 				return err
 			}
@@ -149,7 +148,7 @@ func (f *flags) memcachedCommand() *cobra.Command {
 			})
 		},
 	}
-	f.addPlatforms(cmd)
+	addPlatforms(cmd)
 	cmd.Flags().StringVar(&suite, "suite", "", "suite of Debian that packages are from (default: the machine's own)")
 	return cmd
 }
@@ -169,12 +168,23 @@ func (f *flags) pauseCommand() *cobra.Command {
 	}
 }
 
-func (f *flags) addPlatforms(cmd *cobra.Command, platforms ...v1.Platform) {
+// addPlatforms gives a command a flag of its own: one variable for several flags would have the default of the last.
+func addPlatforms(cmd *cobra.Command, platforms ...v1.Platform) {
 	var names []string
 	for _, platform := range platforms {
 		names = append(names, platform.String())
 	}
-	cmd.Flags().StringSliceVar(&f.platforms, "platform", names, "platforms of the image, with commas between them")
+	cmd.Flags().StringSlice(platformFlag, names, "platforms of the image, with commas between them")
+}
+
+const platformFlag = "platform"
+
+func platformsOf(cmd *cobra.Command) ([]v1.Platform, error) {
+	names, err := cmd.Flags().GetStringSlice(platformFlag)
+	if err != nil {
+		return nil, err
+	}
+	return oci.ParsePlatforms(names)
 }
 
 // built is an image, or the index of several, and the tag that it suggests.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -97,5 +99,21 @@ func TestWithTag(t *testing.T) {
 				t.Errorf("withTag(%q, %q) = %q, want %q", tc.ref, tc.tag, got, tc.want)
 			}
 		})
+	}
+}
+
+func TestEachCommandHasPlatformsOfItsOwn(t *testing.T) {
+	root := newCommand()
+	for name, want := range map[string][]v1.Platform{
+		"operator": oci.Platforms(), "agent": oci.Platforms(), "program": {oci.Host()}, "memcached": nil,
+	} {
+		cmd, _, err := root.Find([]string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := platformsOf(cmd)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%s: error %v; platforms without the flag (-want +got):\n%s", name, err, diff)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -96,6 +97,9 @@ func (p Program) BuildAll(
 
 // Index joins the images of several platforms under one reference.
 func Index(images ...v1.Image) (v1.ImageIndex, error) {
+	if len(images) == 0 {
+		return nil, errors.New("no platform is named, so there is no image to make")
+	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, image := range images {
 		config, err := image.ConfigFile()

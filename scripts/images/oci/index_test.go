@@ -65,3 +65,9 @@ func TestARegistryIsAskedForDigests(t *testing.T) {
 		t.Errorf("an image that is not there: %v", err)
 	}
 }
+
+func TestAnIndexOfNothingIsRefused(t *testing.T) {
+	if _, err := Index(); err == nil {
+		t.Error("it is made")
+	}
+}
