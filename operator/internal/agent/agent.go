@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
@@ -62,21 +61,17 @@ func (a *agent) addUsers() {
 	}
 	a.users = &reload.Users{
 		Dir: a.options.AuthDir, File: a.options.AuthFile, Address: a.options.MemcachedAddress, Proc: a.options.Proc,
-	}
-	if a.options.TLSDir != "" {
-		a.users.Certificate = &certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA}
+		Certificate: a.options.certificate(),
 	}
 	a.watch("auth", a.users)
 }
 
 func (a *agent) addCertificates() {
-	if a.options.TLSDir == "" {
+	source := a.options.certificate()
+	if source == nil {
 		return
 	}
-	certificates := &reload.Certificates{
-		Source:  certs.Source{Dir: a.options.TLSDir, ClientCA: a.options.ClientCA},
-		Address: a.options.MemcachedTLSAddress, Login: a.login,
-	}
+	certificates := &reload.Certificates{Source: *source, Address: a.options.MemcachedTLSAddress, Login: a.login}
 	a.watch("tls", certificates)
 	a.exporter.Served = certificates.Served
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
 // Options are what the agent is started with.
@@ -77,6 +79,14 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Address of /metrics; 0 turns it off.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /started; 0 turns them off.")
+}
+
+// certificate is memcached's; nil if it has none.
+func (o *Options) certificate() *certs.Source {
+	if o.TLSDir == "" {
+		return nil
+	}
+	return &certs.Source{Dir: o.TLSDir, ClientCA: o.ClientCA}
 }
 
 // Validate tells what can't work. Passwords go to memcached in plaintext, so they must not leave the Pod.

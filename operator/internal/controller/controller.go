@@ -106,10 +106,15 @@ func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
 	if err := errors.Join(pass.Err, pass.Snapshot.Err(), pass.Report.Err()); err != nil {
 		return ctrl.Result{}, err
 	}
-	if sooner := pass.Report.RetryAfter(); sooner > 0 && (wait == 0 || sooner < wait) {
-		wait = sooner
+	return ctrl.Result{RequeueAfter: sooner(wait, pass.Report.RetryAfter())}, nil
+}
+
+// sooner is the shorter of two waits. One of 0 never ends.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
-	return ctrl.Result{RequeueAfter: wait}, nil
+	return min(a, b)
 }
 
 // writeStatus writes the status if it differs. In a fight it returns how long it is left as it is.

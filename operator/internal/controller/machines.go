@@ -71,9 +71,6 @@ func (m *machines) lookAgain(pass status.Input, result ctrl.Result) ctrl.Result 
 	if age < machinesFresh && !status.LacksMachines(pass) {
 		return result
 	}
-	left := max(machinesHold-age, machinesFresh)
-	if result.RequeueAfter == 0 || left < result.RequeueAfter {
-		result.RequeueAfter = left
-	}
+	result.RequeueAfter = sooner(result.RequeueAfter, max(machinesHold-age, machinesFresh))
 	return result
 }

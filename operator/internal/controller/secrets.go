@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -92,13 +91,9 @@ func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, versi
 	if !w.secrets.Changed(client.ObjectKeyFromObject(secret), version) {
 		return
 	}
-	list := &cachev1.MemcachedList{}
-	err := w.reader.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name})
-	if err != nil {
-		log.FromContext(ctx).Error(err, "List the Memcacheds of a Secret") // The cache is read: a mistake in the program.
-	}
-	for i := range list.Items {
-		q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	named := client.MatchingFields{secretIndex: secret.Name}
+	for _, request := range memcacheds(ctx, w.reader, client.InNamespace(secret.Namespace), named) {
+		q.Add(request)
 	}
 }
 
@@ -111,8 +106,6 @@ func untilExpiry(pass status.Input, result ctrl.Result) ctrl.Result {
 		return result
 	}
 	left := min(max(time.Until(pass.Snapshot.TLS.NotAfter), time.Second), longestWait)
-	if result.RequeueAfter == 0 || left < result.RequeueAfter {
-		result.RequeueAfter = left
-	}
+	result.RequeueAfter = sooner(result.RequeueAfter, left)
 	return result
 }

@@ -76,8 +76,13 @@ func Setup(mgr ctrl.Manager, config Config) error {
 
 // all are all Memcacheds that the operator serves.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return memcacheds(ctx, r.client)
+}
+
+// memcacheds are those in the cache that match.
+func memcacheds(ctx context.Context, cache client.Reader, matching ...client.ListOption) []reconcile.Request {
 	list := &cachev1.MemcachedList{}
-	if err := r.client.List(ctx, list); err != nil {
+	if err := cache.List(ctx, list, matching...); err != nil {
 		log.FromContext(ctx).Error(err, "List the Memcacheds") // The cache is read, so this is a mistake in the program.
 		return nil
 	}

@@ -64,7 +64,8 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodesOf(pods)) > 0 {
+	nodes := nodesOf(pods)
+	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
 		hidden, err := collectChildren(ctx, c.Live, key, kindsOf(DeploymentKind))
 		if err != nil {
 			return Snapshot{}, err
@@ -72,7 +73,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 		maps.Copy(children, hidden)
 	}
 	return Snapshot{
-		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods),
+		Children: children, Nodes: nodes, Oldest: oldest(pods),
 		TLS: c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -162,12 +163,14 @@ func (s *Secrets) certificate(ctx context.Context, mc *cachev1.Memcached) *Secre
 	if mc.Spec.TLS == nil {
 		return nil
 	}
-	purpose, judge := forTLS, readCertificate
-	if mc.Spec.TLS.AsksForCertificates() {
-		purpose, judge = forMutualTLS, readMutualCertificate
+	purpose, clientCA := forTLS, mc.Spec.TLS.AsksForCertificates()
+	if clientCA {
+		purpose = forMutualTLS
 	}
 	key := types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}
-	secret := s.read(ctx, use{key, purpose}, judge)
+	secret := s.read(ctx, use{key, purpose}, func(data map[string][]byte) record {
+		return readCertificate(data, clientCA)
+	})
 	secret.Expired = !secret.NotAfter.IsZero() && !s.now().Before(secret.NotAfter)
 	return &secret
 }
@@ -189,23 +192,24 @@ func (s *Secrets) read(ctx context.Context, use use, judge func(map[string][]byt
 		return before.Secret
 	}
 	object := &corev1.Secret{}
+	now := before
 	err := s.live.Get(ctx, use.NamespacedName, object)
 	switch {
 	case apierrors.IsNotFound(err): // What was accepted stays known, for when it is back.
-		before.Secret = Secret{Name: use.Name, Missing: true}
+		now.Secret = Secret{Name: use.Name, Missing: true}
 	case err != nil:
 		return Secret{Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err)}
 	default:
-		now := judge(object.Data)
+		now = judge(object.Data)
 		if slices.Contains(UnwatchedSecretTypes, object.Type) {
 			now = record{Secret: Secret{Problem: fmt.Sprintf("a Secret of the type %s is for something else: "+
 				"make one of the type kubernetes.io/tls, kubernetes.io/basic-auth or Opaque", object.Type)}}
 		}
 		now.Name, now.version = use.Name, object.ResourceVersion
-		before = s.compare(now, before)
+		now = s.compare(now, before)
 	}
-	s.keep(use, before)
-	return before.Secret
+	s.keep(use, now)
+	return now.Secret
 }
 
 // recall returns what is known of a Secret. From now on, a watch tells of it.
@@ -230,9 +234,10 @@ func (s *Secrets) keep(use use, now record) {
 
 // compare finds what a Secret does not hold any more. Of one that can't be used, nothing gets to memcached.
 func (s *Secrets) compare(now, before record) record {
-	now.former, now.Removed, now.Restored = before.former, before.Removed, before.Restored
+	now.Restored = before.Restored
 	if now.Problem != "" {
-		now.accepted = before.accepted
+		now.accepted, now.former = before.accepted, before.former
+		now.Removed = sorted(now.former)
 		return now
 	}
 	now.former = map[string]Removal{}
@@ -248,21 +253,17 @@ func (s *Secrets) compare(now, before record) record {
 			now.former[id] = Removal{What: what, Since: s.now()}
 		}
 	}
-	now.Removed = nil
-	for _, removal := range now.former {
-		now.Removed = append(now.Removed, removal)
-	}
-	slices.SortFunc(now.Removed, func(a, b Removal) int {
-		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.What, b.What))
-	})
+	now.Removed = sorted(now.former)
 	return now
 }
 
-func readCertificate(data map[string][]byte) record { return parseCertificate(data, false) }
+func sorted(former map[string]Removal) []Removal {
+	return slices.SortedFunc(maps.Values(former), func(a, b Removal) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.What, b.What))
+	})
+}
 
-func readMutualCertificate(data map[string][]byte) record { return parseCertificate(data, true) }
-
-func parseCertificate(data map[string][]byte, clientCA bool) record {
+func readCertificate(data map[string][]byte, clientCA bool) record {
 	parsed, err := certs.Parse(data, clientCA)
 	if err != nil {
 		return record{Secret: Secret{Problem: err.Error()}}

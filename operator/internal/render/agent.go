@@ -57,9 +57,9 @@ func agentArguments(p plan.Plan) []string {
 	}
 	if p.TLSSecret != "" {
 		arguments = append(arguments, "--tls-dir="+names.TLSDir)
-	}
-	if p.Memcached.TLS != nil && p.Memcached.TLS.ClientCA != "" {
-		arguments = append(arguments, "--client-ca")
+		if p.Memcached.TLS.ClientCA != "" {
+			arguments = append(arguments, "--client-ca")
+		}
 	}
 	if p.AuthSecret != "" {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
