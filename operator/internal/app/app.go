@@ -123,6 +123,7 @@ func managerOptions(options *Options, metrics metricsserver.Options) ctrl.Option
 		}},
 		Metrics:                       metrics,
 		HealthProbeBindAddress:        options.ProbeAddress,
+		PprofBindAddress:              options.ProfilesAddress,
 		LeaderElection:                options.LeaderElection,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,

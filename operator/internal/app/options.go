@@ -68,6 +68,9 @@ type Options struct {
 	// ProbeAddress is where /healthz and /readyz are served; "0" turns them off.
 	ProbeAddress string
 
+	// ProfilesAddress is where the operator's profiles are served, to anybody; empty, or "0", turns them off.
+	ProfilesAddress string
+
 	// MemcachedImage is the image of a Memcached that names none.
 	MemcachedImage string
 
@@ -129,6 +132,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Serve the metrics over plain HTTP, to anybody.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /readyz; 0 turns them off.")
+	flags.StringVar(&o.ProfilesAddress, "pprof-bind-address", o.ProfilesAddress,
+		"Address of /debug/pprof, served over plain HTTP to anybody: name one of 127.0.0.1. Off by default.")
 	flags.StringSliceVar(&o.LegacyFieldManagers, "legacy-field-managers", o.LegacyFieldManagers,
 		"Field managers, separated by commas, of operators that made a Memcached's objects before this one: what they set "+
 			"there, and this one does not, is removed. None if empty. Defaults to $"+EnvLegacyFieldManagers+".")

@@ -1,0 +1,127 @@
+// Command bench measures how fast and how small the operator is, against what it must reach. A figure that falls short is
+// said so in its table, and fails nothing.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/test/bench/lab"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+	"github.com/example-inc/memcached-operator/test/bench/rows"
+)
+
+func main() {
+	log.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+type flags struct {
+	rows.Options
+
+	only   []string
+	output string
+	page   string
+}
+
+func command() *cobra.Command {
+	var f flags
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the operator against what it must reach",
+		Long: "Bench measures the operator's own binary on a real API server and etcd. Its figures are of use only on a\n" +
+			"machine that does nothing else meanwhile. The rows are " + strings.Join(rows.Names(), ", ") + ".",
+		Example: "  make bench\n" +
+			"  make bench ARGS='--only create,drift --runs 1'\n" +
+			"  make bench ARGS='--only growth --sizes 10,500,1000,2000'\n" +
+			"  make bench PROFILE=1",
+		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "rows to measure; all by default")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVar(&f.page, "page", "", "page to write the figures and plots to, between its markers")
+	cmd.Flags().IntVar(&f.Runs, "runs", 5, "how often what is compared is measured; the median counts")
+	cmd.Flags().IntVar(&f.Count, "count", 1000, "Memcacheds that are made at a time")
+	cmd.Flags().IntSliceVar(&f.InFlight, "in-flight", []int{1, 10}, "writes that are under way at a time")
+	cmd.Flags().IntVar(&f.Damages, "damages", 100, "children that are deleted or changed, one by one")
+	cmd.Flags().IntSliceVar(&f.Sizes, "sizes", []int{10, 500, 1000, 5000, 10000}, "Memcacheds in a cluster that grows")
+	cmd.Flags().IntVar(&f.Changes, "changes", 50, "specs that are changed, one by one")
+	cmd.Flags().DurationVar(&f.Rest, "rest", time.Minute, "how long nothing happens")
+	cmd.Flags().StringVar(&f.Profiles, "profiles", "", "folder for CPU and heap profiles of the operator; none by default")
+	return cmd
+}
+
+func (f *flags) run(ctx context.Context, out io.Writer) error {
+	chosen, err := rows.Choose(f.only)
+	if err != nil {
+		return err
+	}
+	if f.output != "text" && f.output != "json" {
+		return fmt.Errorf("--output %q: want text or json", f.output)
+	}
+	measured, err := f.measure(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	if f.page != "" {
+		if err := publish(ctx, measured, f.page); err != nil {
+			return err
+		}
+	}
+	if f.output == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(measured)
+	}
+	fmt.Fprintln(out, measured.Machine)
+	return measured.Text(out)
+}
+
+func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report.Report, err error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return measured, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b := &rows.Bench{Options: f.Options, Dir: dir}
+	if b.Tree, err = builds.Root(); err != nil {
+		return measured, err
+	}
+	version, err := builds.Version(builds.KubeAPIServer)
+	if err != nil {
+		return measured, err
+	}
+	measured.Machine = report.ThisMachine(version, strings.Join(append([]string{"bench"}, os.Args[1:]...), " "))
+	err = progress.Stage(ctx, "Operator and floor", func(func(string)) (err error) {
+		b.Programs, err = lab.Build(ctx, b.Tree, dir)
+		return err
+	})
+	if err != nil {
+		return measured, err
+	}
+	for _, row := range chosen {
+		figures, plots := row.Measure(ctx, b)
+		measured.Figures, measured.Plots = append(measured.Figures, figures...), append(measured.Plots, plots...)
+	}
+	return measured, ctx.Err()
+}

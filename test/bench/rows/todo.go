@@ -1,0 +1,19 @@
+package rows
+
+import (
+	"context"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+)
+
+func growth(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
+	return
+}
+func pure(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
+	return
+}
+func images(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
+	return
+}
+func data(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
+	return
+}
