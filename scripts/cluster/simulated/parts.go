@@ -19,6 +19,7 @@ import (
 type keeperConfig struct {
 	Binaries                    map[string]string
 	APIPort, EtcdPort, PeerPort int
+	Audited                     bool
 }
 
 // keeper keeps the parts of one cluster.
@@ -52,7 +53,8 @@ func (k *keeper) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = k.run(ctx, "kube-scheduler", kubeconfig("kube-scheduler"), "--leader-elect=false", "--secure-port=0")
+	err = k.run(ctx, "kube-scheduler", kubeconfig("kube-scheduler"), "--leader-elect=false", "--secure-port=0",
+		"--kube-api-qps=500", "--kube-api-burst=1000")
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,8 @@ func (k *keeper) etcd() []string {
 	peer := fmt.Sprintf("https://127.0.0.1:%d", k.PeerPort)
 	return []string{
 		"--data-dir=" + k.dir.Path("etcd"),
-		"--unsafe-no-fsync", // the data lives no longer than the cluster
+		"--unsafe-no-fsync",                // the data lives no longer than the cluster
+		"--quota-backend-bytes=8589934592", // ten thousand caches with their Pods need more than the default of 2 GiB
 		"--log-level=warn",
 		"--enable-grpc-gateway=false",
 		"--listen-client-urls=" + own, "--advertise-client-urls=" + own,
@@ -89,7 +92,7 @@ func (k *keeper) etcd() []string {
 
 func (k *keeper) apiServer() []string {
 	pki := k.dir.PKI
-	return []string{
+	args := []string{
 		fmt.Sprintf("--etcd-servers=https://127.0.0.1:%d", k.EtcdPort),
 		"--etcd-cafile=" + pki("ca.crt"), "--etcd-certfile=" + pki("admin.crt"), "--etcd-keyfile=" + pki("admin.key"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", k.APIPort),
@@ -101,6 +104,10 @@ func (k *keeper) apiServer() []string {
 		"--service-account-key-file=" + pki("sa.crt"), "--service-account-signing-key-file=" + pki("sa.key"),
 		"--authorization-mode=RBAC",
 	}
+	if k.Audited {
+		args = append(args, "--audit-policy-file="+auditPolicy(k.dir), "--audit-log-path="+auditLog(k.dir))
+	}
+	return args
 }
 
 func (k *keeper) await(ctx context.Context, ready func(context.Context) error) error {

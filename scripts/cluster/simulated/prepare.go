@@ -17,22 +17,30 @@ import (
 )
 
 // prepare writes what the keeper and the parts find when they start.
-func prepare(ctx context.Context, dir rundir.Dir, name string, binaries builds.Binaries) error {
-	config := keeperConfig{Binaries: binaries}
+func prepare(ctx context.Context, dir rundir.Dir, opts Options, binaries builds.Binaries) error {
+	config := keeperConfig{Binaries: binaries, Audited: opts.AuditPolicy != ""}
 	for _, port := range []*int{&config.APIPort, &config.EtcdPort, &config.PeerPort} {
 		var err error
 		if *port, err = freePort(); err != nil {
 			return err
 		}
 	}
-	if err := writeIdentities(dir, name, config.APIPort); err != nil {
+	if err := writeIdentities(dir, opts.Name, config.APIPort); err != nil {
 		return fmt.Errorf("write certificates: %w", err)
 	}
 	if err := writeStages(ctx, dir); err != nil {
 		return err
 	}
+	if config.Audited {
+		if err := rundir.Write(auditPolicy(dir), []byte(opts.AuditPolicy), 0o600); err != nil {
+			return err
+		}
+	}
 	return rundir.WriteJSON(configPath(dir), config)
 }
+
+func auditPolicy(dir rundir.Dir) string { return dir.Path("audit-policy.yaml") }
+func auditLog(dir rundir.Dir) string    { return dir.Path("audit.log") }
 
 // Ports are taken from a range that no system hands out by itself: none of them is taken before its part starts.
 const (

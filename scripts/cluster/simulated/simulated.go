@@ -27,6 +27,8 @@ type Options struct {
 	Name string
 	// Architectures of the first nodes, one each; the same again for a second one.
 	Architectures []string
+	// AuditPolicy says what goes into the audit log; without one there is none.
+	AuditPolicy string
 	// Attached ends the cluster with the calling process, however that ends.
 	Attached bool
 }
@@ -36,6 +38,7 @@ type Cluster struct {
 	Name       string    `json:"name"`
 	Kubeconfig string    `json:"kubeconfig"` // of an administrator
 	Logs       string    `json:"logs"`       // folder, one file for each process
+	AuditLog   string    `json:"auditLog,omitempty"`
 	Kubectl    string    `json:"kubectl"`    // of the cluster's own version
 	Kubernetes string    `json:"kubernetes"` // version
 	Started    time.Time `json:"started"`

@@ -45,7 +45,7 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries builds.B
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, dir, opts.Name, binaries); err != nil {
+	if err := prepare(ctx, dir, opts, binaries); err != nil {
 		return nil, err
 	}
 	keeper, err := startKeeper(dir)
@@ -89,7 +89,7 @@ func bringUp(
 
 func describe(opts Options, dir rundir.Dir, binaries builds.Binaries) (*Cluster, error) {
 	version, err := builds.Version(builds.KubeAPIServer)
-	return &Cluster{
+	cluster := &Cluster{
 		Name:       opts.Name,
 		Kubeconfig: dir.Path("kubeconfig"),
 		Logs:       dir.Logs(),
@@ -97,7 +97,11 @@ func describe(opts Options, dir rundir.Dir, binaries builds.Binaries) (*Cluster,
 		Kubernetes: version,
 		Started:    time.Now().Truncate(time.Second),
 		Created:    true,
-	}, err
+	}
+	if opts.AuditPolicy != "" {
+		cluster.AuditLog = auditLog(dir)
+	}
+	return cluster, err
 }
 
 // follow listens to the keeper until all parts run, and returns their processes.

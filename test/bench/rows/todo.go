@@ -5,9 +5,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-func growth(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
-	return
-}
 func pure(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
 	return
 }

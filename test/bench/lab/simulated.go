@@ -1,0 +1,54 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+)
+
+// simulatedName is that of the cluster: two of them would spoil each other's figures.
+const simulatedName = "bench"
+
+// podsANode is more than the kubelet of a real node would take, and as many as make no difference here.
+const podsANode = 2000
+
+// Simulated starts a cluster with the real workload controllers and scheduler, and room for so many Pods on simulated
+// nodes.
+func Simulated(ctx context.Context, tree, dir string, programs Programs, pods int) (l *Lab, err error) {
+	cluster, err := simulated.Up(ctx, simulated.Options{Name: simulatedName, AuditPolicy: auditPolicy, Attached: true})
+	if err != nil {
+		return nil, err
+	}
+	if !cluster.Created {
+		return nil, fmt.Errorf("cluster %s runs already: another bench is under way", simulatedName)
+	}
+	stop := func() error { return cluster.Down(context.WithoutCancel(ctx)) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stop())
+		}
+	}()
+	room := simulated.Room("10000", "100Ti")
+	room[corev1.ResourcePods] = *resource.NewQuantity(podsANode, resource.DecimalSI)
+	for i := range pods/podsANode + 1 {
+		node := simulated.Node{Name: fmt.Sprintf("node-%02d", i), Architecture: runtime.GOARCH, Room: room}
+		if err := cluster.AddNode(ctx, node); err != nil {
+			return nil, err
+		}
+	}
+	config, err := cluster.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	if l, err = newLab(ctx, tree, dir, programs, config); err != nil {
+		return nil, err
+	}
+	l.Audit, l.stop = &Audit{path: cluster.AuditLog}, stop
+	return l, nil
+}
