@@ -40,6 +40,12 @@ type Result struct {
 	Requests int `json:"requests,omitempty"`
 	Failed   int `json:"failed,omitempty"`
 
+	// PerSecond, P50 and P99 are what a loading client got: requests a second, and microseconds from a request to its
+	// answer.
+	PerSecond float64 `json:"perSecond,omitempty"`
+	P50       float64 `json:"p50,omitempty"`
+	P99       float64 `json:"p99,omitempty"`
+
 	// Failures are the first few errors.
 	Failures []string `json:"failures,omitempty"`
 }
@@ -66,7 +72,8 @@ func command() *cobra.Command {
 		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
 			"  client get --endpoint cache.team.svc:11212 --keys 200 --tls --ca ca.crt --user shop --password-file password\n" +
 			"  client watch --endpoint cache.team.svc:11211 --for 60s\n" +
-			"  client hold --endpoint cache.team.svc:11211 --for 10m",
+			"  client hold --endpoint cache.team.svc:11211 --for 10m\n" +
+			"  client load --endpoint 10.244.0.7:11211 --for 10s --connections 8",
 		SilenceUsage: true, SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return o.validate() },
 	}
@@ -75,7 +82,7 @@ func command() *cobra.Command {
 	flags.IntVar(&o.keys, "keys", 200, "how many keys")
 	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
 	o.access.addFlags(flags)
-	root.AddCommand(watchCommand(&o), holdCommand(&o))
+	root.AddCommand(watchCommand(&o), holdCommand(&o), loadCommand(&o))
 	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get, "release": release} {
 		root.AddCommand(&cobra.Command{
 			Use: name, Args: cobra.NoArgs,

@@ -5,12 +5,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
-func pure(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
-	return
-}
-func images(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
-	return
-}
 func data(ctx context.Context, b *Bench, update func(string)) (f []report.Figure, _ []report.Plot, err error) {
 	return
 }
