@@ -4,18 +4,19 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
@@ -41,6 +42,8 @@ type flags struct {
 	only   []string
 	output string
 	page   string
+
+	changed []string // flags that were set
 }
 
 func command() *cobra.Command {
@@ -55,11 +58,14 @@ func command() *cobra.Command {
 			"  make bench ARGS='--only growth --sizes 10,500,1000,2000'\n" +
 			"  make bench PROFILE=1",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.Flags().Visit(f.note)
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
 	}
 	cmd.Flags().StringSliceVar(&f.only, "only", nil, "rows to measure; all by default")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&f.page, "page", "", "page to write the figures and plots to, between its markers")
+	cmd.Flags().StringVar(&f.page, "page", "", "page to write the figures and plots into; none by default")
 	cmd.Flags().IntVar(&f.Runs, "runs", 5, "how often what is compared is measured; the median counts")
 	cmd.Flags().IntVar(&f.Count, "count", 1000, "Memcacheds that are made at a time")
 	cmd.Flags().IntSliceVar(&f.InFlight, "in-flight", []int{1, 10}, "writes that are under way at a time")
@@ -67,6 +73,9 @@ func command() *cobra.Command {
 	cmd.Flags().IntSliceVar(&f.Sizes, "sizes", []int{10, 500, 1000, 5000, 10000}, "Memcacheds in a cluster that grows")
 	cmd.Flags().IntVar(&f.Changes, "changes", 50, "specs that are changed, one by one")
 	cmd.Flags().DurationVar(&f.Rest, "rest", time.Minute, "how long nothing happens")
+	cmd.Flags().DurationVar(&f.Load, "load", 5*time.Second, "how long a memcached is under load, each time")
+	cmd.Flags().DurationVar(&f.Resync, "resync", 30*time.Second, "the operator's --sync-period where that is measured")
+	cmd.Flags().StringVar(&f.Pure, "benchtime", "1s", "how long each benchmark runs, as go test takes it")
 	cmd.Flags().StringVar(&f.Profiles, "profiles", "", "folder for CPU and heap profiles of the operator; none by default")
 	return cmd
 }
@@ -89,11 +98,8 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if f.output == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(measured)
+		return writeJSON(out, measured)
 	}
-	fmt.Fprintln(out, measured.Machine)
 	return measured.Text(out)
 }
 
@@ -111,7 +117,7 @@ func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report
 	if err != nil {
 		return measured, err
 	}
-	measured.Machine = report.ThisMachine(version, strings.Join(append([]string{"bench"}, os.Args[1:]...), " "))
+	machine := report.ThisMachine(version, f.repeat())
 	err = progress.Stage(ctx, "Operator and floor", func(func(string)) (err error) {
 		b.Programs, err = lab.Build(ctx, b.Tree, dir)
 		return err
@@ -120,8 +126,24 @@ func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report
 		return measured, err
 	}
 	for _, row := range chosen {
-		figures, plots := row.Measure(ctx, b)
-		measured.Figures, measured.Plots = append(measured.Figures, figures...), append(measured.Plots, plots...)
+		result := row.Measure(ctx, b)
+		result.Machine = machine
+		measured = append(measured, result)
 	}
 	return measured, ctx.Err()
+}
+
+// repeat is the command that measures the same again.
+func (f *flags) repeat() string {
+	if len(f.changed) == 0 {
+		return "make bench"
+	}
+	return "make bench ARGS='" + strings.Join(f.changed, " ") + "'"
+}
+
+// note remembers what was asked for beyond the defaults, but for where it goes.
+func (f *flags) note(flag *pflag.Flag) {
+	if !slices.Contains([]string{"page", "output", "profiles"}, flag.Name) {
+		f.changed = append(f.changed, fmt.Sprintf("--%s %s", flag.Name, strings.Trim(flag.Value.String(), "[]")))
+	}
 }

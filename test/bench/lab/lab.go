@@ -54,17 +54,19 @@ type Programs struct{ Manager, Floor string }
 // Build compiles them into a folder. The tree is that of the repository.
 func Build(ctx context.Context, tree, dir string) (Programs, error) {
 	programs := Programs{Manager: filepath.Join(dir, "manager"), Floor: filepath.Join(dir, "floor")}
-	for path, source := range map[string]string{
-		programs.Manager: "./operator/cmd/manager", programs.Floor: "./test/bench/floor",
-	} {
-		// As in the image.
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, source)
-		build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return programs, fmt.Errorf("%s: %w\n%s", build, err, out)
-		}
+	return programs, errors.Join(
+		Compile(ctx, tree, "./operator/cmd/manager", programs.Manager),
+		Compile(ctx, tree, "./test/bench/floor", programs.Floor))
+}
+
+// Compile compiles a program as for an image.
+func Compile(ctx context.Context, tree, source, path string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, source)
+	build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", build, err, out)
 	}
-	return programs, nil
+	return nil
 }
 
 // Close stops the API server.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"runtime"
@@ -12,8 +13,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
 )
 
-// simulatedName is that of the cluster: two of them would spoil each other's figures.
-const simulatedName = "bench"
+// simulatedName is that of the cluster. It differs for each copy of the repository: tests of several may run at a time.
+func simulatedName(tree string) string {
+	sum := sha256.Sum256([]byte(tree))
+	return fmt.Sprintf("bench-%x", sum[:4])
+}
 
 // podsANode is more than the kubelet of a real node would take, and as many as make no difference here.
 const podsANode = 2000
@@ -21,12 +25,14 @@ const podsANode = 2000
 // Simulated starts a cluster with the real workload controllers and scheduler, and room for so many Pods on simulated
 // nodes.
 func Simulated(ctx context.Context, tree, dir string, programs Programs, pods int) (l *Lab, err error) {
-	cluster, err := simulated.Up(ctx, simulated.Options{Name: simulatedName, AuditPolicy: auditPolicy, Attached: true})
+	cluster, err := simulated.Up(ctx, simulated.Options{
+		Name: simulatedName(tree), AuditPolicy: auditPolicy, Attached: true,
+	})
 	if err != nil {
 		return nil, err
 	}
 	if !cluster.Created {
-		return nil, fmt.Errorf("cluster %s runs already: another bench is under way", simulatedName)
+		return nil, fmt.Errorf("cluster %s runs already: another bench is under way in this folder", cluster.Name)
 	}
 	stop := func() error { return cluster.Down(context.WithoutCancel(ctx)) }
 	defer func() {

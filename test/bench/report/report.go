@@ -3,6 +3,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,6 @@ const (
 
 // Figure is a line of the table.
 type Figure struct {
-	Row      string  `json:"row"` // what --only chooses by
 	Name     string  `json:"figure"`
 	Measured string  `json:"measured"`
 	Want     string  `json:"mustReach,omitempty"`
@@ -51,7 +51,7 @@ func (b Bound) String() string {
 func (b Bound) write(value float64) string { return strings.TrimSpace(Number(value) + " " + b.Unit) }
 
 func (b Bound) judge(value float64) Verdict {
-	if value <= b.Value != b.Least || value == b.Value {
+	if b.Least && value >= b.Value || !b.Least && value <= b.Value {
 		return Reached
 	}
 	return Missed
@@ -114,9 +114,38 @@ type Plot struct {
 	Curves []Curve `json:"curves"`
 }
 
-// Report is all that a run measured.
-type Report struct {
+// Row is what was measured together, and where.
+type Row struct {
+	Name    string   `json:"row"`
 	Machine Machine  `json:"machine"`
 	Figures []Figure `json:"figures"`
 	Plots   []Plot   `json:"plots,omitempty"`
+}
+
+// Report is all that was measured.
+type Report []Row
+
+// Merge returns the rows of both in the order of the names. A row of the later report takes the place of an earlier one;
+// a row of no such name is gone.
+func (r Report) Merge(later Report, order []string) Report {
+	var merged Report
+	for _, name := range order {
+		for _, report := range []Report{later, r} {
+			i := slices.IndexFunc(report, func(row Row) bool { return row.Name == name })
+			if i >= 0 {
+				merged = append(merged, report[i])
+				break
+			}
+		}
+	}
+	return merged
+}
+
+// Plots are those of all rows.
+func (r Report) Plots() []Plot {
+	var plots []Plot
+	for _, row := range r {
+		plots = append(plots, row.Plots...)
+	}
+	return plots
 }

@@ -17,8 +17,10 @@ func (f Figure) cells() []string { return []string{f.Name, f.Measured, f.Want, s
 func (r Report) Text(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, strings.Join(header, "\t"))
-	for _, figure := range r.Figures {
-		fmt.Fprintln(table, strings.Join(figure.cells(), "\t"))
+	for _, row := range r {
+		for _, figure := range row.Figures {
+			fmt.Fprintln(table, strings.Join(figure.cells(), "\t"))
+		}
 	}
 	return table.Flush()
 }
@@ -26,17 +28,36 @@ func (r Report) Text(out io.Writer) error {
 // Markdown is the part of the page that a run writes anew.
 func (r Report) Markdown() string {
 	var page strings.Builder
-	fmt.Fprintf(&page, "%s. Made by `%s`.\n\n", r.Machine, r.Machine.Command)
 	writeRow := func(cells []string) { fmt.Fprintf(&page, "| %s |\n", strings.Join(cells, " | ")) }
 	writeRow(header)
 	page.WriteString(strings.Repeat("| --- ", len(header)) + "|\n")
-	for _, figure := range r.Figures {
-		writeRow(figure.cells())
+	for _, row := range r {
+		for _, figure := range row.Figures {
+			writeRow(figure.cells())
+		}
 	}
-	for _, plot := range r.Plots {
+	page.WriteString("\nMeasured where nothing else ran:\n\n")
+	for _, line := range r.machines() {
+		fmt.Fprintf(&page, "- %s\n", line)
+	}
+	for _, plot := range r.Plots() {
 		fmt.Fprintf(&page, "\n![%s](performance/%s)\n", plot.Title, plot.File)
 	}
 	return page.String()
+}
+
+// machines tells where rows were measured. Those of one run stand together.
+func (r Report) machines() []string {
+	var lines []string
+	for i := 0; i < len(r); {
+		var names []string
+		machine := r[i].Machine
+		for ; i < len(r) && r[i].Machine == machine; i++ {
+			names = append(names, r[i].Name)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s. Made by `%s`.", strings.Join(names, ", "), machine, machine.Command))
+	}
+	return lines
 }
 
 // What a run writes stands between these lines.

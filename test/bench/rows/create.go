@@ -17,9 +17,6 @@ const (
 
 	// patience is how long something may take.
 	patience = 10 * time.Minute
-
-	// cpuSeconds is how long a profile of CPU time runs.
-	cpuSeconds = 5
 )
 
 // creation compares the operator with the floor, at one number of writes in flight.
@@ -28,6 +25,7 @@ type creation struct {
 	lab      *lab.Lab
 	template string
 	inFlight int
+	profiles string // folder; a run that is profiled does not count
 
 	ratios, operator, floor []float64 // ratios, and seconds
 	requests, failed        int
@@ -57,6 +55,14 @@ func create(ctx context.Context, b *Bench, update func(string)) (
 			}
 		}
 		figures = append(figures, last.figure())
+	}
+	if b.Profiles != "" {
+		update("profiles")
+		profiled := *last
+		profiled.profiles = b.Profiles
+		if _, err := profiled.measure(ctx, profiled.runOperator); err != nil {
+			return figures, nil, err
+		}
 	}
 	return append(figures, last.requestFigures()...), nil, nil
 }
@@ -115,6 +121,7 @@ func (c *creation) runOperator(ctx context.Context, mark lab.Mark) (time.Time, e
 	if err != nil {
 		return time.Time{}, err
 	}
+	profiled := profileCPU(ctx, operator, c.profiles, fmt.Sprintf("cpu-create-%d.pprof", c.Count))
 	done := newStatuses()
 	err = c.lab.Audit.Await(ctx, mark, patience, func(request lab.Request) bool {
 		return done.note(request) && len(done) == c.Count
@@ -123,10 +130,8 @@ func (c *creation) runOperator(ctx context.Context, mark lab.Mark) (time.Time, e
 		return time.Time{}, errors.Join(fmt.Errorf("%d of %d Memcacheds got a status: %w", len(done), c.Count, err),
 			operator.Stop())
 	}
-	if err := operator.Settle(ctx, patience); err != nil { // What comes after that counts as a request, too.
-		return time.Time{}, errors.Join(err, operator.Stop())
-	}
-	if err := operator.Stop(); err != nil {
+	err = operator.Settle(ctx, patience) // What comes after that counts as a request, too.
+	if err := errors.Join(err, <-profiled, operator.Stop()); err != nil {
 		return time.Time{}, err
 	}
 	return operator.Started, c.count(mark)

@@ -186,4 +186,3 @@ func percentile(durations []time.Duration, p float64) float64 {
 func median(durations []time.Duration) string {
 	return report.Number(percentile(durations, 50)) + " ms"
 }
-

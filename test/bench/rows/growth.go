@@ -75,7 +75,7 @@ func (g *grown) grow(ctx context.Context) (err error) {
 	if g.Profiles == "" {
 		return nil
 	}
-	return g.operator.Profile(ctx, "heap?gc=1", filepath.Join(g.Profiles, fmt.Sprintf("heap-%d.pprof", g.size)))
+	return profile(ctx, g.operator, "heap?gc=1", filepath.Join(g.Profiles, fmt.Sprintf("heap-%d.pprof", g.size)))
 }
 
 func (g *grown) growTo(ctx context.Context, size int) error {

@@ -28,7 +28,7 @@ func pure(ctx context.Context, b *Bench, update func(string)) (
 	measured := map[string]*measurements{}
 	for run := range b.Runs {
 		update(fmt.Sprintf("run %d of %d", run+1, b.Runs))
-		bench := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=.", "-benchmem",
+		bench := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime="+b.Pure,
 			"./operator/internal/apply", "./operator/internal/render")
 		bench.Dir = b.Tree
 		out, err := bench.Output()

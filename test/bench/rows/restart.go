@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/example-inc/memcached-operator/test/bench/lab"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
-
-// resync is the last restart's --sync-period: long enough to catch up first. The first resync comes after up to two of them.
-const resync = 30 * time.Second
 
 // restart starts the operator anew where all is as it should be, in turn with a program that lists the same objects.
 func (g *grown) restart(ctx context.Context) error {
@@ -58,42 +54,21 @@ func (g *grown) catchUp(ctx context.Context, flags ...string) (seconds float64, 
 	if g.operator, err = g.lab.StartOperator(ctx, flags...); err != nil {
 		return 0, err
 	}
-	profiled := g.profileStart(ctx)
+	profiled := profileCPU(ctx, g.operator, g.Profiles, fmt.Sprintf("cpu-restart-%d.pprof", g.size))
 	err = g.operator.Await(ctx, patience, func(m lab.Metrics) bool { return int(m.Passes()) >= g.size && !m.Busy() })
 	seconds = time.Since(g.operator.Started).Seconds()
 	return seconds, errors.Join(err, <-profiled)
 }
 
-// profileStart writes a profile of the operator's first seconds, if profiles are wanted.
-func (g *grown) profileStart(ctx context.Context) <-chan error {
-	return profileCPU(ctx, g.operator, g.Profiles, fmt.Sprintf("cpu-restart-%d.pprof", g.size))
-}
-
-// profileCPU profiles an operator that has just been started, if profiles are wanted.
-func profileCPU(ctx context.Context, operator *lab.Operator, dir, file string) <-chan error {
-	done := make(chan error, 1)
-	if dir == "" {
-		done <- nil
-		return done
-	}
-	go func() {
-		err := operator.Await(ctx, time.Minute, func(lab.Metrics) bool { return true })
-		if err == nil {
-			err = operator.Profile(ctx, fmt.Sprintf("profile?seconds=%d", cpuSeconds), filepath.Join(dir, file))
-		}
-		done <- err
-	}()
-	return done
-}
-
-// resync waits until the operator has looked at every Memcached once more although nothing told of a change.
+// resync waits until the operator has looked at every Memcached once more although nothing told of a change. The first
+// resync comes after up to two periods.
 func (g *grown) resync(ctx context.Context) error {
 	g.update(fmt.Sprintf("a resync of %d", g.size))
 	mark, err := g.lab.Audit.Now()
 	if err != nil {
 		return err
 	}
-	if _, err := g.catchUp(ctx, "--sync-period="+resync.String()); err != nil {
+	if _, err := g.catchUp(ctx, "--sync-period="+g.Resync.String()); err != nil {
 		return errors.Join(err, g.operator.Stop())
 	}
 	err = g.operator.Await(ctx, patience, func(m lab.Metrics) bool { return int(m.Passes()) >= 2*g.size && !m.Busy() })

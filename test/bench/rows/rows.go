@@ -24,6 +24,9 @@ type Options struct {
 	Sizes    []int         // Memcacheds in a cluster that grows
 	Changes  int           // of specs
 	Rest     time.Duration // how long nothing happens
+	Load     time.Duration // how long a memcached is under load
+	Resync   time.Duration // the operator's --sync-period where that is measured: longer than it takes to catch up
+	Pure     string        // -benchtime of the benchmarks
 	Profiles string        // folder for profiles; none are written if it is empty
 }
 
@@ -80,19 +83,17 @@ func Names() []string {
 }
 
 // Measure measures a row. What can't be measured here is a figure that says why.
-func (r Row) Measure(ctx context.Context, b *Bench) (figures []report.Figure, plots []report.Plot) {
+func (r Row) Measure(ctx context.Context, b *Bench) report.Row {
+	measured := report.Row{Name: r.Name}
 	err := progress.Stage(ctx, r.What, func(update func(string)) (err error) {
-		figures, plots, err = r.measure(ctx, b, update)
+		measured.Figures, measured.Plots, err = r.measure(ctx, b, update)
 		return err
 	})
 	if err != nil {
 		progress.Note(ctx, "%v", err)
-		figures = append(figures, report.Failed(r.What, err))
+		measured.Figures = append(measured.Figures, report.Failed(r.What, err))
 	}
-	for i := range figures {
-		figures[i].Row = r.Name
-	}
-	return figures, plots
+	return measured
 }
 
 // newDir makes a folder for one API server.

@@ -1,0 +1,172 @@
+package rows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/bench/lab"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+)
+
+// readyLook is how often Pods are looked at that are to become ready.
+const readyLook = 200 * time.Millisecond
+
+// dataNamespace is that of the caches under load.
+var dataNamespace = lab.Name(0).Namespace
+
+// path is the data path: caches in a real cluster, and a client that runs beside the node's own processes.
+type path struct {
+	*Bench
+	lab    *lab.Real
+	client string // program
+	node   int    // process in the node's network
+	caches []*loaded
+	bare   *loaded
+}
+
+// data compares a memcached in our Pod with the same binary as a bare process. That one runs in the network of the same
+// Pod, on another port: the way to it is the same, and what differs is what a Pod is beside its network.
+func data(ctx context.Context, b *Bench, update func(string)) (
+	figures []report.Figure, _ []report.Plot, err error,
+) {
+	dir, err := b.newDir("data")
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &path{Bench: b}
+	if p.lab, err = lab.NewReal(ctx, b.Tree, dir, b.Programs, update); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, p.lab.Close()) }()
+	operator, err := p.lab.StartOperator(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, operator.Stop()) }()
+	if err := p.prepare(ctx, dir, update); err != nil {
+		return nil, nil, err
+	}
+	stop, err := p.startBare(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stop()
+	for run := range b.Runs {
+		for _, cache := range append([]*loaded{p.bare}, p.caches...) {
+			update(fmt.Sprintf("%s, run %d of %d", cache.name, run+1, b.Runs))
+			if err := p.load(ctx, cache); err != nil {
+				return nil, nil, fmt.Errorf("load %s: %w", cache.name, err)
+			}
+		}
+	}
+	return dataFigures(p.bare, p.caches[0], p.caches[1:]), nil, nil
+}
+
+// prepare makes the caches and waits until they are ready.
+func (p *path) prepare(ctx context.Context, dir string, update func(string)) (err error) {
+	if p.node, err = p.lab.NodePid(); err != nil {
+		return err
+	}
+	p.client = filepath.Join(dir, "client")
+	if err := lab.Compile(ctx, p.Tree, "./test/client", p.client); err != nil {
+		return err
+	}
+	tlsFlags, authFlags, err := p.makeSecrets(ctx, dir)
+	if err != nil {
+		return err
+	}
+	p.caches = variants(tlsFlags, authFlags)
+	for _, cache := range p.caches {
+		cache.spec.Size = new(int32(1))
+		mc := &cachev1.Memcached{
+			ObjectMeta: metav1.ObjectMeta{Namespace: dataNamespace, Name: cache.name}, Spec: cache.spec,
+		}
+		if err := p.lab.Client.Create(ctx, mc); err != nil {
+			return err
+		}
+	}
+	for _, cache := range p.caches {
+		update("wait for " + cache.name)
+		if err := p.await(ctx, cache); err != nil {
+			return fmt.Errorf("wait for the Pod of %s: %w", cache.name, err)
+		}
+	}
+	return nil
+}
+
+// await waits until the Pod of a cache is ready.
+func (p *path) await(ctx context.Context, cache *loaded) error {
+	return wait.PollUntilContextTimeout(ctx, readyLook, patience, true, func(ctx context.Context) (bool, error) {
+		pods := &corev1.PodList{}
+		err := p.lab.Client.List(ctx, pods, client.InNamespace(dataNamespace), client.MatchingLabels{"memcached_cr": cache.name})
+		if err != nil || len(pods.Items) != 1 || !isReady(&pods.Items[0]) {
+			return false, err
+		}
+		cache.pod = &pods.Items[0]
+		cache.endpoint = net.JoinHostPort(cache.pod.Status.PodIP, cache.port)
+		if cache.scraped {
+			cache.flags = append(cache.flags, "--scrape=http://"+net.JoinHostPort(cache.pod.Status.PodIP, "9150")+"/metrics")
+		}
+		return true, nil
+	})
+}
+
+func isReady(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// barePort is not memcached's.
+const barePort = "21211"
+
+// startBare starts the machine's memcached, which the image is made of, with the arguments that the Pod's has.
+func (p *path) startBare(ctx context.Context) (stop func(), err error) {
+	pod := p.caches[0].pod
+	process, err := lab.ProcessOf(pod, "memcached")
+	if err != nil {
+		return nil, err
+	}
+	var args []string
+	for _, container := range pod.Spec.Containers {
+		if container.Name == "memcached" {
+			args = container.Args
+		}
+	}
+	bare := exec.CommandContext(ctx, "memcached", append(args, "--port="+barePort, "--user=nobody")...)
+	if err := lab.StartInNetworkOf(process, bare); err != nil {
+		return nil, err
+	}
+	p.bare = &loaded{name: "bare", endpoint: net.JoinHostPort(pod.Status.PodIP, barePort)}
+	return func() { _ = bare.Process.Kill(); _ = bare.Wait() }, nil
+}
+
+// load runs the client against a cache.
+func (p *path) load(ctx context.Context, cache *loaded) error {
+	var out, complaints strings.Builder
+	args := append([]string{"load", "--for=" + p.Load.String(), "--endpoint=" + cache.endpoint}, cache.flags...)
+	client := exec.CommandContext(ctx, p.client, args...)
+	client.Stdout, client.Stderr = &out, &complaints
+	if err := lab.StartInNetworkOf(p.node, client); err != nil {
+		return err
+	}
+	if err := client.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, complaints.String())
+	}
+	return cache.note(out.String())
+}
