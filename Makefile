@@ -57,6 +57,7 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
 		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m ./... $(ARGS)
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
+	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 
 FUZZTIME ?= 15s
 
@@ -79,13 +80,16 @@ e2e-arch: ## Build, start and compare the images of all four architectures, by b
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
 .PHONY: bench
-bench: ## Measure the pure steps and the comparison at rest.
-	@go test -run '^$$' -bench . -benchmem ./operator/...
+bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create --page=' chooses, PROFILE=1 writes profiles.
+	@go run ./test/bench --page docs/performance.md $(if $(PROFILE),--profiles bin/profiles) $(ARGS)
+
+PROFILE ?=
 
 .PHONY: lint
 lint: ## Hold the house rules (.golangci.yaml).
 	@$(TOOL) golangci-lint run ./...
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
+	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod golangci-lint run -c ../../../.golangci.yaml ./...
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and files are short.

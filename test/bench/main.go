@@ -1,5 +1,5 @@
-// Command bench measures how fast and how small the operator is, against what it must reach. A figure that falls short is
-// said so in its table, and fails nothing.
+// Command bench measures how fast and how small the operator is, against what it must reach. Its table says what falls
+// short; that fails nothing.
 package main
 
 import (

@@ -58,7 +58,7 @@ func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 		work.Go(func() (err error) {
 			client := newClient(l.dial, r.nodes[i%len(r.nodes)])
 			defer client.Close()
-			times[i], err = ask(ctx, client, keys, value)
+			times[i], err = repeat(ctx, client, keys, value)
 			return err
 		})
 	}
@@ -73,8 +73,9 @@ func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	return result, nil
 }
 
-// ask makes one request after another, and returns how long each took. What has begun when the time is over still counts.
-func ask(ctx context.Context, client *memcache.Client, keys int, value []byte) (times []time.Duration, err error) {
+// repeat makes one request after another, and returns how long each took. What has begun when the time is over still
+// counts.
+func repeat(ctx context.Context, client *memcache.Client, keys int, value []byte) (times []time.Duration, err error) {
 	for i := 0; ctx.Err() == nil; i++ {
 		began := time.Now()
 		if i%(getsASet+1) == 0 {

@@ -1,5 +1,5 @@
-// Command floor is the least that can be done for Memcacheds: it applies the same objects as the operator and writes the
-// same status, from bytes that are ready, and knows nothing else. The bench measures the operator against it.
+// Command floor is the least that can be done for Memcacheds: it applies the same objects as the operator and writes
+// the same status, from bytes that are ready, and knows nothing else. The bench measures the operator against it.
 package main
 
 import (

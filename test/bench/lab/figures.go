@@ -137,7 +137,8 @@ func (o *Operator) status(key string) (float64, error) {
 	return 0, fmt.Errorf("the kernel does not tell %s", key)
 }
 
-// Profile writes a profile of the operator into a file: "heap?gc=1", or "profile?seconds=10" of its CPU time from now on.
+// Profile writes a profile of the operator into a file: "heap?gc=1", or "profile?seconds=10" of its CPU time from now
+// on.
 func (o *Operator) Profile(ctx context.Context, what, path string) error {
 	body, err := get(ctx, "http://"+o.profiles+"/debug/pprof/"+what)
 	if err != nil {

@@ -26,7 +26,7 @@ func ProcessOf(pod *corev1.Pod, name string) (int, error) {
 			return strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		}
 	}
-	return 0, fmt.Errorf("Pod %s has no process %s", pod.Name, name)
+	return 0, fmt.Errorf("no process %s runs in Pod %s", name, pod.Name)
 }
 
 // StartInNetworkOf starts a command in the network of a process.

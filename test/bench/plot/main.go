@@ -42,7 +42,8 @@ var colors = []color.Color{
 func main() {
 	dir := flag.String("dir", ".", "folder for the files")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "Draw the plots of a bench.\n\nExample:\n  jq .plots bench.json | go run . --dir docs/performance")
+		fmt.Fprint(os.Stderr, "Draw the plots of a bench, which it reads as JSON.\n\n"+
+			"Example:\n  jq '[.[].plots[]?]' figures.json | go run . --dir ..\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

@@ -125,8 +125,8 @@ type Row struct {
 // Report is all that was measured.
 type Report []Row
 
-// Merge returns the rows of both in the order of the names. A row of the later report takes the place of an earlier one;
-// a row of no such name is gone.
+// Merge returns the rows of both in the order of the names. A row of the later report takes the place of an earlier
+// one; a row of no such name is gone.
 func (r Report) Merge(later Report, order []string) Report {
 	var merged Report
 	for _, name := range order {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Percentile returns the smallest of the values that at least p percent of them do not exceed (the nearest rank). It is not
-// ok without values.
+// Percentile returns the smallest of the values that at least p percent of them do not exceed (the nearest rank). It is
+// not ok without values.
 func Percentile[T cmp.Ordered](values []T, p float64) (found T, ok bool) {
 	if len(values) == 0 {
 		return found, false

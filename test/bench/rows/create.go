@@ -140,7 +140,7 @@ func (c *creation) runOperator(ctx context.Context, mark lab.Mark) (time.Time, e
 // count adds up the operator's requests, but for the first lists.
 func (c *creation) count(mark lab.Mark) error {
 	requests, err := askedSince(c.lab, mark)
-	for _, request := range requests.without("list") {
+	for _, request := range requests.withoutLists() {
 		c.requests++
 		if request.Response.Code >= 400 {
 			c.failed++

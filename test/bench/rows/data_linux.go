@@ -110,7 +110,8 @@ func (p *path) prepare(ctx context.Context, dir string, update func(string)) (er
 func (p *path) await(ctx context.Context, cache *loaded) error {
 	return wait.PollUntilContextTimeout(ctx, readyLook, patience, true, func(ctx context.Context) (bool, error) {
 		pods := &corev1.PodList{}
-		err := p.lab.Client.List(ctx, pods, client.InNamespace(dataNamespace), client.MatchingLabels{"memcached_cr": cache.name})
+		err := p.lab.Client.List(ctx, pods,
+			client.InNamespace(dataNamespace), client.MatchingLabels{"memcached_cr": cache.name})
 		if err != nil || len(pods.Items) != 1 || !isReady(&pods.Items[0]) {
 			return false, err
 		}

@@ -160,10 +160,10 @@ func askedSince(l *lab.Lab, mark lab.Mark) (requests asked, err error) {
 	return requests, err
 }
 
-// without leaves out those of a verb.
-func (a asked) without(verb string) (rest asked) {
+// withoutLists leaves out those that fill the operator's cache.
+func (a asked) withoutLists() (rest asked) {
 	for _, request := range a {
-		if request.Verb != verb {
+		if request.Verb != "list" {
 			rest = append(rest, request)
 		}
 	}

@@ -33,7 +33,7 @@ func (g *grown) restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked := requests.without("list")
+	asked := requests.withoutLists()
 	g.figures = append(g.figures,
 		report.Judge(fmt.Sprintf("restart with %d: start to caught up, against listing the same", g.size),
 			report.Median(ratios), report.AtMost(1.5, "times"),
@@ -76,7 +76,7 @@ func (g *grown) resync(ctx context.Context) error {
 		return err
 	}
 	all, err := askedSince(g.lab, mark)
-	asked := all.without("list")
+	asked := all.withoutLists()
 	g.figures = append(g.figures, report.Judge(fmt.Sprintf("a resync of %d: requests", g.size),
 		float64(len(asked)), report.AtMost(0, ""), asked.first()...))
 	return err
