@@ -118,6 +118,9 @@ func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report
 		return measured, err
 	}
 	machine := report.ThisMachine(version, f.repeat())
+	if _, err := builds.Assets(ctx); err != nil { // The first time this takes minutes.
+		return measured, err
+	}
 	err = progress.Stage(ctx, "Operator and floor", func(func(string)) (err error) {
 		b.Programs, err = lab.Build(ctx, b.Tree, dir)
 		return err

@@ -46,6 +46,7 @@ func data(ctx context.Context, b *Bench, update func(string)) (
 		return nil, nil, err
 	}
 	p := &path{Bench: b}
+	update("a real cluster comes up")
 	if p.lab, err = lab.NewReal(ctx, b.Tree, dir, b.Programs, update); err != nil {
 		return nil, nil, err
 	}

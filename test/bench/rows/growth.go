@@ -39,6 +39,7 @@ func growth(ctx context.Context, b *Bench, update func(string)) (
 		return nil, nil, err
 	}
 	g := &grown{Bench: b, update: update}
+	update("a cluster of simulated nodes comes up")
 	most := slices.Max(b.Sizes) * nodes
 	if g.lab, err = lab.Simulated(ctx, b.Tree, dir, b.Programs, most+most/10); err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ package rows
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,9 +50,9 @@ type Row struct {
 
 // All are the rows, in the order of the table.
 var All = []Row{
-	{"create", "New Memcacheds, against the floor", create},
-	{"drift", "Foreign changes, and children put right", drift},
-	{"growth", "Memory, rest, restart and changes in a cluster that grows", growth},
+	{"create", "New Memcacheds", create},
+	{"drift", "Foreign changes and damages", drift},
+	{"growth", "A cluster that grows", growth},
 	{"pure", "Comparison and rendering", pure},
 	{"images", "Size of the images", images},
 	{"data", "The data path", data},
@@ -86,6 +87,8 @@ func Names() []string {
 func (r Row) Measure(ctx context.Context, b *Bench) report.Row {
 	measured := report.Row{Name: r.Name}
 	err := progress.Stage(ctx, r.What, func(update func(string)) (err error) {
+		// What starts clusters tells of stages of its own, and one is shown at a time.
+		ctx := progress.WithOutput(ctx, io.Discard)
 		measured.Figures, measured.Plots, err = r.measure(ctx, b, update)
 		return err
 	})
