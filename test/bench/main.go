@@ -30,7 +30,7 @@ func main() {
 	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil {
+	if err := new(flags).command().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
@@ -46,8 +46,7 @@ type flags struct {
 	changed []string // flags that were set
 }
 
-func command() *cobra.Command {
-	var f flags
+func (f *flags) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the operator against what it must reach",
@@ -85,8 +84,8 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("--output %q: want text or json", f.output)
+	if err := f.validate(); err != nil {
+		return err
 	}
 	measured, err := f.measure(ctx, chosen)
 	if err != nil {
@@ -101,6 +100,35 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 		return writeJSON(out, measured)
 	}
 	return measured.Text(out)
+}
+
+func (f *flags) validate() error {
+	if f.output != "text" && f.output != "json" {
+		return fmt.Errorf("--output %q: want text or json", f.output)
+	}
+	for name, number := range map[string]int{
+		"runs": f.Runs, "count": f.Count, "damages": f.Damages, "changes": f.Changes,
+		"in-flight": slices.Min(append(f.InFlight, 1)),
+	} {
+		if number < 1 {
+			return fmt.Errorf("--%s %d: want at least 1", name, number)
+		}
+	}
+	if len(f.Sizes) == 0 || len(f.InFlight) == 0 {
+		return errors.New("--sizes and --in-flight want a number at least")
+	}
+	before := 0
+	for _, size := range f.Sizes {
+		if size <= before {
+			return fmt.Errorf("--sizes %s: each has to be more than the one before", commas(f.Sizes))
+		}
+		before = size
+	}
+	return nil
+}
+
+func commas(numbers []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
 }
 
 func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report.Report, err error) {

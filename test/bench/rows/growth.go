@@ -23,10 +23,11 @@ type grown struct {
 	operator *lab.Operator
 	update   func(string)
 
-	size    int // Memcacheds that there are
-	memory  []lab.Memory
-	figures []report.Figure
-	changes [2][]time.Duration // to applied, among few and among all
+	size     int // Memcacheds that there are
+	memory   []lab.Memory
+	requests float64 // a Memcached of those that were made last
+	figures  []report.Figure
+	changes  [2][]time.Duration // to applied, among few and among all
 }
 
 // growth measures the operator in a cluster with the real workload controllers and scheduler, as it gets more and more
@@ -80,6 +81,11 @@ func (g *grown) grow(ctx context.Context) (err error) {
 }
 
 func (g *grown) growTo(ctx context.Context, size int) error {
+	mark, err := g.lab.Audit.Now()
+	if err != nil {
+		return err
+	}
+	made := size - g.size
 	if err := g.lab.MakeMemcacheds(ctx, g.size, size, nodes, g.update); err != nil {
 		return err
 	}
@@ -95,7 +101,11 @@ func (g *grown) growTo(ctx context.Context, size int) error {
 	if err != nil {
 		return err
 	}
-	g.memory = append(g.memory, memory)
+	requests, err := askedSince(g.lab, mark)
+	if err != nil {
+		return err
+	}
+	g.memory, g.requests = append(g.memory, memory), float64(len(requests.withoutLists()))/float64(made)
 	if size == small {
 		g.figures = append(g.figures, report.Judge(fmt.Sprintf("%d Memcacheds: most memory resident", size),
 			memory.Peak/mebibyte, report.AtMost(45, "MiB")))

@@ -17,12 +17,13 @@ func (g *grown) memoryFigures() []report.Figure {
 	if len(g.memory) < 3 { // A line through two points is always straight.
 		return nil
 	}
-	var figures []report.Figure
 	heap := fit(g.points(heapOf))
-	figures = append(figures,
+	figures := []report.Figure{
+		report.Tell("requests a new Memcached until its nodes are ready, events apart", g.requests, ""),
 		report.Judge("heap a Memcached with its children and Pods", heap.Slope*mebibyte/kibibyte, report.AtMost(25, "KiB"),
 			fmt.Sprintf("and %s MiB without any", report.Number(heap.Start))),
-		report.Judge("heap, farthest from a straight line", heap.Off*100, report.AtMost(10, "%")))
+		report.Judge("heap, farthest from a straight line", heap.Off*100, report.AtMost(10, "%")),
+	}
 	for i, size := range g.Sizes {
 		figures = append(figures, report.Tell(fmt.Sprintf("%d Memcacheds: heap", size), heapOf(g.memory[i]), "MiB",
 			fmt.Sprintf("resident %s MiB", report.Number(residentOf(g.memory[i])))))

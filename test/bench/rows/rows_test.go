@@ -128,7 +128,11 @@ func TestMemoryFigures(t *testing.T) {
 	for _, heap := range []float64{8, 28, 48} { // 20 KiB each
 		g.memory = append(g.memory, lab.Memory{Heap: heap * mebibyte, Resident: 2 * heap * mebibyte})
 	}
+	g.requests = 6.5
 	want := []report.Figure{
+		{
+			Name: "requests a new Memcached until its nodes are ready, events apart", Measured: "6.50", Verdict: report.Told,
+		},
 		{
 			Name: "heap a Memcached with its children and Pods", Measured: "20 KiB (and 8 MiB without any)",
 			Want: "at most 25 KiB", Verdict: report.Reached,

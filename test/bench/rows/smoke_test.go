@@ -30,7 +30,7 @@ func TestRowsMeasure(t *testing.T) {
 	}{
 		"create": {3, []string{"requests a new Memcached, events apart", "refused or repeated requests among them"}},
 		"drift":  {3, []string{"requests after 16 foreign annotations and labels"}},
-		"growth": {11, []string{
+		"growth": {12, []string{
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests but the first lists",
 			"a resync of 3: requests",
 		}},

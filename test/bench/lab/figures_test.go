@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// serving is an operator of which nothing but its metrics is there.
+func serving(t *testing.T, metrics func() string) *Operator {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, metrics())
+	}))
+	t.Cleanup(server.Close)
+	return &Operator{metrics: strings.TrimPrefix(server.URL, "http://"), ended: make(chan error, 1)}
+}
+
+func passes(done, queued, active int) string {
+	return fmt.Sprintf(`# TYPE controller_runtime_reconcile_total counter
+controller_runtime_reconcile_total{controller="memcached",result="success"} %d
+controller_runtime_reconcile_total{controller="memcached",result="error"} 1
+# TYPE workqueue_depth gauge
+workqueue_depth{name="memcached",priority="0"} %d
+workqueue_depth{name="memcached",priority="-100"} 0
+# TYPE controller_runtime_active_workers gauge
+controller_runtime_active_workers{controller="memcached"} %d
+`, done, queued, active)
+}
+
+func TestMetrics(t *testing.T) {
+	tests := map[string]struct {
+		metrics string
+		busy    bool
+	}{
+		"nothing is to be done":   {passes(7, 0, 0), false},
+		"a pass waits":            {passes(7, 1, 0), true},
+		"the last pass goes on":   {passes(7, 0, 1), true},
+		"there is another metric": {passes(7, 0, 0) + "other{name=\"memcached\"} 5\n", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			metrics, err := serving(t, func() string { return tc.metrics }).Metrics(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if metrics.Passes() != 8 || metrics.Busy() != tc.busy {
+				t.Errorf("%v passes, busy %t, want 8 and %t", metrics.Passes(), metrics.Busy(), tc.busy)
+			}
+			if got := metrics.Sum("controller_runtime_reconcile_total", "result", "success"); got != 7 {
+				t.Errorf("%v passes with success, want 7", got)
+			}
+		})
+	}
+}
+
+func TestAnOperatorHasSettledWhenItHasMadeNoPassForAWhile(t *testing.T) {
+	var looks atomic.Int32
+	operator := serving(t, func() string { return passes(int(min(looks.Add(1), 10)), 0, 0) })
+	began := time.Now()
+	if err := operator.Settle(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < quiet || looks.Load() <= 10 {
+		t.Errorf("it settled after %s and %d looks", took, looks.Load())
+	}
+}
+
+func TestAnOperatorThatEndedIsNotWaitedFor(t *testing.T) {
+	operator := serving(t, func() string { return passes(0, 0, 0) })
+	operator.ended <- nil
+	err := operator.Await(t.Context(), time.Minute, func(Metrics) bool { return false })
+	if err == nil || !strings.Contains(err.Error(), "the operator ended") {
+		t.Errorf("error %v", err)
+	}
+}
