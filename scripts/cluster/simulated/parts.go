@@ -105,7 +105,8 @@ func (k *keeper) apiServer() []string {
 		"--authorization-mode=RBAC",
 	}
 	if k.Audited {
-		args = append(args, "--audit-policy-file="+auditPolicy(k.dir), "--audit-log-path="+auditLog(k.dir))
+		args = append(args, "--audit-policy-file="+auditPolicy(k.dir), "--audit-log-path="+auditLog(k.dir),
+			"--audit-log-maxsize=10000") // MiB: whoever reads on in the log must not have it turned over
 	}
 	return args
 }

@@ -24,6 +24,7 @@ func Bare(ctx context.Context, tree, dir string, programs Programs) (*Lab, error
 	env := &envtest.Environment{BinaryAssetsDirectory: assets}
 	env.ControlPlane.GetAPIServer().Configure().
 		Append("audit-log-path", audit).
+		Append("audit-log-maxsize", "10000"). // MiB: the log is read on, and must not be turned over under the reader.
 		Append("audit-policy-file", policy)
 	config, err := env.Start()
 	if err != nil {

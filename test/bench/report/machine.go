@@ -20,6 +20,9 @@ type Machine struct {
 	Go         string `json:"go"`
 	Kubernetes string `json:"kubernetes"`
 	Command    string `json:"command"` // that repeats the run
+
+	// Load is the load average when the run began: figures are of use only where it is near 0.
+	Load string `json:"load,omitempty"`
 }
 
 // ThisMachine describes the machine that it runs on. What a system does not tell is left out.
@@ -32,7 +35,7 @@ func ThisMachine(kubernetes, command string) Machine {
 		Date: time.Now().Format(time.DateOnly), Cores: runtime.NumCPU(),
 		Processor: field("/proc/cpuinfo", "model name"), Memory: gibibytes(field("/proc/meminfo", "MemTotal")),
 		Kernel: strings.TrimSpace(string(kernel)), Go: runtime.Version() + " " + runtime.GOARCH,
-		Kubernetes: kubernetes, Command: command,
+		Kubernetes: kubernetes, Command: command, Load: loadAverage(),
 	}
 }
 
@@ -52,6 +55,16 @@ func field(path, key string) string {
 	return ""
 }
 
+// loadAverage is that of the last minute.
+func loadAverage() string {
+	content, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	load, _, _ := strings.Cut(string(content), " ")
+	return load
+}
+
 func gibibytes(kibibytes string) string {
 	var n float64
 	if _, err := fmt.Sscanf(kibibytes, "%f kB", &n); err != nil {
@@ -67,6 +80,9 @@ func (m Machine) String() string {
 		if part != "" {
 			parts = append(parts, part)
 		}
+	}
+	if m.Load != "" {
+		parts = append(parts, "load "+m.Load+" before")
 	}
 	return m.Date + ": " + strings.Join(parts, ", ")
 }

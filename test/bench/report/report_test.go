@@ -55,7 +55,7 @@ func TestNumber(t *testing.T) {
 
 var (
 	here  = Machine{Date: "2026-01-02", Cores: 2, Kernel: "Linux 6", Go: "go1.26 amd64", Kubernetes: "v1.36.3", Command: "make bench"}
-	there = Machine{Date: "2026-01-03", Cores: 8, Memory: "32 GiB", Kernel: "Linux 7", Go: "go1.26 arm64", Kubernetes: "v1.36.3", Command: "make bench"}
+	there = Machine{Date: "2026-01-03", Cores: 8, Memory: "32 GiB", Kernel: "Linux 7", Go: "go1.26 arm64", Kubernetes: "v1.36.3", Command: "make bench", Load: "0.05"}
 	speed = Row{Name: "speed", Machine: here, Figures: []Figure{Judge("time", 2, AtMost(1.5, "times"))}}
 	size  = Row{
 		Name: "size", Machine: here, Figures: []Figure{Tell("heap", 12, "MiB")},
@@ -100,7 +100,7 @@ func TestMarkdown(t *testing.T) {
 	elsewhere := size
 	elsewhere.Machine = there
 	figures := "| figure | measured | must reach | verdict |\n| --- | --- | --- | --- |\n" +
-		"| time | 2 times | at most 1.50 times | missed |\n| heap | 12 MiB |  | - |\n\nMeasured where nothing else ran:\n\n"
+		"| time | 2 times | at most 1.50 times | missed |\n| heap | 12 MiB |  | - |\n\nMeasured on:\n\n"
 	plots := "\n![Size](performance/size.svg)\n"
 	tests := map[string]struct {
 		report Report
@@ -113,7 +113,7 @@ func TestMarkdown(t *testing.T) {
 		"of two runs": {
 			Report{speed, elsewhere},
 			"- speed: 2026-01-02: 2 cores, Linux 6, go1.26 amd64, Kubernetes v1.36.3. Made by `make bench`.\n" +
-				"- size: 2026-01-03: 8 cores, 32 GiB, Linux 7, go1.26 arm64, Kubernetes v1.36.3. Made by `make bench`.\n",
+				"- size: 2026-01-03: 8 cores, 32 GiB, Linux 7, go1.26 arm64, Kubernetes v1.36.3, load 0.05 before. Made by `make bench`.\n",
 		},
 	}
 	for name, tc := range tests {

@@ -36,7 +36,7 @@ func (r Report) Markdown() string {
 			writeRow(figure.cells())
 		}
 	}
-	page.WriteString("\nMeasured where nothing else ran:\n\n")
+	page.WriteString("\nMeasured on:\n\n")
 	for _, line := range r.machines() {
 		fmt.Fprintf(&page, "- %s\n", line)
 	}
