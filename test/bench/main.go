@@ -157,6 +157,9 @@ func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report
 		return measured, err
 	}
 	for _, row := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
 		result := row.Measure(ctx, b)
 		result.Machine = machine
 		measured = append(measured, result)
