@@ -29,6 +29,7 @@ type creation struct {
 
 	ratios, operator, floor []float64 // ratios, and seconds
 	requests, failed        int
+	events                  int
 }
 
 // create measures how long it takes from the start of the operator until all objects of new Memcacheds are there and
@@ -137,8 +138,17 @@ func (c *creation) runOperator(ctx context.Context, mark lab.Mark) (time.Time, e
 	return operator.Started, c.count(mark)
 }
 
-// count adds up the operator's requests, but for the first lists.
+// count adds up the operator's requests, but for the first lists, and its events.
 func (c *creation) count(mark lab.Mark) error {
+	all, err := c.lab.Audit.Since(mark)
+	if err != nil {
+		return err
+	}
+	for _, request := range all {
+		if request.ByOperator() && request.Object.Resource == "events" {
+			c.events++
+		}
+	}
 	requests, err := askedSince(c.lab, mark)
 	for _, request := range requests.withoutLists() {
 		c.requests++
@@ -164,6 +174,7 @@ func (c *creation) requestFigures() []report.Figure {
 	return []report.Figure{
 		report.Judge("requests a new Memcached, events apart", each, report.AtMost(float64(len(lab.Children)+2), ""),
 			fmt.Sprintf("%d children", len(lab.Children))),
+		report.Tell("events a new Memcached", float64(c.events)/float64(c.Count*c.Runs), ""),
 		report.Judge("refused or repeated requests among them", float64(c.failed), report.AtMost(0, "")),
 	}
 }

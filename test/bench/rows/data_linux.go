@@ -150,25 +150,45 @@ func (p *path) startBare(ctx context.Context) (stop func(), err error) {
 			args = container.Args
 		}
 	}
+	var complaints strings.Builder
 	bare := exec.CommandContext(ctx, "memcached", append(args, "--port="+barePort, "--user=nobody")...)
+	bare.Stderr = &complaints
 	if err := lab.StartInNetworkOf(process, bare); err != nil {
 		return nil, err
 	}
+	stop = func() { _ = bare.Process.Kill(); _ = bare.Wait() }
 	p.bare = &loaded{name: "bare", endpoint: net.JoinHostPort(pod.Status.PodIP, barePort)}
-	return func() { _ = bare.Process.Kill(); _ = bare.Wait() }, nil
+	listens := func(ctx context.Context) (bool, error) {
+		_, err := p.run(ctx, "set", "--keys=1", "--endpoint="+p.bare.endpoint)
+		return err == nil, nil
+	}
+	if err := wait.PollUntilContextTimeout(ctx, readyLook, time.Minute, true, listens); err != nil {
+		stop()
+		return nil, fmt.Errorf("start %s: %w: %s", bare, err, complaints.String())
+	}
+	return stop, nil
 }
 
 // load runs the client against a cache.
 func (p *path) load(ctx context.Context, cache *loaded) error {
-	var out, complaints strings.Builder
-	args := append([]string{"load", "--for=" + p.Load.String(), "--endpoint=" + cache.endpoint}, cache.flags...)
-	client := exec.CommandContext(ctx, p.client, args...)
-	client.Stdout, client.Stderr = &out, &complaints
-	if err := lab.StartInNetworkOf(p.node, client); err != nil {
+	args := append([]string{"--for=" + p.Load.String(), "--endpoint=" + cache.endpoint}, cache.flags...)
+	told, err := p.run(ctx, "load", args...)
+	if err != nil {
 		return err
 	}
-	if err := client.Wait(); err != nil {
-		return fmt.Errorf("%w: %s", err, complaints.String())
+	return cache.note(told)
+}
+
+// run runs the client in the network of the node, and returns what it told.
+func (p *path) run(ctx context.Context, verb string, args ...string) (string, error) {
+	var out, complaints strings.Builder
+	client := exec.CommandContext(ctx, p.client, append([]string{verb}, args...)...)
+	client.Stdout, client.Stderr = &out, &complaints
+	if err := lab.StartInNetworkOf(p.node, client); err != nil {
+		return "", err
 	}
-	return cache.note(out.String())
+	if err := client.Wait(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, complaints.String())
+	}
+	return out.String(), nil
 }

@@ -28,7 +28,7 @@ func TestRowsMeasure(t *testing.T) {
 		figures int
 		exact   []string
 	}{
-		"create": {3, []string{"requests a new Memcached, events apart", "refused or repeated requests among them"}},
+		"create": {4, []string{"requests a new Memcached, events apart", "refused or repeated requests among them"}},
 		"drift":  {3, []string{"requests after 16 foreign annotations and labels"}},
 		"growth": {12, []string{
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests but the first lists",
