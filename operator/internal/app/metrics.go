@@ -10,7 +10,6 @@ import (
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
@@ -35,7 +34,7 @@ func metricsOptions(ctx context.Context, config *rest.Config, options *Options) 
 		return metrics, nil
 	}
 	metrics.SecureServing = true
-	metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	metrics.FilterProvider = onlyReaders
 	// HTTP/2 without limits on streams let one client exhaust a server (CVE-2023-44487).
 	metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	return metrics, nil

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/client-go/rest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+const (
+	// mostReaders is how many answers of the API server are remembered.
+	mostReaders = 100
+
+	// allowedHold and refusedHold are how long they are.
+	allowedHold, refusedHold = time.Minute, 10 * time.Second
+
+	// reviewTimeout is how long the API server may take.
+	reviewTimeout = 10 * time.Second
+)
+
+// readers are those who may read the metrics. The API server says who somebody is, and what they may do. The filter of
+// controller-runtime asks it the same by way of k8s.io/apiserver, which is a third of the program, and of its memory.
+type readers struct {
+	tokens authenticationclient.TokenReviewInterface
+	access authorizationclient.SubjectAccessReviewInterface
+	known  *cache.LRUExpireCache
+}
+
+// asked is who wants to do what. Of the token nothing but a hash is kept.
+type asked struct {
+	token      [sha256.Size]byte
+	verb, path string
+}
+
+// onlyReaders keeps everybody else from the metrics.
+func onlyReaders(config *rest.Config, client *http.Client) (metricsserver.Filter, error) {
+	tokens, err := authenticationclient.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("set up authentication: %w", err)
+	}
+	access, err := authorizationclient.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("set up authorization: %w", err)
+	}
+	r := readers{
+		tokens: tokens.TokenReviews(), access: access.SubjectAccessReviews(), known: cache.NewLRUExpireCache(mostReaders),
+	}
+	return r.filter, nil
+}
+
+func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, error) {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		switch code, err := r.answer(request); {
+		case err != nil:
+			log.Error(err, "Find out who reads the metrics")
+			http.Error(w, "The API server does not tell who you are", code)
+		case code != http.StatusOK:
+			http.Error(w, http.StatusText(code), code)
+		default:
+			metrics.ServeHTTP(w, request)
+		}
+	}), nil
+}
+
+// answer is what a request is answered with: 200 if it is let in.
+func (r readers) answer(request *http.Request) (int, error) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(request.Header.Get("Authorization")), " ")
+	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return http.StatusUnauthorized, nil
+	}
+	question := asked{sha256.Sum256([]byte(token)), strings.ToLower(request.Method), request.URL.Path}
+	if code, known := r.known.Get(question); known {
+		return code.(int), nil
+	}
+	ctx, cancel := context.WithTimeout(request.Context(), reviewTimeout)
+	defer cancel()
+	code, err := r.review(ctx, token, question)
+	switch {
+	case err != nil: // That is worth asking again.
+	case code == http.StatusOK:
+		r.known.Add(question, code, allowedHold)
+	default:
+		r.known.Add(question, code, refusedHold)
+	}
+	return code, err
+}
+
+// review asks the API server.
+func (r readers) review(ctx context.Context, token string, question asked) (int, error) {
+	who := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+	who, err := r.tokens.Create(ctx, who, metav1.CreateOptions{})
+	if err != nil {
+		return http.StatusInternalServerError, fmt.Errorf("review a token: %w", err)
+	}
+	if !who.Status.Authenticated {
+		return http.StatusUnauthorized, nil
+	}
+	user := who.Status.User
+	may := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: question.verb, Path: question.path},
+		User:                  user.Username, Groups: user.Groups, UID: user.UID, Extra: extra(user.Extra),
+	}}
+	may, err = r.access.Create(ctx, may, metav1.CreateOptions{})
+	if err != nil {
+		return http.StatusInternalServerError, fmt.Errorf("review what %s may do: %w", user.Username, err)
+	}
+	if !may.Status.Allowed {
+		return http.StatusForbidden, nil
+	}
+	return http.StatusOK, nil
+}
+
+func extra(from map[string]authenticationv1.ExtraValue) map[string]authorizationv1.ExtraValue {
+	to := make(map[string]authorizationv1.ExtraValue, len(from))
+	for key, value := range from {
+		to[key] = authorizationv1.ExtraValue(value)
+	}
+	return to
+}

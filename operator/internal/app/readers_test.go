@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+)
+
+// reviews are the API server's: of the tokens "reader" and "stranger" it knows whose they are, and the reader may read.
+type reviews struct {
+	authenticationclient.TokenReviewInterface
+	err   error
+	asked int
+}
+
+type accessReviews struct {
+	authorizationclient.SubjectAccessReviewInterface
+	of *reviews
+}
+
+func (r *reviews) Create(
+	_ context.Context, review *authenticationv1.TokenReview, _ metav1.CreateOptions,
+) (*authenticationv1.TokenReview, error) {
+	r.asked++
+	name := review.Spec.Token
+	review.Status.Authenticated = name == "reader" || name == "stranger"
+	review.Status.User = authenticationv1.UserInfo{Username: name, Groups: []string{"all"}}
+	return review, r.err
+}
+
+func (r accessReviews) Create(
+	_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions,
+) (*authorizationv1.SubjectAccessReview, error) {
+	r.of.asked++
+	wanted := authorizationv1.SubjectAccessReviewSpec{
+		User: "reader", Groups: []string{"all"}, Extra: map[string]authorizationv1.ExtraValue{},
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: "get", Path: "/metrics"},
+	}
+	review.Status.Allowed = cmp.Equal(wanted, review.Spec)
+	return review, r.of.err
+}
+
+func TestReaders(t *testing.T) {
+	tests := map[string]struct {
+		header string
+		path   string
+		err    error
+		want   int
+		asked  int // by two requests
+	}{
+		"no token":                      {want: http.StatusUnauthorized},
+		"another scheme":                {header: "Basic reader", want: http.StatusUnauthorized},
+		"a scheme without a token":      {header: "Bearer ", want: http.StatusUnauthorized},
+		"nobody's token":                {header: "Bearer nobody", want: http.StatusUnauthorized, asked: 1},
+		"the token of a stranger":       {header: "Bearer stranger", want: http.StatusForbidden, asked: 2},
+		"the token of a reader":         {header: "Bearer reader", want: http.StatusOK, asked: 2},
+		"the scheme in lower case":      {header: "bearer  reader", want: http.StatusOK, asked: 2},
+		"a reader where it may not":     {header: "Bearer reader", path: "/other", want: http.StatusForbidden, asked: 2},
+		"an API server that can't tell": {header: "Bearer reader", err: errors.New("down"), want: http.StatusInternalServerError, asked: 2},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			server := &reviews{err: tc.err}
+			r := readers{tokens: server, access: accessReviews{of: server}, known: cache.NewLRUExpireCache(1)}
+			handler, err := r.filter(logr.Discard(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write([]byte("metrics"))
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.path == "" {
+				tc.path = "/metrics"
+			}
+			for range 2 {
+				request, answer := httptest.NewRequest(http.MethodGet, tc.path, nil), httptest.NewRecorder()
+				request.Header.Set("Authorization", tc.header)
+				handler.ServeHTTP(answer, request)
+				if answer.Code != tc.want || (answer.Body.String() == "metrics") != (tc.want == http.StatusOK) {
+					t.Errorf("%d %q, want %d", answer.Code, answer.Body, tc.want)
+				}
+			}
+			if server.asked != tc.asked {
+				t.Errorf("%d questions to the API server, want %d: the answer holds for a while", server.asked, tc.asked)
+			}
+		})
+	}
+}
