@@ -23,7 +23,7 @@ func TestEventsTellOfChangesOnceEach(t *testing.T) {
 
 	want := []string{
 		"Normal AllNodesReady", "Normal AllNodesReady",
-		"Normal Created Deployment", "Normal Created NetworkPolicy", "Normal Created PodDisruptionBudget", "Normal Created Service",
+		"Normal Created",
 		"Normal Scaled Deployment",
 		"Warning InvalidSpec",
 	}

@@ -25,9 +25,9 @@ type notice struct {
 	action    string
 	note      string
 
-	// child is what the notice is about, if not the Memcached as a whole. It goes along as the related object: without
-	// it the API would merge the notices of two children that are otherwise alike, and without its version, where there
-	// is one, those of two drifts.
+	// child is what the notice is about, if not the Memcached as a whole or several of its children. It goes along as the
+	// related object: without it the API would merge the notices of two children that are otherwise alike, and without
+	// its version, where there is one, those of two drifts.
 	child apply.Outcome
 }
 
@@ -45,11 +45,9 @@ func (n notice) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
 
 // eventsOf returns what a pass has to tell of: what it did to children, and a new reason of Ready.
 func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
-	var notices []notice
+	notices := created(pass.Report)
 	for _, outcome := range pass.Report {
 		switch outcome.Verdict {
-		case apply.Created:
-			notices = append(notices, created(outcome))
 		case apply.Adopted:
 			notices = append(notices, adopted(outcome))
 		case apply.Deleted:
@@ -58,7 +56,7 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 			notices = append(notices, updated(pass, outcome))
 		case apply.Held:
 			notices = append(notices, held(outcome))
-		case apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
+		case apply.Created, apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
 		}
 	}
 	return append(notices, transition(pass.Memcached.Status, now)...)
@@ -77,8 +75,25 @@ func updated(pass status.Input, o apply.Outcome) notice {
 	return broughtUpToSpec(o)
 }
 
-func created(o apply.Outcome) notice {
-	return normal(o, "Created", "Create", fmt.Sprintf("%s %q created", o.Kind, o.Name))
+// created tells of all children that a pass created at once: a new Memcached has four, and an event for each would be
+// nearly as many requests as all others that it takes.
+func created(report apply.Report) []notice {
+	var made apply.Report
+	var kinds []string
+	for _, outcome := range report {
+		if outcome.Verdict == apply.Created {
+			made, kinds = append(made, outcome), append(kinds, outcome.Kind)
+		}
+	}
+	switch len(made) {
+	case 0:
+		return nil
+	case 1:
+		return []notice{normal(made[0], "Created", "Create", fmt.Sprintf("%s %q created", kinds[0], made[0].Name))}
+	}
+	last := len(kinds) - 1
+	note := fmt.Sprintf("%s and %s %q created", strings.Join(kinds[:last], ", "), kinds[last], made[0].Name)
+	return []notice{normal(apply.Outcome{}, "Created", "Create", note)}
 }
 
 func adopted(o apply.Outcome) notice {

@@ -1,10 +1,12 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
@@ -36,6 +38,15 @@ func TestEvents(t *testing.T) {
 		"a child was created": {
 			report: deployment(apply.Created), before: steady, now: steady,
 			want: []string{`Normal Created: Deployment "cache" created`},
+		},
+		"several children were created": {
+			report: slices.Concat(deployment(apply.Created), apply.Report{
+				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Verdict: apply.Unchanged},
+				{GroupKind: schema.GroupKind{Kind: "NetworkPolicy"}, Name: "cache", Verdict: apply.Created},
+				{GroupKind: schema.GroupKind{Kind: "PodDisruptionBudget"}, Name: "cache", Verdict: apply.Created},
+			}),
+			before: steady, now: steady,
+			want: []string{`Normal Created: Deployment, NetworkPolicy and PodDisruptionBudget "cache" created`},
 		},
 		"the size changed": {
 			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
