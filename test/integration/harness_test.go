@@ -85,7 +85,10 @@ func (w *world) startWith(env []string, flags ...string) {
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	flags = append([]string{"--metrics-bind-address=0", "--health-probe-bind-address=0"}, flags...)
 	w.operator = exec.Command(w.binary, flags...)
-	w.operator.Env = append([]string{"KUBECONFIG=" + w.kubeconfig, "HOME=" + w.t.TempDir()}, env...)
+	w.operator.Env = append([]string{
+		"KUBECONFIG=" + w.kubeconfig, "HOME=" + w.t.TempDir(),
+		"KUBE_CACHE_MUTATION_DETECTOR=true", // It panics if what lies in the cache is changed.
+	}, env...)
 	w.operator.Stdout, w.operator.Stderr = log, log
 	w.Expect(w.operator.Start()).To(gomega.Succeed())
 }

@@ -39,9 +39,10 @@ type Syncer struct {
 	// live reads past the cache, which holds only objects with our labels, and no managed fields.
 	live client.Reader
 
-	legacy   legacyManagers
-	schemas  schemas
-	contests *contests
+	legacy    legacyManagers
+	schemas   schemas
+	contests  *contests
+	creations *creations
 }
 
 // NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader. Of children
@@ -49,9 +50,14 @@ type Syncer struct {
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacyFieldManagers []string) *Syncer {
 	return &Syncer{
 		client: writer, live: live,
-		legacy: newLegacyManagers(legacyFieldManagers), schemas: newSchemas(scheme), contests: newContests(),
+		legacy: newLegacyManagers(legacyFieldManagers), schemas: newSchemas(scheme),
+		contests: newContests(), creations: newCreations(),
 	}
 }
+
+// IsNews tells whether a child that appears in the cache is anything but what was created just now. It is to be asked
+// once about each.
+func (s *Syncer) IsNews(child client.Object) bool { return !s.creations.told(child) }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
 // being applied.
@@ -164,6 +170,9 @@ func (s *Syncer) update(
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	if err == nil {
+		s.creations.note(object.Metadata)
+	}
 	object.Metadata.ResourceVersion = nil
 	switch {
 	case err == nil:

@@ -3,12 +3,15 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
@@ -74,6 +77,28 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 func (s *statuses) isForeign(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
 	return known && last.hash != hashOf(there)
+}
+
+// news leaves out, of what becomes of a Memcached, that the operator has written its status and nothing else.
+func (s *statuses) news() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, now := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
+		return before.ResourceVersion == now.ResourceVersion || !sameButStatus(before, now) || !s.isOurs(now)
+	}}
+}
+
+// sameButStatus compares what a pass goes by. The generation stands for the spec.
+func sameButStatus(a, b *cachev1.Memcached) bool {
+	return a.UID == b.UID && a.Generation == b.Generation && a.DeletionTimestamp.Equal(b.DeletionTimestamp) &&
+		maps.Equal(a.Annotations, b.Annotations) && maps.Equal(a.Labels, b.Labels)
+}
+
+// isOurs tells whether the status is the one that was written last.
+func (s *statuses) isOurs(there *cachev1.Memcached) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, known := s.written[there.UID]
+	return known && last.hash == hashOf(there)
 }
 
 // tidy forgets, from time to time, what is too old to matter.

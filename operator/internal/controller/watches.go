@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,20 +59,31 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	metrics.CountMemcacheds(ctrlmetrics.Registry, mgr.GetCache(), mgr.Elected())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
-		For(&cachev1.Memcached{}).
+		For(&cachev1.Memcached{}, builder.WithPredicates(reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
 		WithOptions(config.Options)
 	for _, kind := range observe.Kinds() {
-		build.Owns(kind.New())
+		build.Owns(kind.New(), builder.WithPredicates(childChanges(reconciler.syncer)))
 	}
 	built, err := build.Build(reconcile.AsReconciler(mgr.GetClient(), reconciler))
 	if err != nil {
 		return err
 	}
 	reconciler.secrets.controller = built
-	return indexSecrets(mgr)
+	return errors.Join(indexSecrets(mgr), indexPods(mgr))
+}
+
+// childChanges leaves out what is known of a child: that the operator has just created it, and that it is as it was,
+// which a resync tells.
+func childChanges(syncer *apply.Syncer) predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return syncer.IsNews(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
+		},
+	}
 }
 
 // all are all Memcacheds that the operator serves.
@@ -93,10 +105,14 @@ func memcacheds(ctx context.Context, cache client.Reader, matching ...client.Lis
 	return requests
 }
 
-// memcachedOfPod finds the Memcached by the label that the Deployment's selector needs anyway.
+func indexPods(mgr ctrl.Manager) error {
+	return mgr.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, observe.PodIndex,
+		func(pod client.Object) []string { return []string{observe.MemcachedOf(pod)} })
+}
+
 func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{
-		Namespace: pod.GetNamespace(), Name: pod.GetLabels()[names.LabelInstance],
+		Namespace: pod.GetNamespace(), Name: observe.MemcachedOf(pod),
 	}}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
@@ -26,6 +27,13 @@ type Node struct {
 	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
 	Trouble string
 }
+
+// PodIndex finds the Pods of a Memcached by its name. A namespace may hold thousands of others.
+const PodIndex = "memcached"
+
+// MemcachedOf returns the name of the Memcached that a Pod is of, by the label that the Deployment's selector needs
+// anyway.
+func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
 
 // nodesOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,
 // such as evicted ones.
@@ -124,22 +132,29 @@ func TrimPod(object any) (any, error) {
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
 	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
 	trimmed.DeletionTimestamp = pod.DeletionTimestamp
-	trimmed.Labels = map[string]string{
-		names.LabelApp: pod.Labels[names.LabelApp], names.LabelInstance: pod.Labels[names.LabelInstance],
-	}
-	trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
+	trimmed.Labels = map[string]string{names.LabelInstance: MemcachedOf(pod)}
 	trimmed.Status.Phase = pod.Status.Phase
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady || condition.Type == corev1.PodScheduled {
-			trimmed.Status.Conditions = append(trimmed.Status.Conditions, corev1.PodCondition{
-				Type: condition.Type, Status: condition.Status, Reason: condition.Reason, Message: condition.Message,
-				LastTransitionTime: condition.LastTransitionTime,
-			})
-		}
-	}
+	trimmed.Status.Conditions = telling(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
 	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
+	if len(trimmed.Status.InitContainerStatuses)+len(trimmed.Status.ContainerStatuses) > 0 {
+		trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
+	}
 	return trimmed, nil
+}
+
+// telling are the conditions that tell something: that a Pod is ready, and since when, or that it can't be scheduled.
+func telling(pod *corev1.Pod) []corev1.PodCondition {
+	var kept []corev1.PodCondition
+	if ready := podCondition(pod, corev1.PodReady); ready != nil {
+		kept = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: ready.Status, LastTransitionTime: ready.LastTransitionTime,
+		}}
+	}
+	if isUnplaced(pod) {
+		kept = append(kept, *podCondition(pod, corev1.PodScheduled))
+	}
+	return kept
 }
 
 func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 // Snapshot is what there was of a Memcached at one moment.
@@ -97,7 +96,7 @@ func collectChildren(
 
 func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
-	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingLabels(names.Selector(mc.Name)))
+	err := reader.List(ctx, pods, client.InNamespace(mc.Namespace), client.MatchingFields{PodIndex: mc.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list the Pods of %s: %w", client.ObjectKeyFromObject(mc), err)
 	}

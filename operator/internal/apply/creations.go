@@ -1,0 +1,60 @@
+package apply
+
+import (
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
+// creationHold is how long a creation is remembered of which the watch does not tell, or told before its answer came.
+const creationHold = time.Minute
+
+// creations remembers what was created until the watch tells of it: there is nothing to learn from that.
+type creations struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	made     map[types.UID]creation
+	tidiedAt time.Time
+}
+
+type creation struct {
+	version string
+	at      time.Time
+}
+
+func newCreations() *creations {
+	return &creations{now: time.Now, made: map[types.UID]creation{}}
+}
+
+// note remembers an object by the API server's answer to its creation.
+func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
+	if answer.UID == nil || answer.ResourceVersion == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	c.made[*answer.UID] = creation{version: *answer.ResourceVersion, at: now}
+	if now.Sub(c.tidiedAt) < creationHold {
+		return
+	}
+	c.tidiedAt = now
+	for uid, made := range c.made {
+		if now.Sub(made.at) > creationHold {
+			delete(c.made, uid)
+		}
+	}
+}
+
+// told tells whether an object is as it was created, and forgets it.
+func (c *creations) told(object metav1.Object) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made, known := c.made[object.GetUID()]
+	delete(c.made, object.GetUID())
+	return known && made.version == object.GetResourceVersion()
+}

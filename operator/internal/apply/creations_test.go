@@ -1,0 +1,50 @@
+package apply
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+)
+
+func TestACreationIsToldOnce(t *testing.T) {
+	service := func(uid, version string) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: version}}
+	}
+	c := newCreations()
+	note := func(uid types.UID, version string) {
+		c.note(&metav1ac.ObjectMetaApplyConfiguration{UID: &uid, ResourceVersion: &version})
+	}
+	c.note(&metav1ac.ObjectMetaApplyConfiguration{}) // An answer that says nothing is no reason to panic.
+	note("a", "5")
+	note("b", "6")
+	if c.told(service("other", "5")) {
+		t.Error("an object that somebody else created is taken for ours")
+	}
+	if !c.told(service("a", "5")) {
+		t.Error("what was created is not known")
+	}
+	if c.told(service("a", "5")) {
+		t.Error("it is known a second time")
+	}
+	if c.told(service("b", "7")) {
+		t.Error("an object that changed since is taken for what was created")
+	}
+}
+
+func TestCreationsAreForgotten(t *testing.T) {
+	now := time.Now()
+	c := newCreations()
+	c.now = func() time.Time { return now }
+	for _, uid := range []types.UID{"a", "b", "c"} {
+		version := "5"
+		c.note(&metav1ac.ObjectMetaApplyConfiguration{UID: &uid, ResourceVersion: &version})
+		now = now.Add(creationHold/2 + time.Second)
+	}
+	if len(c.made) != 2 {
+		t.Errorf("%d creations are remembered, want the last two", len(c.made))
+	}
+}
