@@ -21,7 +21,9 @@ import (
 // cacheOptions keeps the cache to what is read: children and Pods with our labels, without managed fields; of
 // Pods no more than what a node is told by. These are read where they lie, as nobody changes what was observed.
 func cacheOptions(operator *Options) cache.Options {
-	ours := cache.ByObject{Label: childSelector(), UnsafeDisableDeepCopy: new(true)}
+	ours := cache.ByObject{
+		Label: childSelector(), Transform: observe.TrimChild, UnsafeDisableDeepCopy: new(true),
+	}
 	pods := ours
 	pods.Transform = observe.TrimPod
 	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}

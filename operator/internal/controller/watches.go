@@ -56,7 +56,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		statuses: newStatuses(),
 		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
-	metrics.CountMemcacheds(ctrlmetrics.Registry, mgr.GetCache(), mgr.Elected())
+	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
 		For(&cachev1.Memcached{}, builder.WithPredicates(reconciler.statuses.news())).
@@ -72,7 +72,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		return err
 	}
 	reconciler.secrets.controller = built
-	return errors.Join(indexSecrets(mgr), indexPods(mgr))
+	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 
 // childChanges leaves out what is known of a child: that the operator has just created it, and that it is as it was,

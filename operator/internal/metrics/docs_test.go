@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -50,7 +49,7 @@ func table(t *testing.T) string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	New(registry)
-	CountMemcacheds(registry, fake.NewClientBuilder().WithScheme(scheme(t)).Build(), closed())
+	NewMemcacheds(registry, nil).begin()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -2,69 +2,99 @@ package metrics
 
 import (
 	"context"
-	"time"
+	"fmt"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// patience is how long a scrape waits for the cache, which is filled when the operator starts to lead.
-const patience = 5 * time.Second
+// Memcacheds counts the Memcacheds that there are, as the operator's cache hears of them: a scrape costs no request, and
+// no look at each.
+type Memcacheds struct {
+	informers cache.Informers
+	desc      *prometheus.Desc
 
-// memcacheds counts the Memcacheds that there are, when it is asked. It reads the operator's cache: asking costs no
-// request.
-type memcacheds struct {
-	cache   client.Reader
-	leading <-chan struct{}
-	desc    *prometheus.Desc
+	mu     sync.Mutex
+	counts map[string]int // by reason; nil until the operator leads
 }
 
-// CountMemcacheds adds the number of Memcacheds by reason of Ready. An operator that stands by tells nothing: it has no
+// NewMemcacheds adds the number of Memcacheds by reason of Ready. An operator that stands by tells nothing: it has no
 // cache, and the one that leads counts them.
-func CountMemcacheds(registry prometheus.Registerer, cache client.Reader, leading <-chan struct{}) {
-	desc := prometheus.NewDesc("memcached_operator_memcacheds",
-		"Memcacheds, by the reason of Ready that their status tells.", []string{"reason"}, nil)
-	registry.MustRegister(memcacheds{cache: cache, leading: leading, desc: desc})
+func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
+	m := &Memcacheds{informers: informers, desc: prometheus.NewDesc("memcached_operator_memcacheds",
+		"Memcacheds, by the reason of Ready that their status tells.", []string{"reason"}, nil)}
+	registry.MustRegister(m)
+	return m
+}
+
+// Start counts until the context ends. A manager calls it when the operator leads.
+func (m *Memcacheds) Start(ctx context.Context) error {
+	informer, err := m.informers.GetInformer(ctx, &cachev1.Memcached{})
+	if err != nil {
+		return fmt.Errorf("count the Memcacheds: %w", err)
+	}
+	m.begin()
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(added any) { m.count(nil, added) },
+		UpdateFunc: m.count,
+		DeleteFunc: func(deleted any) { m.count(deleted, nil) },
+	})
+	if err != nil {
+		return fmt.Errorf("count the Memcacheds: %w", err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (m *Memcacheds) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts = map[string]int{}
+	for _, reason := range reasons {
+		m.counts[reason] = 0
+	}
+}
+
+// count takes one off what was, and adds one to what is.
+func (m *Memcacheds) count(before, now any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if reason := reasonOf(before); reason != "" {
+		m.counts[reason]--
+	}
+	if reason := reasonOf(now); reason != "" {
+		m.counts[reason]++
+	}
+}
+
+func reasonOf(object any) string {
+	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = gone.Obj // As it was seen last, which is how it was counted.
+	}
+	mc, ok := object.(*cachev1.Memcached)
+	if !ok {
+		return ""
+	}
+	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+	if ready == nil {
+		return ""
+	}
+	return ready.Reason
 }
 
 // Describe is part of prometheus.Collector.
-func (m memcacheds) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
+func (m *Memcacheds) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
 
 // Collect is part of prometheus.Collector.
-func (m memcacheds) Collect(metrics chan<- prometheus.Metric) {
-	select {
-	case <-m.leading:
-	default:
-		return
-	}
-	counts, err := m.count()
-	if err != nil {
-		metrics <- prometheus.NewInvalidMetric(m.desc, err)
-		return
-	}
-	for reason, count := range counts {
+func (m *Memcacheds) Collect(metrics chan<- prometheus.Metric) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for reason, count := range m.counts {
 		metrics <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, float64(count), reason)
 	}
-}
-
-func (m memcacheds) count() (map[string]int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	list := &cachev1.MemcachedList{}
-	if err := m.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	counts := map[string]int{}
-	for _, reason := range reasons {
-		counts[reason] = 0
-	}
-	for _, mc := range list.Items {
-		if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
-			counts[ready.Reason]++
-		}
-	}
-	return counts, nil
 }

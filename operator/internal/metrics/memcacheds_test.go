@@ -3,76 +3,79 @@ package metrics
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
+func withReason(reason string) *cachev1.Memcached {
+	mc := &cachev1.Memcached{}
+	if reason != "" {
+		mc.Status = statusOf(reason)
+	}
+	return mc
+}
+
 func TestMemcachedsAreCountedByReason(t *testing.T) {
-	builder := fake.NewClientBuilder().WithScheme(scheme(t))
-	for i, reason := range []string{"", cachev1.ReasonAllNodesReady, cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec} {
-		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint(i)}}
-		if reason != "" {
-			mc.Status = statusOf(reason)
-		}
-		builder.WithObjects(mc)
+	ready, invalid := withReason(cachev1.ReasonAllNodesReady), withReason(cachev1.ReasonInvalidSpec)
+	tests := map[string]struct {
+		happens func(*Memcacheds)
+		want    map[string]float64
+	}{
+		"none": {func(*Memcacheds) {}, nil},
+		"some, one of them without a status yet": {
+			func(m *Memcacheds) { m.count(nil, ready); m.count(nil, ready); m.count(nil, invalid); m.count(nil, withReason("")) },
+			map[string]float64{"AllNodesReady": 2, "InvalidSpec": 1},
+		},
+		"one that got a status":                   {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that changed":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
+		"one that did not":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that is gone":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
+		"one that is gone, which was told late":   {func(m *Memcacheds) { m.count(nil, ready); m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil) }, nil},
+		"one that is gone, and nobody knows what": {func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }, nil},
 	}
-	registry := prometheus.NewRegistry()
-	CountMemcacheds(registry, builder.Build(), closed())
-	want := map[string]float64{}
-	for _, reason := range reasons {
-		want["memcached_operator_memcacheds "+reason] = 0
-	}
-	want["memcached_operator_memcacheds AllNodesReady"] = 2
-	want["memcached_operator_memcacheds InvalidSpec"] = 1
-	if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
-		t.Errorf("Memcacheds (-want +got):\n%s", diff)
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			registry := prometheus.NewRegistry()
+			m := NewMemcacheds(registry, nil)
+			m.begin()
+			tc.happens(m)
+			want := map[string]float64{}
+			for _, reason := range reasons {
+				want["memcached_operator_memcacheds "+reason] = tc.want[reason]
+			}
+			if diff := cmp.Diff(want, counts(t, registry)); diff != "" {
+				t.Errorf("Memcacheds (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestAnOperatorThatStandsByAsksForNothing(t *testing.T) {
+func TestAnOperatorThatStandsByTellsNothing(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	CountMemcacheds(registry, broken{}, make(chan struct{}))
+	NewMemcacheds(registry, nil)
 	if got := counts(t, registry); len(got) > 0 {
 		t.Errorf("it tells %v", got)
 	}
 }
 
-func TestAScrapeTellsWhyMemcachedsCanNotBeCounted(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	CountMemcacheds(registry, broken{}, closed())
-	if _, err := registry.Gather(); err == nil || !strings.Contains(err.Error(), "the cache is gone") {
+func TestACacheThatCanNotBeHeardIsAnError(t *testing.T) {
+	err := NewMemcacheds(prometheus.NewRegistry(), broken{}).Start(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "count the Memcacheds: the cache is gone") {
 		t.Errorf("error: %v", err)
 	}
 }
 
-// broken is a cache that answers nothing.
-type broken struct{ client.Reader }
+// broken is a cache that tells nothing.
+type broken struct{ cache.Informers }
 
-func (broken) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("the cache is gone")
-}
-
-func closed() <-chan struct{} {
-	leading := make(chan struct{})
-	close(leading)
-	return leading
-}
-
-func scheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := cachev1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	return scheme
+func (broken) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return nil, errors.New("the cache is gone")
 }
