@@ -157,3 +157,29 @@ func BenchmarkCompareOneDeploymentAtRest(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCompareOneDeploymentByTheLibrary is what it takes where something may differ.
+func BenchmarkCompareOneDeploymentByTheLibrary(b *testing.B) {
+	kind := newSchemas(clientgoscheme.Scheme)[observe.DeploymentKind.GroupKind()]
+	wanted := stamped(b, planned(b, nil))
+	live := liveAs(b, wanted)
+	b.ReportAllocs()
+	for b.Loop() {
+		if changed, err := kind.differences(live, wanted.Configuration); err != nil || !changed.Empty() {
+			b.Fatal(changed, err)
+		}
+	}
+}
+
+// BenchmarkCoverOneDeployment is the same where nothing does.
+func BenchmarkCoverOneDeployment(b *testing.B) {
+	kind := newSchemas(clientgoscheme.Scheme)[observe.DeploymentKind.GroupKind()]
+	wanted := stamped(b, planned(b, nil))
+	live := liveAs(b, wanted)
+	b.ReportAllocs()
+	for b.Loop() {
+		if !kind.covers(wanted.Configuration, live) {
+			b.Fatal("what is there does not cover what is wanted")
+		}
+	}
+}

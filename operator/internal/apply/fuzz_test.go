@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
@@ -75,12 +74,11 @@ func applyOver(t *testing.T, known schemas, live client.Object, object render.Ob
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser := typed.ParseableType{TypeRef: kind.TypeRef(), Schema: kind.Schema()}
-	current, err := parser.FromUnstructured(there)
+	current, err := kind.FromUnstructured(there)
 	if err != nil {
 		return nil // As above.
 	}
-	wanted, err := parser.FromUnstructured(asked)
+	wanted, err := kind.FromUnstructured(asked)
 	if err != nil {
 		t.Fatalf("what is rendered does not fit the schema: %v", err)
 	}

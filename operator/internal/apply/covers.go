@@ -1,0 +1,168 @@
+package apply
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// check tells that to apply a wanted value over a live one would certainly change nothing. Where it is not sure, it
+// says no. Both values are there: what a field leaves out of the JSON never comes so far.
+type check func(wanted, live reflect.Value) bool
+
+func unsure(_, _ reflect.Value) bool { return false }
+
+// pair are the Go types of a wanted and a live value that are of one type of the schema.
+type pair struct {
+	schema       *schema.Schema
+	ref          schema.TypeRef
+	wanted, live reflect.Type
+
+	// whole: the live value holds nothing but what is wanted. So it is in what is written as a whole or not at all.
+	whole bool
+
+	// keys are the fields by which a list finds its items. A default stands in for a key that is left out, so it must
+	// be left out of both.
+	keys []string
+
+	// ignored are fields that are not compared.
+	ignored []string
+}
+
+func (p pair) of(ref schema.TypeRef, wanted, live reflect.Type) pair {
+	return pair{schema: p.schema, ref: ref, wanted: wanted, live: live, whole: p.whole}
+}
+
+func (p pair) check() check {
+	switch {
+	case p.wanted.Kind() == reflect.Pointer:
+		p.wanted = p.wanted.Elem()
+		inner := p.check()
+		return func(wanted, live reflect.Value) bool { return !wanted.IsNil() && inner(wanted.Elem(), live) }
+	case p.live.Kind() == reflect.Pointer:
+		p.live = p.live.Elem()
+		inner := p.check()
+		return func(wanted, live reflect.Value) bool { return !live.IsNil() && inner(wanted, live.Elem()) }
+	case p.wanted == p.live && (isScalar(p.live) || p.live == reflect.TypeFor[intstr.IntOrString]()):
+		return reflect.Value.Equal
+	case p.wanted == p.live && p.live == reflect.TypeFor[resource.Quantity]():
+		return func(wanted, live reflect.Value) bool {
+			return sameQuantity(wanted.Interface().(resource.Quantity), live.Interface().(resource.Quantity))
+		}
+	case value.TypeReflectEntryOf(p.wanted).CanConvertToUnstructured(),
+		value.TypeReflectEntryOf(p.live).CanConvertToUnstructured(),
+		p.wanted.Kind() != p.live.Kind():
+		return unsure // Its JSON is not that of its fields.
+	}
+	atom, known := p.schema.Resolve(p.ref)
+	p.whole = p.whole || isAtomic(atom)
+	switch kind := p.live.Kind(); {
+	case known && kind == reflect.Struct && atom.Map != nil:
+		return p.ofStructs(atom.Map)
+	case known && kind == reflect.Map && atom.Map != nil:
+		return p.ofMaps()
+	case known && kind == reflect.Slice && atom.List != nil:
+		return p.ofLists(atom.List)
+	}
+	return unsure
+}
+
+func isAtomic(atom schema.Atom) bool {
+	return atom.Map != nil && atom.Map.ElementRelationship == schema.Atomic ||
+		atom.List != nil && atom.List.ElementRelationship == schema.Atomic
+}
+
+func isScalar(t reflect.Type) bool {
+	return t.Kind() == reflect.String || t.Kind() == reflect.Bool || reflect.Zero(t).CanInt()
+}
+
+// fieldPair is a field that both types have. The library's own entries know which values are left out of the JSON.
+type fieldPair struct {
+	wanted, live *value.FieldCacheEntry
+	whole        bool
+	check        check
+}
+
+func (f fieldPair) covers(wanted, live reflect.Value) bool {
+	wanted, live = f.wanted.GetFrom(wanted), f.live.GetFrom(live)
+	if f.wanted.CanOmit(wanted) {
+		return !f.whole || f.live.CanOmit(live)
+	}
+	return !f.live.CanOmit(live) && f.check(wanted, live)
+}
+
+// ofStructs looks at the fields when it first meets such a struct: most of what a Pod may have, none has.
+func (p pair) ofStructs(atom *schema.Map) check {
+	find := sync.OnceValues(func() ([]fieldPair, bool) { return p.fields(atom) })
+	return func(wanted, live reflect.Value) bool {
+		fields, ok := find()
+		for i := 0; ok && i < len(fields); i++ {
+			ok = fields[i].covers(wanted, live)
+		}
+		return ok
+	}
+}
+
+// fields are those that can be wanted; none, if live knows others.
+func (p pair) fields(atom *schema.Map) ([]fieldPair, bool) {
+	wanted, live := value.TypeReflectEntryOf(p.wanted).OrderedFields(), value.TypeReflectEntryOf(p.live).Fields()
+	if p.whole && len(wanted) != len(live) {
+		return nil, false
+	}
+	var fields []fieldPair
+	for _, entry := range wanted {
+		name := entry.JsonName
+		if slices.Contains(p.ignored, name) {
+			continue
+		}
+		there, inSchema := atom.FindField(name)
+		if live[name] == nil || !inSchema {
+			return nil, false
+		}
+		inner := p.of(there.Type, typeOf(entry, p.wanted), typeOf(live[name], p.live))
+		whole := p.whole || slices.Contains(p.keys, name)
+		fields = append(fields, fieldPair{wanted: entry, live: live[name], whole: whole, check: inner.check()})
+	}
+	return fields, true
+}
+
+func typeOf(entry *value.FieldCacheEntry, parent reflect.Type) reflect.Type {
+	return entry.GetFrom(reflect.Zero(parent)).Type()
+}
+
+// ofMaps knows the two types of map that there are in Kubernetes' objects.
+func (p pair) ofMaps() check {
+	switch {
+	case p.wanted == p.live && p.live == reflect.TypeFor[map[string]string]():
+		return mapCheck[map[string]string](p.whole, func(a, b string) bool { return a == b })
+	case p.wanted == p.live && p.live == reflect.TypeFor[corev1.ResourceList]():
+		return mapCheck[corev1.ResourceList](p.whole, sameQuantity)
+	}
+	return unsure
+}
+
+func mapCheck[M ~map[K]V, K comparable, V any](whole bool, same func(V, V) bool) check {
+	return func(wanted, live reflect.Value) bool {
+		if wanted.IsNil() || live.IsNil() || whole && wanted.Len() != live.Len() {
+			return false
+		}
+		there := live.Interface().(M)
+		for key, value := range wanted.Interface().(M) {
+			if found, ok := there[key]; !ok || !same(value, found) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// sameQuantity is true of values that are written the same. In 1Gi and 1073741824 the library sees a difference.
+func sameQuantity(a, b resource.Quantity) bool {
+	return a.Cmp(b) == 0 && (a.Format == b.Format || a.String() == b.String())
+}
