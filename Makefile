@@ -98,8 +98,9 @@ verify: ## Check that generated files are up to date and files are short.
 ##@ Change
 
 .PHONY: generate
-generate: ## Write the deepcopy functions of the API.
+generate: ## Write the deepcopy functions of the API, and the schema of the kinds of child.
 	@$(TOOL) controller-gen object paths=./operator/api/...
+	@go test ./operator/internal/apply -run TestTheSchema -update
 
 .PHONY: manifests
 manifests: ## Write the CRD and the operator's role from the code.

@@ -10,9 +10,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/applyconfigurations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
@@ -46,19 +46,16 @@ type kindSchema struct {
 	checks sync.Map // of [2]reflect.Type to check
 }
 
-// newSchemas finds the schemas of all kinds of child. Client-go has them in it: the API server is not asked.
+// newSchemas finds the schemas of all kinds of child. The operator has them in it: the API server is not asked.
 func newSchemas(scheme *runtime.Scheme) schemas {
-	converter := applyconfigurations.NewTypeConverter(scheme)
 	found := schemas{}
 	for _, kind := range observe.Kinds() {
-		object := kind.New()
-		object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
-		empty, err := converter.ObjectToTyped(object)
+		name, err := scheme.ToOpenAPIDefinitionName(kind.GroupVersionKind)
 		if err != nil {
-			panic(err) // A kind that client-go does not know: a mistake in the program.
+			panic(err) // A kind that is not in the scheme: a mistake in the program.
 		}
 		found[kind.GroupKind()] = &kindSchema{ParseableType: typed.ParseableType{
-			Schema: empty.Schema(), TypeRef: empty.TypeRef(),
+			Schema: &kindsSchema, TypeRef: smdschema.TypeRef{NamedType: &name},
 		}}
 	}
 	return found

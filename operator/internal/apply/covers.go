@@ -153,8 +153,8 @@ func mapCheck[M ~map[K]V, K comparable, V any](whole bool, same func(V, V) bool)
 			return false
 		}
 		there := live.Interface().(M)
-		for key, value := range wanted.Interface().(M) {
-			if found, ok := there[key]; !ok || !same(value, found) {
+		for key, asked := range wanted.Interface().(M) {
+			if found, ok := there[key]; !ok || !same(asked, found) {
 				return false
 			}
 		}
