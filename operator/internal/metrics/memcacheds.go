@@ -13,8 +13,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Memcacheds counts the Memcacheds that there are, as the operator's cache hears of them: a scrape costs no request, and
-// no look at each.
+// Memcacheds counts the Memcacheds that there are, as the operator's cache hears of them: a scrape costs no request,
+// and no look at each.
 type Memcacheds struct {
 	informers cache.Informers
 	desc      *prometheus.Desc

@@ -31,14 +31,22 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 	}{
 		"none": {func(*Memcacheds) {}, nil},
 		"some, one of them without a status yet": {
-			func(m *Memcacheds) { m.count(nil, ready); m.count(nil, ready); m.count(nil, invalid); m.count(nil, withReason("")) },
+			func(m *Memcacheds) {
+				m.count(nil, ready)
+				m.count(nil, ready)
+				m.count(nil, invalid)
+				m.count(nil, withReason(""))
+			},
 			map[string]float64{"AllNodesReady": 2, "InvalidSpec": 1},
 		},
-		"one that got a status":                   {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllNodesReady": 1}},
-		"one that changed":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
-		"one that did not":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
-		"one that is gone":                        {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
-		"one that is gone, which was told late":   {func(m *Memcacheds) { m.count(nil, ready); m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil) }, nil},
+		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that changed":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
+		"one that did not":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that is gone":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
+		"one that is gone, which was told late": {func(m *Memcacheds) {
+			m.count(nil, ready)
+			m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil)
+		}, nil},
 		"one that is gone, and nobody knows what": {func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }, nil},
 	}
 	for sentence, tc := range tests {

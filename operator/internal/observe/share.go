@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// TrimChild drops what nobody reads of a child before it is cached, and lets Deployments share what most have in common:
-// with the amounts of two containers, each alone would hold more than a quarter of what it takes.
+// TrimChild drops what nobody reads of a child before it is cached, and lets Deployments share what most have in
+// common: the amounts of two containers are more than a quarter of what a Deployment takes.
 func TrimChild(object any) (any, error) {
 	switch child := object.(type) {
 	case *appsv1.Deployment:
