@@ -3,6 +3,7 @@ package rows
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +63,16 @@ func (l *loaded) note(output string) error {
 	}
 	l.perSecond, l.p99 = append(l.perSecond, told.PerSecond), append(l.p99, told.P99)
 	return nil
+}
+
+// turn is the order of a run: each the other way round than the one before, so that none is always the earlier one of
+// two that are compared.
+func turn(caches []*loaded, run int) []*loaded {
+	order := slices.Clone(caches)
+	if run%2 == 1 {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // dataFigures compares a Pod with the bare process, and Pods that do more with that one.

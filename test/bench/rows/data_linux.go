@@ -34,6 +34,10 @@ type path struct {
 	node   int    // process in the node's network
 	caches []*loaded
 	bare   *loaded
+
+	// The client has CPUs of its own, and each memcached has the others. Else how much of a CPU each gets would hang on
+	// control groups: a Pod that asks for little gives way to the client, and a bare process beside it doesn't.
+	clientCPUs, cacheCPUs *lab.CPUs
 }
 
 // data compares a memcached in our Pod with the same binary as a bare process. That one runs in the network of the same
@@ -46,6 +50,9 @@ func data(ctx context.Context, b *Bench, update func(string)) (
 		return nil, nil, err
 	}
 	p := &path{Bench: b}
+	if p.clientCPUs, p.cacheCPUs, err = lab.HalvesOfCPUs(); err != nil {
+		return nil, nil, err
+	}
 	update("a real cluster comes up")
 	if p.lab, err = lab.NewReal(ctx, b.Tree, dir, b.Programs, update); err != nil {
 		return nil, nil, err
@@ -64,13 +71,8 @@ func data(ctx context.Context, b *Bench, update func(string)) (
 		return nil, nil, err
 	}
 	defer stop()
-	for run := range b.Runs {
-		for _, cache := range append([]*loaded{p.bare}, p.caches...) {
-			update(fmt.Sprintf("%s, run %d of %d", cache.name, run+1, b.Runs))
-			if err := p.load(ctx, cache); err != nil {
-				return nil, nil, fmt.Errorf("load %s: %w", cache.name, err)
-			}
-		}
+	if err := p.loadInTurn(ctx, update); err != nil {
+		return nil, nil, err
 	}
 	return dataFigures(p.bare, p.caches[0], p.caches[1:]), nil, nil
 }
@@ -102,6 +104,9 @@ func (p *path) prepare(ctx context.Context, dir string, update func(string)) (er
 		update("wait for " + cache.name)
 		if err := p.await(ctx, cache); err != nil {
 			return fmt.Errorf("wait for the Pod of %s: %w", cache.name, err)
+		}
+		if err := lab.KeepPodOn(cache.pod, p.cacheCPUs); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -153,7 +158,7 @@ func (p *path) startBare(ctx context.Context) (stop func(), err error) {
 	var complaints strings.Builder
 	bare := exec.CommandContext(ctx, "memcached", append(args, "--port="+barePort, "--user=nobody")...)
 	bare.Stderr = &complaints
-	if err := lab.StartInNetworkOf(process, bare); err != nil {
+	if err := lab.StartInNetworkOf(process, p.cacheCPUs, bare); err != nil {
 		return nil, err
 	}
 	stop = func() { _ = bare.Process.Kill(); _ = bare.Wait() }
@@ -169,14 +174,28 @@ func (p *path) startBare(ctx context.Context) (stop func(), err error) {
 	return stop, nil
 }
 
-// load runs the client against a cache.
-func (p *path) load(ctx context.Context, cache *loaded) error {
-	args := append([]string{"--for=" + p.Load.String(), "--endpoint=" + cache.endpoint}, cache.flags...)
-	told, err := p.run(ctx, "load", args...)
-	if err != nil {
-		return err
+// loadInTurn measures all caches as often as there are runs.
+func (p *path) loadInTurn(ctx context.Context, update func(string)) error {
+	caches := append([]*loaded{p.bare}, p.caches...)
+	for run := range p.Runs + 1 {
+		for _, cache := range turn(caches, run) {
+			update(fmt.Sprintf("%s, run %d of %d", cache.name, run, p.Runs))
+			told, err := p.load(ctx, cache)
+			if err == nil && run > 0 { // The first one warms up.
+				err = cache.note(told)
+			}
+			if err != nil {
+				return fmt.Errorf("load %s: %w", cache.name, err)
+			}
+		}
 	}
-	return cache.note(told)
+	return nil
+}
+
+// load runs the client against a cache, and returns what it told.
+func (p *path) load(ctx context.Context, cache *loaded) (string, error) {
+	args := append([]string{"--for=" + p.Load.String(), "--endpoint=" + cache.endpoint}, cache.flags...)
+	return p.run(ctx, "load", args...)
 }
 
 // run runs the client in the network of the node, and returns what it told.
@@ -184,7 +203,7 @@ func (p *path) run(ctx context.Context, verb string, args ...string) (string, er
 	var out, complaints strings.Builder
 	client := exec.CommandContext(ctx, p.client, append([]string{verb}, args...)...)
 	client.Stdout, client.Stderr = &out, &complaints
-	if err := lab.StartInNetworkOf(p.node, client); err != nil {
+	if err := lab.StartInNetworkOf(p.node, p.clientCPUs, client); err != nil {
 		return "", err
 	}
 	if err := client.Wait(); err != nil {

@@ -123,6 +123,19 @@ func TestTheDataPathIsComparedRunByRun(t *testing.T) {
 	}
 }
 
+func TestEachRunGoesTheOtherWayRound(t *testing.T) {
+	var got []string
+	for run := range 3 {
+		for _, cache := range turn([]*loaded{{name: "bare"}, {name: "plain"}, {name: "tls"}}, run) {
+			got = append(got, cache.name)
+		}
+	}
+	want := []string{"bare", "plain", "tls", "tls", "plain", "bare", "bare", "plain", "tls"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
 func TestMemoryFigures(t *testing.T) {
 	g := &grown{Bench: &Bench{Options: Options{Sizes: []int{0, 1024, 2048}}}}
 	for _, heap := range []float64{8, 28, 48} { // 20 KiB each
