@@ -34,7 +34,7 @@ func TestRowsMeasure(t *testing.T) {
 			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests but the first lists",
 			"a resync of 3: requests",
 		}},
-		"pure": {4, nil},
+		"pure": {6, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
