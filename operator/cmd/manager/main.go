@@ -4,7 +4,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,7 +35,7 @@ func main() {
 		fmt.Println(version)
 		return
 	}
-	collectGarbageSooner()
+	app.BoundMemory()
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&options.Log)))
 	log := ctrl.Log.WithName("main")
 	log.Info("Starting the memcached operator", "version", version)
@@ -47,16 +46,5 @@ func main() {
 	if err != nil {
 		log.Error(err, "The memcached operator ended")
 		os.Exit(1)
-	}
-}
-
-// garbage is how much of it may gather, in percent of what is in use, before it is collected.
-const garbage = 50
-
-// collectGarbageSooner makes less of the operator's memory garbage than Go's default of 100 percent does, unless $GOGC
-// says how much. What is in use is a cache that changes little, so collecting twice as often costs little.
-func collectGarbageSooner() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
 	}
 }

@@ -27,6 +27,9 @@ const (
 	// EnvWatchNamespace is the default of --watch-namespaces.
 	EnvWatchNamespace = "WATCH_NAMESPACE"
 
+	// EnvMemoryLimit is the limit of the operator's container, in bytes.
+	EnvMemoryLimit = "MEMORY_LIMIT"
+
 	// EnvLegacyFieldManagers is the default of --legacy-field-managers, also where it is empty.
 	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
 )

@@ -1,14 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,14 +49,14 @@ func (r accessReviews) Create(
 		User: "reader", Groups: []string{"all"}, Extra: map[string]authorizationv1.ExtraValue{},
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Verb: "get", Path: "/metrics"},
 	}
-	review.Status.Allowed = cmp.Equal(wanted, review.Spec)
+	review.Status.Allowed = gocmp.Equal(wanted, review.Spec)
 	return review, r.of.err
 }
 
 func TestReaders(t *testing.T) {
 	tests := map[string]struct {
+		method string
 		header string
-		path   string
 		err    error
 		want   int
 		asked  int // by two requests
@@ -66,7 +68,8 @@ func TestReaders(t *testing.T) {
 		"the token of a stranger":       {header: "Bearer stranger", want: http.StatusForbidden, asked: 2},
 		"the token of a reader":         {header: "Bearer reader", want: http.StatusOK, asked: 2},
 		"the scheme in lower case":      {header: "bearer  reader", want: http.StatusOK, asked: 2},
-		"a reader where it may not":     {header: "Bearer reader", path: "/other", want: http.StatusForbidden, asked: 2},
+		"a reader who wants to write":   {method: http.MethodPost, header: "Bearer reader", want: http.StatusMethodNotAllowed},
+		"a method of a megabyte":        {method: strings.Repeat("A", 1<<20), header: "Bearer nobody", want: http.StatusMethodNotAllowed},
 		"an API server that can't tell": {header: "Bearer reader", err: errors.New("down"), want: http.StatusInternalServerError, asked: 2},
 	}
 	for sentence, tc := range tests {
@@ -79,11 +82,8 @@ func TestReaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tc.path == "" {
-				tc.path = "/metrics"
-			}
 			for range 2 {
-				request, answer := httptest.NewRequest(http.MethodGet, tc.path, nil), httptest.NewRecorder()
+				request, answer := httptest.NewRequest(cmp.Or(tc.method, http.MethodGet), metricsPath, nil), httptest.NewRecorder()
 				request.Header.Set("Authorization", tc.header)
 				handler.ServeHTTP(answer, request)
 				if answer.Code != tc.want || (answer.Body.String() == "metrics") != (tc.want == http.StatusOK) {

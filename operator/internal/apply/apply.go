@@ -25,6 +25,10 @@ import (
 // on its way; this is for the case that it is not.
 const replacedRetry = time.Second
 
+// createdRetry is how soon a child that was created is looked at, if nothing else calls for that: an admission webhook
+// may have made another one of it. That it appears in the cache does not call for it.
+const createdRetry = 10 * time.Second
+
 // Client is what applying needs of a client.
 type Client interface {
 	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
@@ -55,9 +59,9 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	}
 }
 
-// IsNews tells whether a child that appears in the cache is anything but what was created just now. It is to be asked
-// once about each.
-func (s *Syncer) IsNews(child client.Object) bool { return !s.creations.told(child) }
+// TakeCreation is told of each child that appears in the cache. It tells, once, that the child is what was created just
+// now.
+func (s *Syncer) TakeCreation(child client.Object) bool { return s.creations.take(child) }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
 // being applied.
@@ -176,7 +180,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 	object.Metadata.ResourceVersion = nil
 	switch {
 	case err == nil:
-		return Outcome{Verdict: Created, Generation: answeredGeneration(object)}, nil
+		return Outcome{Verdict: Created, Generation: answeredGeneration(object), RetryAfter: createdRetry}, nil
 	case apierrors.IsConflict(err):
 		return s.meet(ctx, mc, object, err)
 	default:

@@ -50,8 +50,8 @@ func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
 	}
 }
 
-// told tells whether an object is as it was created, and forgets it.
-func (c *creations) told(object metav1.Object) bool {
+// take takes a creation off what is remembered, and tells whether the object is as it was created.
+func (c *creations) take(object metav1.Object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	made, known := c.made[object.GetUID()]

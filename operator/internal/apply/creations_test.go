@@ -10,7 +10,7 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-func TestACreationIsToldOnce(t *testing.T) {
+func TestACreationIsTakenOnce(t *testing.T) {
 	service := func(uid, version string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: version}}
 	}
@@ -21,16 +21,16 @@ func TestACreationIsToldOnce(t *testing.T) {
 	c.note(&metav1ac.ObjectMetaApplyConfiguration{}) // An answer that says nothing is no reason to panic.
 	note("a", "5")
 	note("b", "6")
-	if c.told(service("other", "5")) {
+	if c.take(service("other", "5")) {
 		t.Error("an object that somebody else created is taken for ours")
 	}
-	if !c.told(service("a", "5")) {
+	if !c.take(service("a", "5")) {
 		t.Error("what was created is not known")
 	}
-	if c.told(service("a", "5")) {
+	if c.take(service("a", "5")) {
 		t.Error("it is known a second time")
 	}
-	if c.told(service("b", "7")) {
+	if c.take(service("b", "7")) {
 		t.Error("an object that changed since is taken for what was created")
 	}
 }

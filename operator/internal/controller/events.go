@@ -45,7 +45,10 @@ func (n notice) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
 
 // eventsOf returns what a pass has to tell of: what it did to children, and a new reason of Ready.
 func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
-	notices := created(pass.Report)
+	var notices []notice
+	for _, made := range createdTogether(pass) {
+		notices = append(notices, created(made))
+	}
 	for _, outcome := range pass.Report {
 		switch outcome.Verdict {
 		case apply.Adopted:
@@ -75,25 +78,34 @@ func updated(pass status.Input, o apply.Outcome) notice {
 	return broughtUpToSpec(o)
 }
 
-// created tells of all children that a pass created at once: a new Memcached has four, and an event for each would be
-// nearly as many requests as all others that it takes.
-func created(report apply.Report) []notice {
-	var made apply.Report
-	var kinds []string
-	for _, outcome := range report {
-		if outcome.Verdict == apply.Created {
-			made, kinds = append(made, outcome), append(kinds, outcome.Kind)
+// createdTogether are the children that were created, in groups of which each is told in one event. That is one group
+// for a new Memcached: an event for each of its four would be nearly as many requests as all others that it takes.
+// Later, each is told of on its own, as the API would merge two events about different children of one Memcached.
+func createdTogether(pass status.Input) []apply.Report {
+	var made []apply.Report
+	for _, outcome := range pass.Report {
+		switch {
+		case outcome.Verdict != apply.Created:
+		case pass.Memcached.Status.ObservedGeneration == 0 && len(made) == 1:
+			made[0] = append(made[0], outcome)
+		default:
+			made = append(made, apply.Report{outcome})
 		}
 	}
-	switch len(made) {
-	case 0:
-		return nil
-	case 1:
-		return []notice{normal(made[0], "Created", "Create", fmt.Sprintf("%s %q created", kinds[0], made[0].Name))}
+	return made
+}
+
+func created(made apply.Report) notice {
+	if len(made) == 1 {
+		return normal(made[0], "Created", "Create", fmt.Sprintf("%s %q created", made[0].Kind, made[0].Name))
+	}
+	var kinds []string
+	for _, outcome := range made {
+		kinds = append(kinds, outcome.Kind)
 	}
 	last := len(kinds) - 1
 	note := fmt.Sprintf("%s and %s %q created", strings.Join(kinds[:last], ", "), kinds[last], made[0].Name)
-	return []notice{normal(apply.Outcome{}, "Created", "Create", note)}
+	return normal(apply.Outcome{}, "Created", "Create", note)
 }
 
 func adopted(o apply.Outcome) notice {

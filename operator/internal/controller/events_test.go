@@ -18,7 +18,7 @@ import (
 
 func TestEvents(t *testing.T) {
 	ready := func(reason, message string) cachev1.MemcachedStatus {
-		return cachev1.MemcachedStatus{Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
+		return cachev1.MemcachedStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
 	}
 	steady := ready(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
 	deployment := func(verdict apply.Verdict, fields ...string) apply.Report {
@@ -39,14 +39,21 @@ func TestEvents(t *testing.T) {
 			report: deployment(apply.Created), before: steady, now: steady,
 			want: []string{`Normal Created: Deployment "cache" created`},
 		},
-		"several children were created": {
+		"the children of a new Memcached were created": {
+			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonRollingOut, "0 of 3 nodes ready"),
 			report: slices.Concat(deployment(apply.Created), apply.Report{
 				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Verdict: apply.Unchanged},
 				{GroupKind: schema.GroupKind{Kind: "NetworkPolicy"}, Name: "cache", Verdict: apply.Created},
 				{GroupKind: schema.GroupKind{Kind: "PodDisruptionBudget"}, Name: "cache", Verdict: apply.Created},
 			}),
-			before: steady, now: steady,
 			want: []string{`Normal Created: Deployment, NetworkPolicy and PodDisruptionBudget "cache" created`},
+		},
+		"children that somebody deleted were created": {
+			report: slices.Concat(deployment(apply.Created), apply.Report{
+				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Verdict: apply.Created},
+			}),
+			before: steady, now: steady,
+			want: []string{`Normal Created: Deployment "cache" created`, `Normal Created: Service "cache" created`},
 		},
 		"the size changed": {
 			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,

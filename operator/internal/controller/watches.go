@@ -79,7 +79,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 // which a resync tells.
 func childChanges(syncer *apply.Syncer) predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return syncer.IsNews(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
 		},

@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,8 +24,8 @@ type Memcacheds struct {
 	counts map[string]int // by reason; nil until the operator leads
 }
 
-// NewMemcacheds adds the number of Memcacheds by reason of Ready. An operator that stands by tells nothing: it has no
-// cache, and the one that leads counts them.
+// NewMemcacheds adds the number of Memcacheds by reason of Ready. An operator that stands by tells nothing: the
+// one that leads counts them.
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, desc: prometheus.NewDesc("memcached_operator_memcacheds",
 		"Memcacheds, by the reason of Ready that their status tells.", []string{"reason"}, nil)}
@@ -66,6 +67,9 @@ func (m *Memcacheds) count(before, now any) {
 	defer m.mu.Unlock()
 	if reason := reasonOf(before); reason != "" {
 		m.counts[reason]--
+		if m.counts[reason] == 0 && !slices.Contains(reasons, reason) {
+			delete(m.counts, reason) // Whoever may write a status can make up any number of them.
+		}
 	}
 	if reason := reasonOf(now); reason != "" {
 		m.counts[reason]++

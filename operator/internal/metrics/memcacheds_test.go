@@ -41,8 +41,12 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 		},
 		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllNodesReady": 1}},
 		"one that changed":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
-		"one that did not":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
-		"one that is gone":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
+		"one whose reason somebody made up": {
+			func(m *Memcacheds) { m.count(nil, withReason("MadeUp")); m.count(withReason("MadeUp"), ready) },
+			map[string]float64{"AllNodesReady": 1},
+		},
+		"one that did not": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that is gone": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
 		"one that is gone, which was told late": {func(m *Memcacheds) {
 			m.count(nil, ready)
 			m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil)
