@@ -49,7 +49,7 @@ func (g *grown) list(ctx context.Context) (float64, error) {
 	return time.Since(started).Seconds(), err
 }
 
-// catchUp starts the operator, and returns the seconds until it has looked at every Memcached: so those that it takes to
+// catchUp starts the operator, and returns the seconds until it has looked at every Memcached. Those that it takes to
 // lead are among them.
 func (g *grown) catchUp(ctx context.Context, flags ...string) (seconds float64, err error) {
 	if g.operator, err = g.lab.StartOperator(ctx, flags...); err != nil {
