@@ -54,8 +54,9 @@ test: verify lint gitops-verify test-go fuzz ## Run every test that needs no nod
 
 .PHONY: test-go
 test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
+	@# Not from Go's cache: it does not know of the programs that tests build and run.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
-		$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 20m ./... $(ARGS)
+		$(TOOL) gotestsum --format pkgname-and-test-fails -- -count=1 -timeout 20m ./... $(ARGS)
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 
