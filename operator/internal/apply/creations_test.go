@@ -8,6 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
 func TestACreationIsTakenOnce(t *testing.T) {
@@ -46,5 +51,15 @@ func TestCreationsAreForgotten(t *testing.T) {
 	}
 	if len(c.made) != 2 {
 		t.Errorf("%d creations are remembered, want the last two", len(c.made))
+	}
+}
+
+func TestWhatIsCreatedIsLookedAtOnceMore(t *testing.T) {
+	server := &stub{}
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
+	objects := []render.Object{rendered(t, planned(t, nil))}
+	report := NewSyncer(server, server, clientgoscheme.Scheme, nil).Sync(t.Context(), mc, observe.Snapshot{}, objects)
+	if report[0].Verdict != Created || report.RetryAfter() != createdRetry {
+		t.Errorf("%s, looked at again after %s, want %s", report[0].Verdict, report.RetryAfter(), createdRetry)
 	}
 }
