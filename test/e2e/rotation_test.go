@@ -81,6 +81,8 @@ func newRotation(t *testing.T) *rotation {
 		Auth: &cachev1.Auth{SecretName: usersSecret},
 	})
 	r.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	// The kubelet may take that back for a moment while a Pod begins, on a busy machine.
+	r.Eventually(func() string { return lifeOf(r.pod()).Ready }).Should(gomega.HavePrefix("True"))
 	return r
 }
 
