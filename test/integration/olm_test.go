@@ -5,10 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/test/olm/standin"
 )
@@ -16,24 +20,53 @@ import (
 const csvFile = "manifests/memcached-operator.clusterserviceversion.yaml"
 
 func TestTheExamplesInTheBundleAreTaken(t *testing.T) {
-	files := committedBundle(t)
-	var csv struct {
-		Metadata struct{ Annotations map[string]string }
-	}
-	if err := yaml.Unmarshal([]byte(files[csvFile]), &csv); err != nil {
-		t.Fatal(err)
-	}
-	var examples []map[string]any
-	if err := json.Unmarshal([]byte(csv.Metadata.Annotations["alm-examples"]), &examples); err != nil {
-		t.Fatal(err)
-	}
-	for _, example := range examples {
-		object := &unstructured.Unstructured{Object: example}
+	for _, object := range examples(t) {
 		object.SetNamespace("default")
 		if err := cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
 			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 		}
 	}
+}
+
+// TestTheOperatorActsOnTheExamplesInTheBundle is what operator-sdk's scorecard asks of a running operator: an example has
+// a spec, the operator writes its status, and a change of the spec makes the operator write.
+func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
+	w := newWorld(t)
+	for _, object := range examples(t) {
+		object.SetNamespace(w.namespace)
+		w.Expect(object.Object).To(gomega.HaveKey("spec"), "spec exists for the custom resource")
+		w.Expect(object.Object).NotTo(gomega.HaveKey("status"))
+		w.Expect(cluster.Create(w.ctx, object)).To(gomega.Succeed())
+		name := object.GetName()
+		w.reason(name, cachev1.ReasonRollingOut) // With the status of the first generation.
+		before := w.deployment(name).Generation
+
+		w.Expect(cluster.Patch(w.ctx, object, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":1}}`)))).
+			To(gomega.Succeed())
+		eventually(w, name, &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation > before })
+		mc := eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+			return mc.Status.ObservedGeneration == mc.Generation && mc.Status.Replicas == 1
+		})
+		w.Expect(mc.Generation).To(gomega.Equal(object.GetGeneration()))
+	}
+}
+
+// examples are the custom resources in the annotation alm-examples.
+func examples(t *testing.T) (objects []*unstructured.Unstructured) {
+	t.Helper()
+	var csv struct {
+		Metadata struct{ Annotations map[string]string }
+	}
+	if err := yaml.Unmarshal([]byte(committedBundle(t)[csvFile]), &csv); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(csv.Metadata.Annotations["alm-examples"]), &objects); err != nil {
+		t.Fatal(err)
+	}
+	if len(objects) == 0 {
+		t.Fatal("the annotation alm-examples holds no example")
+	}
+	return objects
 }
 
 // TestWhatTheBundleHoldsIsTaken asks the API server for what OLM takes from the bundle as it is.
