@@ -276,7 +276,14 @@ catalog-build: ## Build the catalog's image and print its digest.
 catalog-push: ## Build the catalog's image and push it to CATALOG_IMG.
 	@go run ./scripts/release image catalog --push '$(CATALOG_IMG)' $(OLM_TOOL) $(ARGS)
 
-.PHONY: release
-release: ## Write a release into every place: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1]. Pushes and commits nothing.
-	@go run ./scripts/release cut --version '$(VERSION)' --registry '$(REGISTRY)' \
+.PHONY: release-prepare
+release-prepare: ## Write a version into every place of the tree, for you to commit: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1].
+	@go run ./scripts/release prepare --version '$(VERSION)' --registry '$(REGISTRY)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(DRY_RUN),--dry-run) $(ARGS)
+
+OUT ?= dist
+
+.PHONY: release
+release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [OUT=dist] [MEMCACHED_IMAGE=]. Pushes nothing.
+	@go run ./scripts/release dist --version '$(VERSION)' --registry '$(REGISTRY)' --out '$(OUT)' \
+		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)

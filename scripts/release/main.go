@@ -30,6 +30,6 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), cutCommand())
+	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand())
 	return root
 }

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -68,9 +69,15 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	if p.Platform.Architecture == "" {
 		p.Platform = Host()
 	}
-	if p.Name == "" {
-		p.Name = path.Base(p.Package)
+	binaries, err := compile(ctx, p.Platform, p)
+	if err != nil {
+		return nil, err
 	}
+	return p.image(binaries)
+}
+
+// image puts compiled programs into an image.
+func (p Program) image(binaries map[string][]byte) (v1.Image, error) {
 	config := v1.Config{
 		User:       fmt.Sprintf("%d:%d", nonroot, nonroot),
 		WorkingDir: "/",
@@ -79,12 +86,8 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	}
 	var files []file
 	for _, program := range p.programs() {
-		binary, err := p.compile(ctx, program.pkg)
-		if err != nil {
-			return nil, err
-		}
 		config.Entrypoint = append(config.Entrypoint, "/"+program.name)
-		files = append(files, file{path: program.name, content: binary, mode: 0o555})
+		files = append(files, file{path: program.name, content: binaries[program.pkg], mode: 0o555})
 	}
 	return assemble(p.Platform, config, files)
 }
@@ -114,30 +117,9 @@ type named struct{ name, pkg string }
 
 // programs are those of the image. Each gets the next one, and the Pod's arguments, as its own arguments.
 func (p Program) programs() []named {
-	programs := []named{{p.Name, p.Package}}
+	programs := []named{{cmp.Or(p.Name, path.Base(p.Package)), p.Package}}
 	if p.Supervisor != "" {
 		programs = append([]named{{path.Base(p.Supervisor), p.Supervisor}}, programs...)
 	}
 	return programs
-}
-
-func (p Program) compile(ctx context.Context, pkg string) ([]byte, error) {
-	tmp, err := os.MkdirTemp("", "image-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(tmp)
-	output := filepath.Join(tmp, "program")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w "+p.LDFlags, "-overlay="+p.Overlay, "-o", output, pkg)
-	build.Dir = p.Dir
-	// GOFLAGS may hold what changes the program.
-	build.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+p.Platform.OS, "GOARCH="+p.Platform.Architecture)
-	if p.Platform.Variant != "" && p.Platform.Architecture == "arm" {
-		build.Env = append(build.Env, "GOARM="+p.Platform.Variant[1:])
-	}
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", build, err, out)
-	}
-	return os.ReadFile(output)
 }

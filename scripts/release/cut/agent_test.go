@@ -2,7 +2,6 @@ package cut
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -14,7 +13,7 @@ import (
 
 const (
 	bundledCSV = bundle.Dir + "/manifests/memcached-operator.clusterserviceversion.yaml"
-	firstAgent = registry + "/memcached-agent:0.1.0@" + pushed
+	firstAgent = registry + "/memcached-agent:0.1.0@" + built
 )
 
 // agents are the agent's references, by the room.
@@ -47,14 +46,14 @@ func releasedRepository(t *testing.T) (root string) {
 func next(root string) *Release {
 	r := good(root)
 	r.Version = "0.3.0"
-	r.BuildAgent = func(context.Context, string) (string, error) { return other, nil }
+	r.Build = func(context.Context, string, string) (Digests, error) { return Digests{built, other}, nil }
 	return r
 }
 
 func TestTheAgentIsNamedByItsOwnVersionAndDigest(t *testing.T) {
 	root := releasedRepository(t)
 	want := map[string]string{
-		managerFile: firstAgent, values.Path: firstAgent, bundledCSV: registry + "/memcached-agent@" + pushed,
+		managerFile: firstAgent, values.Path: firstAgent, bundledCSV: registry + "/memcached-agent@" + built,
 	}
 	if diff := cmp.Diff(want, agents(t, root)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -75,7 +74,7 @@ func TestAReleaseOfTheOperatorLeavesTheAgentAsItIs(t *testing.T) {
 	if docs := read(t, root, documented); !strings.Contains(docs, "memcached-agent:0.1.0\n") || !strings.Contains(docs, "VERSION=0.3.0") {
 		t.Errorf("the documentation is\n%s", docs)
 	}
-	if want := registry + "/memcached-agent:0.1.0, the same as before\n    " + pushed; !strings.Contains(out, want) {
+	if want := registry + "/memcached-agent:0.1.0, the same as before\n    " + built; !strings.Contains(out, want) {
 		t.Errorf("the report does not hold %q:\n%s", want, out)
 	}
 }
@@ -85,12 +84,6 @@ func TestAnAgentOfAnotherVersionComesWithARelease(t *testing.T) {
 	writeFile(t, root, agentVersion, "0.1.1\n")
 	commit(t, root, "agent: version 0.1.1")
 	r := next(root)
-	r.Digest = func(_ context.Context, image string) (string, error) {
-		if strings.Contains(image, agentName) {
-			return nameOf(image) + "@" + other, nil
-		}
-		return nameOf(image) + "@" + pushed, nil
-	}
 	out := run(t, r)
 	want := map[string]string{bundledCSV: registry + "/memcached-agent@" + other}
 	want[managerFile] = registry + "/memcached-agent:0.1.1@" + other
@@ -107,7 +100,6 @@ func TestAnAgentOfAnotherVersionComesWithARelease(t *testing.T) {
 }
 
 func TestAnAgentThatCannotBeReleasedIsToldBeforeAnythingIsWritten(t *testing.T) {
-	missing := errors.New("MANIFEST_UNKNOWN")
 	tests := map[string]struct {
 		change func(t *testing.T, r *Release)
 		want   []string
@@ -117,7 +109,7 @@ func TestAnAgentThatCannotBeReleasedIsToldBeforeAnythingIsWritten(t *testing.T) 
 				writeFile(t, r.Root, "operator/cmd/agent/main.go", "package main // changed\n")
 				commit(t, r.Root, "agent: a change")
 			},
-			[]string{"changed since v0.2.0, in operator/cmd/agent/main.go", "raise it in " + agentVersion, "make agent-image-index REGISTRY=" + registry},
+			[]string{"changed since v0.2.0, in operator/cmd/agent/main.go", "raise it in " + agentVersion},
 		},
 		"a file of it is gone, and its version is the same": {
 			func(t *testing.T, r *Release) {
@@ -125,29 +117,6 @@ func TestAnAgentThatCannotBeReleasedIsToldBeforeAnythingIsWritten(t *testing.T) 
 				commit(t, r.Root, "agent: without a file")
 			},
 			[]string{"in operator/cmd/agent/main.go"},
-		},
-		"the registry has lost it": {
-			func(_ *testing.T, r *Release) { r.Digest = without(registry+"/memcached-agent@"+pushed, missing) },
-			[]string{"the agent is that of the last release", "MANIFEST_UNKNOWN"},
-		},
-		"a new version was not pushed": {
-			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, agentVersion, "0.1.1\n")
-				commit(t, r.Root, "agent: version 0.1.1")
-				r.Digest = without(registry+"/memcached-agent:0.1.1", missing)
-			},
-			[]string{"MANIFEST_UNKNOWN", "push it by make agent-image-index REGISTRY=" + registry},
-		},
-		"a new version is of other sources": {
-			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, agentVersion, "0.1.1\n")
-				commit(t, r.Root, "agent: version 0.1.1")
-			},
-			[]string{"memcached-agent:0.1.1 has the digest " + pushed, "these sources make " + other},
-		},
-		"another registry has it of other sources": {
-			func(_ *testing.T, r *Release) { r.Registry = "registry.acme.test/another" },
-			[]string{"registry.acme.test/another/memcached-agent:0.1.0 has the digest " + pushed, "these sources make " + other},
 		},
 	}
 	for name, tc := range tests {
@@ -159,12 +128,15 @@ func TestAnAgentThatCannotBeReleasedIsToldBeforeAnythingIsWritten(t *testing.T) 
 	}
 }
 
-// without is a registry that lacks an image.
-func without(lacking string, err error) func(context.Context, string) (string, error) {
-	return func(_ context.Context, image string) (string, error) {
-		if image == lacking {
-			return "", err
-		}
-		return nameOf(image) + "@" + pushed, nil
+func TestAnAgentInAnotherRegistryIsWhatTheSourcesMake(t *testing.T) {
+	root := releasedRepository(t)
+	r := next(root)
+	r.Registry = "registry.acme.test/another"
+	run(t, r)
+	want := map[string]string{bundledCSV: r.Registry + "/memcached-agent@" + other}
+	want[managerFile] = r.Registry + "/memcached-agent:0.1.0@" + other
+	want[values.Path] = want[managerFile]
+	if diff := cmp.Diff(want, agents(t, root)); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
 	}
 }

@@ -1,5 +1,6 @@
-// Package cut makes a release: it writes one version, and the digests of what was pushed, into every place that names
-// them. All of it happens in a copy of the tree, which is looked through before a file of the tree is touched.
+// Package cut writes a release into a tree: one version, and the digests of its images, into every place that names
+// them. All of it happens in a copy of the tree, which is checked before a file of the tree is touched. No registry is
+// asked: builds are reproducible, so the digests are known before anything is pushed.
 package cut
 
 import (
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/blang/semver/v4"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
@@ -24,18 +26,15 @@ type Release struct {
 	MemcachedImage string // of a Memcached that names none; empty: as it was
 	DryRun         bool
 
-	// Digest asks a registry for an image, and returns its reference by digest.
-	Digest func(ctx context.Context, image string) (string, error)
-
-	// Build builds the operator's image of the sources in dir, and returns its digest.
-	Build func(ctx context.Context, dir, version string) (digest string, err error)
-
-	// BuildAgent builds the agent's image of the sources in dir, and returns its digest.
-	BuildAgent func(ctx context.Context, dir string) (digest string, err error)
+	// Build builds the images of operator and agent of the sources in dir.
+	Build func(ctx context.Context, dir, version string) (Digests, error)
 
 	// AgentSources names the folders in dir that the agent is made of, as git writes them.
 	AgentSources func(ctx context.Context, dir string) (folders []string, err error)
 }
+
+// Digests are those of the images that are built of the sources.
+type Digests struct{ Operator, Agent string }
 
 // facts are what a release finds out before it begins.
 type facts struct {
@@ -45,35 +44,21 @@ type facts struct {
 	image      string // of the operator, with tag and digest
 	oldAgent   string // the agent's image, as the manifests have it
 	agent      string // the agent's image, with tag and digest
+	agentKept  bool   // the agent's image is of an earlier build, and these sources make another
 	createdAt  string
-	subjects   []string // of the commits since the last release
-	lastTag    string
+	history
 }
 
-// Run makes the release, or tells all that stands against it.
+// Run writes the release into the tree, or reports all that prevents it.
 func (r *Release) Run(ctx context.Context, out io.Writer) error {
-	f, err := r.find(ctx)
-	if err != nil {
-		return err
-	}
-	files, err := tracked(ctx, r.Root)
-	if err != nil {
-		return err
-	}
 	copied, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(copied)
-	if err := worktree.CopyFiles(r.Root, copied, files); err != nil {
-		return err
-	}
-	made, err := r.stamp(ctx, copied, f)
+	f, made, err := r.write(ctx, copied)
 	if err != nil {
 		return err
-	}
-	if err := agree(copied, f, made); err != nil {
-		return fmt.Errorf("what was written does not agree, and nothing is changed: %w", err)
 	}
 	changed, err := differences(r.Root, copied)
 	if err != nil {
@@ -86,6 +71,32 @@ func (r *Release) Run(ctx context.Context, out io.Writer) error {
 	}
 	r.report(out, f, made, changed)
 	return nil
+}
+
+// write copies the files of the commit into an empty folder, and writes the release into that copy.
+func (r *Release) write(ctx context.Context, dir string) (*facts, *made, error) {
+	f, err := r.find(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := tracked(ctx, r.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := worktree.CopyFiles(r.Root, dir, files); err != nil {
+		return nil, nil, err
+	}
+	if err := r.build(ctx, dir, f); err != nil {
+		return nil, nil, err
+	}
+	made, err := r.stamp(ctx, dir, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := agree(dir, f, made); err != nil {
+		return nil, nil, fmt.Errorf("what was written does not agree, and nothing is changed: %w", err)
+	}
+	return f, made, nil
 }
 
 // find checks all that the release is told, and collects what it needs to know.
@@ -101,20 +112,36 @@ func (r *Release) find(ctx context.Context) (*facts, error) {
 	if f.oldAgent, err = managerAgent(r.Root); err != nil {
 		return nil, err
 	}
-	if f.createdAt, err = commitTime(ctx, r.Root); err != nil {
+	if f.history, err = readHistory(ctx, r.Root, r.Version); err != nil {
 		return nil, err
 	}
-	if f.lastTag, f.subjects, err = history(ctx, r.Root); err != nil {
-		return nil, err
+	return f, errors.Join(f.validateOrder(), validateAPI(r.Root))
+}
+
+// build finds the references of the images that the sources in dir make.
+func (r *Release) build(ctx context.Context, dir string, f *facts) error {
+	built, err := r.Build(ctx, dir, r.Version)
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(f.validateOrder(), validateAPI(r.Root)); err != nil {
-		return nil, err
+	f.image = r.operatorImage() + "@" + built.Operator
+	if f.createdAt, err = r.createdAt(f); err != nil {
+		return err
 	}
-	if f.image, err = r.pushedImage(ctx); err != nil {
-		return nil, err
+	return r.chooseAgent(ctx, dir, f, built.Agent)
+}
+
+// createdAt is the time of the commit, unless the commit is one that this release was written into: the bundle that
+// is made of it has to stay the same.
+func (r *Release) createdAt(f *facts) (string, error) {
+	if f.oldImage != f.image {
+		return f.time, nil
 	}
-	f.agent, err = r.pushedAgent(ctx, f)
-	return f, err
+	base, err := yaml.ReadFile(filepath.Join(r.Root, bundle.Base))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", bundle.Base, err)
+	}
+	return base.GetAnnotations()["createdAt"], nil
 }
 
 // operatorImage is the operator's image by its tag.

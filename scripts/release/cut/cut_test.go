@@ -2,7 +2,7 @@ package cut
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	pushed = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-	other  = "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+	built = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	other = "sha256:2222222222222222222222222222222222222222222222222222222222222222"
 
 	registry = "registry.acme.test/team"
 )
@@ -20,17 +20,15 @@ const (
 func good(root string) *Release {
 	return &Release{
 		Root: root, Version: "0.2.0", Registry: registry,
-		Digest: func(_ context.Context, image string) (string, error) { return nameOf(image) + "@" + pushed, nil },
-		Build:  func(context.Context, string, string) (string, error) { return pushed, nil },
+		Build: func(context.Context, string, string) (Digests, error) { return Digests{built, built}, nil },
 
-		BuildAgent:   func(context.Context, string) (string, error) { return pushed, nil },
 		AgentSources: func(context.Context, string) ([]string, error) { return []string{"operator/cmd/agent"}, nil },
 	}
 }
 
 func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
 	root := repository(t)
-	const image = registry + "/memcached-operator:0.2.0@" + pushed
+	const image = registry + "/memcached-operator:0.2.0@" + built
 	out := run(t, good(root))
 
 	for file, want := range map[string][]string{
@@ -41,8 +39,8 @@ func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
 		"test/crd/released/0.2.0.yaml":         {"name: memcacheds.cache.example.com\n"},
 		templates + "/released/0.2.0/deployment/a-size-alone.yaml": {"kind: Deployment"},
 		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {
-			"name: memcached-operator.v0.2.0\n", "replaces: memcached-operator.v0.1.0\n", "image: " + registry + "/memcached-operator@" + pushed + "\n",
-			"/memcached@" + pushed, `createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
+			"name: memcached-operator.v0.2.0\n", "replaces: memcached-operator.v0.1.0\n", "image: " + registry + "/memcached-operator@" + built + "\n",
+			"/memcached:1.6.45\n", `createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "false"`,
 		},
 		"bundle/catalog/memcached-operator/catalog.yaml": {
 			"image: " + registry + "/memcached-operator-bundle@sha256:", "- name: memcached-operator.v0.2.0\n  replaces: memcached-operator.v0.1.0\n",
@@ -56,7 +54,8 @@ func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"make bundle-push BUNDLE_IMG=" + registry + "/memcached-operator-bundle:v0.2.0\n    sha256:", "git tag v0.2.0",
+		registry + "/memcached-operator-bundle:v0.2.0\n    sha256:", "git tag v0.2.0",
+		"make release VERSION=0.2.0 REGISTRY=" + registry + " OUT=dist\n",
 		"since v0.1.0", "- one: a change\n",
 	} {
 		if !strings.Contains(out, want) {
@@ -75,6 +74,40 @@ func TestTheSameCommitGivesTheSameRelease(t *testing.T) {
 	}
 	if diff := cmp.Diff(snapshot(t, first), snapshot(t, second)); diff != "" {
 		t.Errorf("trees (-first +second):\n%s", diff)
+	}
+}
+
+func TestWritingTheReleaseIntoItsOwnCommitChangesNothing(t *testing.T) {
+	root := repository(t)
+	run(t, good(root))
+	before := snapshot(t, root)
+	t.Setenv("GIT_COMMITTER_DATE", "2026-02-28T12:00:00Z")
+	mustGit(t, root, "add", "--all")
+	mustGit(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "release: v0.2.0")
+	mustGit(t, root, "tag", "v0.2.0")
+
+	dir := t.TempDir()
+	stamped, err := good(root).WriteTo(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+		t.Errorf("the tree (-before +after):\n%s", diff)
+	}
+	if want := []string{"release: v0.2.0", "one: a change"}; stamped.LastTag != "v0.1.0" || !slices.Equal(stamped.Subjects, want) {
+		t.Errorf("commits since %s: %q, want %q since v0.1.0", stamped.LastTag, stamped.Subjects, want)
+	}
+}
+
+func TestABundleWithAllImagesByDigestIsForDisconnectedClusters(t *testing.T) {
+	root := repository(t)
+	r := good(root)
+	r.MemcachedImage = "registry.acme.test/memcached:1.6.45@" + other
+	run(t, r)
+	for _, want := range []string{"image: registry.acme.test/memcached@" + other + "\n", `disconnected: "true"`} {
+		if csv := read(t, root, bundledCSV); !strings.Contains(csv, want) {
+			t.Errorf("the bundle does not hold %q:\n%s", want, csv)
+		}
 	}
 }
 
@@ -109,7 +142,6 @@ func TestACandidateIsNotOfferedToAll(t *testing.T) {
 }
 
 func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
-	missing := errors.New("MANIFEST_UNKNOWN")
 	tests := map[string]struct {
 		change func(t *testing.T, r *Release)
 		want   []string
@@ -117,7 +149,7 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 		"a version that is none":     {func(_ *testing.T, r *Release) { r.Version = "0.2" }, []string{"--version", `"0.2"`, "three numbers"}},
 		"a version with a v":         {func(_ *testing.T, r *Release) { r.Version = "v0.2.0" }, []string{"leave it out"}},
 		"a version of the past":      {func(_ *testing.T, r *Release) { r.Version = "0.0.9" }, []string{"is not newer than the last release, 0.1.0"}},
-		"a version that is released": {func(_ *testing.T, r *Release) { r.Version = "0.1.0" }, []string{"the tag v0.1.0 is there already"}},
+		"a version that is released": {func(_ *testing.T, r *Release) { r.Version = "0.1.0" }, []string{"the tag v0.1.0 is at another commit"}},
 		"no registry":                {func(_ *testing.T, r *Release) { r.Registry = "" }, []string{"--registry", "registry.example.com/team"}},
 		"a registry without a host":  {func(_ *testing.T, r *Release) { r.Registry = "team" }, []string{`--registry "team"`, "names no registry"}},
 		"a change in no commit": {
@@ -125,30 +157,6 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 		},
 		"a new file in no commit": {
 			func(t *testing.T, r *Release) { writeFile(t, r.Root, "new", "") }, []string{"in no commit", "?? new"},
-		},
-		"an image that was not pushed": {
-			func(_ *testing.T, r *Release) {
-				r.Digest = func(context.Context, string) (string, error) { return "", missing }
-			},
-			[]string{"MANIFEST_UNKNOWN", "make image-index REGISTRY=" + registry + " VERSION=0.2.0"},
-		},
-		"an image of other sources": {
-			func(_ *testing.T, r *Release) {
-				r.Build = func(context.Context, string, string) (string, error) { return other, nil }
-			},
-			[]string{"has the digest " + pushed, "these sources make " + other, "push it anew"},
-		},
-		"a memcached image that no registry has": {
-			func(_ *testing.T, r *Release) {
-				r.MemcachedImage = "registry.acme.test/memcached:1"
-				r.Digest = func(_ context.Context, image string) (string, error) {
-					if image == r.MemcachedImage {
-						return "", missing
-					}
-					return nameOf(image) + "@" + pushed, nil
-				}
-			},
-			[]string{"MANIFEST_UNKNOWN"},
 		},
 		"an API that breaks objects": {
 			func(t *testing.T, r *Release) {
@@ -171,9 +179,9 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 func TestRoomsThatDoNotAgreeAreNoticed(t *testing.T) {
 	root := repository(t)
 	f := &facts{
-		image: registry + "/memcached-operator:0.2.0@" + pushed, agent: registry + "/memcached-agent:0.1.0@" + pushed,
+		image: registry + "/memcached-operator:0.2.0@" + built, agent: registry + "/memcached-agent:0.1.0@" + built,
 	}
-	err := agree(root, f, &made{bundle: "registry.acme.test/bundle@" + pushed})
+	err := agree(root, f, &made{bundle: "registry.acme.test/bundle@" + built})
 	for _, want := range []string{
 		"amd64 has", "s390x has", "gitops/settings/settings.yaml has", "Makefile has", managerFile + " has", "catalog.yaml has",
 		`amd64 has "` + oldAgent, `settings.yaml has "` + oldAgent, "related image manager has", `related image agent has "` + oldAgent,

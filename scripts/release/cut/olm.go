@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-// made are the images that follow from the release, not yet pushed: their digests are known beforehand.
+// made are the images that follow from the release.
 type made struct {
 	bundle  string // by digest
 	catalog string
@@ -22,7 +22,7 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 	folder := filepath.Join(dir, bundle.Dir)
 	options := bundle.Options{
 		Version: r.Version, Image: withoutTag(f.image),
-		Channels: f.channels(), DefaultChannel: "stable", CreatedAt: f.createdAt, Digest: r.pin,
+		Channels: f.channels(), DefaultChannel: "stable", CreatedAt: f.createdAt, Digest: pin,
 	}
 	if err := emit.Bundle(ctx, dir, folder, options); err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func (f *facts) channels() []string {
 	return []string{"stable", "candidate"}
 }
 
-// pin asks for digests that are not known, such as the operator's and the agent's are.
-func (r *Release) pin(ctx context.Context, image string) (string, error) {
+// pin names an image by its digest alone. One without a digest, as memcached's may be, stays as it is.
+func pin(_ context.Context, image string) (string, error) {
 	if strings.Contains(image, "@") {
 		return withoutTag(image), nil
 	}
-	return r.Digest(ctx, image)
+	return image, nil
 }

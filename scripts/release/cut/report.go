@@ -16,12 +16,15 @@ func (r *Release) report(out io.Writer, f *facts, m *made, changed []string) {
 	for _, name := range changed {
 		fmt.Fprintf(out, "  %s\n", name)
 	}
-	fmt.Fprintf(out, "\nPushed already:\n  %s\n    %s\n  %s:%s, %s\n    %s\n",
-		r.operatorImage(), digestIn(f.image), nameOf(f.agent), tagOf(f.agent), f.agentNews(), digestIn(f.agent))
-	fmt.Fprintf(out, "\nTo push, in this order; the digests have to come out as they stand here:\n"+
-		"  make bundle-push BUNDLE_IMG=%s:v%s\n    %s\n  make catalog-push CATALOG_IMG=%s:v%s\n    %s\n"+
-		"  git add --all && git commit --message 'release: v%[2]s' && git tag v%[2]s && git push origin HEAD v%[2]s\n",
+	fmt.Fprintf(out, "\nImages, which make release builds and make release-push pushes:\n"+
+		"  %s\n    %s\n  %s:%s, %s\n    %s\n  %s:v%s\n    %s\n  %s:v%s\n    %s\n",
+		r.operatorImage(), digestIn(f.image), nameOf(f.agent), tagOf(f.agent), f.agentNews(), digestIn(f.agent),
 		r.bundleImage(), r.Version, digestIn(m.bundle), r.catalogImage(), r.Version, digestIn(m.catalog))
+	fmt.Fprintf(out, "\nNext:\n"+
+		"  git add --all && git commit --message 'release: v%[1]s' && git tag v%[1]s\n"+
+		"  make release VERSION=%[1]s REGISTRY=%[2]s OUT=dist\n"+
+		"  make release-push OUT=dist\n"+
+		"  git push origin HEAD v%[1]s\n", r.Version, r.Registry)
 	since := "the beginning"
 	if f.lastTag != "" {
 		since = f.lastTag

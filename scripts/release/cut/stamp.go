@@ -187,6 +187,9 @@ const templates = "operator/internal/render/testdata"
 // addTemplates keeps what the released operator makes of Memcacheds: later ones must make the same of them, or they
 // would replace the nodes of running caches.
 func addTemplates(dir string, f *facts) error {
+	if err := os.RemoveAll(filepath.Join(dir, releasedTemplates(f.version.String()))); err != nil {
+		return err
+	}
 	for _, kind := range []string{"memcached", "deployment"} {
 		from := filepath.Join(dir, templates, kind)
 		if err := os.CopyFS(filepath.Join(dir, releasedTemplates(f.version.String()), kind), os.DirFS(from)); err != nil {

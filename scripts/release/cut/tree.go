@@ -17,29 +17,37 @@ func tracked(ctx context.Context, root string) ([]string, error) {
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// commitTime is when the commit was made that is released: the same for each who makes the release.
-func commitTime(ctx context.Context, root string) (string, error) {
-	out, err := worktree.Git(ctx, root, "log", "-1", "--format=%cI")
-	if err != nil {
-		return "", err
-	}
-	at, err := time.Parse(time.RFC3339, strings.TrimSpace(out))
-	return at.UTC().Format(time.RFC3339), err
+// history is what Git knows of the commit that is released.
+type history struct {
+	commit   string
+	time     string // of the commit: the same for everybody who makes the release
+	lastTag  string // of the release before this one; empty: there is none
+	subjects []string
 }
 
-// history tells the last release, if there is one, and what was committed since.
-func history(ctx context.Context, root string) (lastTag string, subjects []string, err error) {
-	described, err := worktree.Git(ctx, root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
+// readHistory reads what was committed since the last release. The tag of the release itself may be there already.
+func readHistory(ctx context.Context, root, version string) (h history, err error) {
+	out, err := worktree.Git(ctx, root, "log", "-1", "--format=%H %cI")
+	if err != nil {
+		return h, err
+	}
+	commit, committed, _ := strings.Cut(strings.TrimSpace(out), " ")
+	at, err := time.Parse(time.RFC3339, committed)
+	if err != nil {
+		return h, err
+	}
+	h.commit, h.time = commit, at.UTC().Format(time.RFC3339)
+	described, err := worktree.Git(ctx, root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+version)
 	span := "HEAD"
 	if err == nil { // It fails where no tag is.
-		lastTag = strings.TrimSpace(described)
-		span = lastTag + "..HEAD"
+		h.lastTag = strings.TrimSpace(described)
+		span = h.lastTag + "..HEAD"
 	}
-	out, err := worktree.Git(ctx, root, "log", "--no-merges", "--format=%s", span)
+	out, err = worktree.Git(ctx, root, "log", "--no-merges", "--format=%s", span)
 	for subject := range strings.Lines(out) {
-		subjects = append(subjects, strings.TrimSpace(subject))
+		h.subjects = append(h.subjects, strings.TrimSpace(subject))
 	}
-	return lastTag, subjects, err
+	return h, err
 }
 
 // walk visits each file of a folder, by its name from there, in order.

@@ -42,12 +42,13 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return err
 	}
 	if status != "" {
-		return fmt.Errorf("the tree has changes that are in no commit: commit or stash them first:\n%s", status)
+		return fmt.Errorf("a release is made of a commit, and the tree has changes that are in no commit: "+
+			"commit or stash them first:\n%s", status)
 	}
 	tag := "v" + r.Version
-	tags, err := worktree.Git(ctx, r.Root, "tag", "--list", tag)
+	tags, err := worktree.Git(ctx, r.Root, "tag", "--list", tag, "--no-contains", "HEAD")
 	if err == nil && tags != "" {
-		err = fmt.Errorf("--version %q: the tag %s is there already: a release is made once", r.Version, tag)
+		err = fmt.Errorf("--version %q: the tag %s is at another commit: a release is made once", r.Version, tag)
 	}
 	return err
 }
@@ -101,35 +102,4 @@ func lastReleased(root string) (string, error) {
 		return v
 	}
 	return slices.MaxFunc(files, func(a, b string) int { return version(a).Compare(version(b)) }), nil
-}
-
-// pushedImage is the operator's image as the registry has it.
-func (r *Release) pushedImage(ctx context.Context) (string, error) {
-	if r.MemcachedImage != "" {
-		if _, err := r.Digest(ctx, r.MemcachedImage); err != nil {
-			return "", err
-		}
-	}
-	push := fmt.Sprintf("make image-index REGISTRY=%s VERSION=%s", r.Registry, r.Version)
-	return r.pushedAs(ctx, r.operatorImage(), push, func() (string, error) { return r.Build(ctx, r.Root, r.Version) })
-}
-
-// pushedAs is an image with the digest by which the registry has it. That has to be what the sources make: whoever
-// installs a release runs this commit.
-func (r *Release) pushedAs(
-	ctx context.Context, image, push string, build func() (digest string, err error),
-) (string, error) {
-	pinned, err := r.Digest(ctx, image)
-	if err != nil {
-		return "", fmt.Errorf("%w: push it by %s", err, push)
-	}
-	built, err := build()
-	if err != nil {
-		return "", err
-	}
-	if pushed := digestIn(pinned); pushed != built {
-		return "", fmt.Errorf("%s has the digest %s, these sources make %s: push it anew by %s, with this version of Go",
-			image, pushed, built, push)
-	}
-	return image + "@" + built, nil
 }

@@ -1,0 +1,87 @@
+package dist
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// recordFile is the release for machines. A folder that has it, and checksums of all else, is a release of ours.
+const recordFile = "release.json"
+
+// Record is the content of release.json.
+type Record struct {
+	Version   string   `json:"version"`
+	Registry  string   `json:"registry"`
+	Commit    string   `json:"commit"`
+	Time      string   `json:"time"` // of the commit
+	Go        string   `json:"go"`   // version that the images are built with
+	Platforms []string `json:"platforms"`
+	Memcached string   `json:"memcached"` // image of a Memcached that names none
+	Images    []Image  `json:"images"`
+}
+
+func writeRecord(c *Content) (*Record, error) {
+	record := &Record{
+		Version: c.Version, Registry: c.Registry, Commit: c.Commit, Time: c.Time, Go: runtime.Version(),
+		Memcached: c.Memcached, Images: c.Images,
+	}
+	for _, platform := range c.Platforms {
+		record.Platforms = append(record.Platforms, platform.String())
+	}
+	content, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return record, c.writeFile(recordFile, append(content, '\n'))
+}
+
+// readRecord reads the record of a release that was made.
+func readRecord(dir string) (*Record, error) {
+	content, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no release: make one by make release OUT=%[1]s: %w", dir, err)
+	}
+	record := &Record{}
+	if err := json.Unmarshal(content, record); err != nil {
+		return nil, fmt.Errorf("%s: %w", recordFile, err)
+	}
+	return record, nil
+}
+
+// Made is a release that was written.
+type Made struct {
+	Out string `json:"out"`
+	*Record
+	Files []File `json:"files"`
+}
+
+// File is one of a release, by its path in the folder.
+type File struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+func newMade(out string, record *Record) (*Made, error) {
+	files, err := readSums(out)
+	return &Made{Out: out, Record: record, Files: files}, err
+}
+
+// Print writes it for people.
+func (m *Made) Print(out io.Writer) error {
+	fmt.Fprintf(out, "%s holds the release %s:\n", m.Out, m.Version)
+	for _, file := range m.Files {
+		if filepath.Dir(filepath.Dir(filepath.Dir(file.Path))) == "." { // Not each blob of an image.
+			fmt.Fprintf(out, "  %s\n", file.Path)
+		}
+	}
+	fmt.Fprintln(out, "\nImages:")
+	for _, i := range m.Images {
+		fmt.Fprintf(out, "  %s:%s\n    %s\n", i.Repository, i.Tag, i.Digest)
+	}
+	_, err := fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", m.Out)
+	return err
+}
