@@ -26,7 +26,7 @@ func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "images",
 		Short: "Build the project's container images without Docker, push them, and inspect what was pushed",
-		Long: "Builds images, the same bytes every time, and prints the reference by digest of what it pushed.\n" +
+		Long: "Builds images, the same bytes every time, and prints the reference of what it pushed, with tag and digest.\n" +
 			"Registries on this machine are spoken to in plain HTTP.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
@@ -201,11 +201,19 @@ func (b built) digest() (v1.Hash, error) {
 	return b.image.Digest()
 }
 
-func (b built) push(ctx context.Context, ref string, options ...name.Option) (string, error) {
+// push returns the reference with tag and digest: who pushed without a tag learns which one was suggested.
+func (b built) push(ctx context.Context, ref string, options ...name.Option) (pushed string, err error) {
+	tagged := withTag(withTag(ref, b.version), name.DefaultTag)
 	if b.index != nil {
-		return oci.PushIndex(ctx, b.index, withTag(ref, b.version), options...)
+		pushed, err = oci.PushIndex(ctx, b.index, tagged, options...)
+	} else {
+		pushed, err = oci.Push(ctx, b.image, tagged, options...)
 	}
-	return oci.Push(ctx, b.image, withTag(ref, b.version), options...)
+	if err != nil {
+		return "", err
+	}
+	tagged, _, _ = strings.Cut(tagged, "@")
+	return tagged + pushed[strings.LastIndex(pushed, "@"):], nil
 }
 
 // publish builds an image, pushes it where that is asked for, and prints what came out.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -62,9 +63,42 @@ func TestTheAgentsTagIsItsOwnVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := oci.Digest(t.Context(), host+"/agent:"+strings.TrimSpace(string(version)))
-	if err != nil || got != strings.TrimSpace(ref) {
-		t.Errorf("by its version: %s, pushed: %s, error %v", got, ref, err)
+	byTag := host + "/agent:" + strings.TrimSpace(string(version))
+	byDigest, err := oci.Digest(t.Context(), byTag)
+	if want := strings.Replace(byDigest, host+"/agent", byTag, 1); err != nil || want != strings.TrimSpace(ref) {
+		t.Errorf("by its version: %s, printed: %s, error %v", want, ref, err)
+	}
+}
+
+func TestWhatIsPushedIsPrintedWithTagAndDigest(t *testing.T) {
+	host := newRegistry(t)
+	digest, err := empty.Image.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "@" + digest.String()
+	tests := map[string]struct {
+		ref   string
+		built built
+		want  string
+	}{
+		"the tag that the image suggests, such as memcached's version": {
+			"/memcached", built{image: empty.Image, version: "1.6.18"}, "/memcached:1.6.18" + at,
+		},
+		"a tag that was given":    {"/memcached:dev", built{image: empty.Image, version: "1.6.18"}, "/memcached:dev" + at},
+		"no tag and no version":   {"/pause", built{image: empty.Image}, "/pause:latest" + at},
+		"a digest that was given": {"/pause" + at, built{image: empty.Image, version: "1"}, "/pause" + at},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.built.push(t.Context(), host+tc.ref)
+			if err != nil || got != host+tc.want {
+				t.Errorf("printed %q, error %v; want %q", got, err, host+tc.want)
+			}
+			if _, err := oci.Digest(t.Context(), got); err != nil {
+				t.Errorf("what is printed can't be read: %v", err)
+			}
+		})
 	}
 }
 
