@@ -141,7 +141,7 @@ func setDefaults(dir, operator, memcached, architecture string) error {
 // pending is the message of UpdatePending, or nothing.
 func (it *cache) pending() string {
 	condition := meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionUpdatePending)
-	if condition == nil {
+	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return ""
 	}
 	return condition.Message

@@ -35,6 +35,10 @@ func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
 			Type: cachev1.ConditionReady, Status: "True", ObservedGeneration: 1,
 			Reason: cachev1.ReasonAllNodesReady, Message: "3 of 3 nodes ready",
 			LastTransitionTime: meta.FindStatusCondition(mc.Status.Conditions, "Ready").LastTransitionTime,
+		}, {
+			Type: cachev1.ConditionUpdatePending, Status: "False", ObservedGeneration: 1,
+			Reason: cachev1.ReasonNoUpdatePending, Message: "No update is pending",
+			LastTransitionTime: meta.FindStatusCondition(mc.Status.Conditions, "UpdatePending").LastTransitionTime,
 		}},
 	}
 	if diff := cmp.Diff(want, mc.Status); diff != "" {

@@ -157,7 +157,7 @@ func newProxy(t *testing.T) *proxy {
 	return at
 }
 
-// waits waits until UpdatePending says what waits, or is gone where that is nothing.
+// waits waits until UpdatePending says what waits, or is False where that is nothing.
 func (w *world) waits(name, what string) {
 	w.t.Helper()
 	last := &cachev1.Memcached{}
@@ -165,9 +165,9 @@ func (w *world) waits(name, what string) {
 		get(w, name, last)
 		pending := meta.FindStatusCondition(last.Status.Conditions, cachev1.ConditionUpdatePending)
 		if what == "" {
-			return pending == nil
+			return pending != nil && pending.Status == "False"
 		}
-		return pending != nil && strings.HasPrefix(pending.Message, what+". ")
+		return pending != nil && pending.Status == "True" && strings.HasPrefix(pending.Message, what+". ")
 	}).Should(gomega.BeTrue(), "want %q to wait; last seen: %+v", what, last)
 	assertContract(w.t, last)
 }

@@ -15,8 +15,9 @@ const (
 	// ConditionSuspended is there, as True, while spec.suspend is set. Ready then still tells of the Pods.
 	ConditionSuspended = "Suspended"
 
-	// ConditionUpdatePending is there, as True, while the nodes are made of older defaults than the operator has now.
-	// Its message says what waits. It says nothing of the nodes' health: Ready may be True beside it.
+	// ConditionUpdatePending is True while the operator has other defaults than those that the Pods were made of, newer
+	// or older ones, and False otherwise, so that clients can wait for either. Its message says which. It says nothing
+	// of the Pods' health: Ready may be True beside it.
 	ConditionUpdatePending = "UpdatePending"
 
 	// ConditionFormerClientCAs is there, as True, while nodes still let in clients of a CA that was removed from the
@@ -71,9 +72,15 @@ const (
 	ReasonSuspended = "Suspended"
 )
 
-// ReasonNewerDefaults is the reason of UpdatePending: the operator has other defaults than those that the nodes were
-// made of, and keeps them back because they would replace the nodes.
-const ReasonNewerDefaults = "NewerDefaults"
+// Reasons of the UpdatePending condition.
+const (
+	// ReasonDefaultsDiffer: the operator has other defaults than those that the Pods were made of. It does not apply
+	// them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
+	ReasonDefaultsDiffer = "DefaultsDiffer"
+
+	// ReasonNoUpdatePending: the operator would make the Pods as they are.
+	ReasonNoUpdatePending = "NoUpdatePending"
+)
 
 // ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.
 const ReasonClientCARemoved = "ClientCARemoved"

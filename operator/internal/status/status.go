@@ -123,20 +123,21 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone.
+// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
+// False, and not absent, while nothing is pending: kubectl waits for ever for a condition that is absent.
 func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
-	if len(in.Plan.Waiting) == 0 || in.deployment() == nil {
-		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionUpdatePending)
-		return
-	}
-	message := fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does so anyway, for a "+
-		"new value of the annotation %s, or for spec.updatePolicy %s",
-		strings.Join(in.Plan.Waiting, "; "), cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionTrue, Reason: cachev1.ReasonNewerDefaults,
-		Message:            Shorten(message, longestMessage),
+	pending := metav1.Condition{
+		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
+		Message:            "No update is pending",
 		ObservedGeneration: status.ObservedGeneration,
-	})
+	}
+	if len(in.Plan.Waiting) > 0 && in.deployment() != nil {
+		pending.Status, pending.Reason = metav1.ConditionTrue, cachev1.ReasonDefaultsDiffer
+		pending.Message = Shorten(fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does so "+
+			"anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
+			strings.Join(in.Plan.Waiting, "; "), cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic), longestMessage)
+	}
+	meta.SetStatusCondition(&status.Conditions, pending)
 }
 
 // setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any.

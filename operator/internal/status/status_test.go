@@ -76,9 +76,17 @@ func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
 	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
 	in.Memcached.Status = Evaluate(in)
 	in.Err = nil
-	if got := Evaluate(in).Conditions; len(got) != 1 || got[0].Status != "True" {
-		t.Errorf("conditions %+v, want Ready alone", got)
+	if diff := cmp.Diff([]string{"Ready", "UpdatePending"}, conditionTypes(Evaluate(in))); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
+}
+
+// conditionTypes are the types of the conditions of a status.
+func conditionTypes(status cachev1.MemcachedStatus) (types []string) {
+	for _, condition := range status.Conditions {
+		types = append(types, condition.Type)
+	}
+	return types
 }
 
 func TestConditionsOfTheTutorialsOperatorLeaveAndThoseOfOthersStay(t *testing.T) {
@@ -86,11 +94,7 @@ func TestConditionsOfTheTutorialsOperatorLeaveAndThoseOfOthersStay(t *testing.T)
 	for _, foreign := range []string{"Available", "example.com/Audited", "Degraded"} {
 		meta.SetStatusCondition(&in.Memcached.Status.Conditions, metav1.Condition{Type: foreign, Status: "True"})
 	}
-	var got []string
-	for _, condition := range Evaluate(in).Conditions {
-		got = append(got, condition.Type)
-	}
-	if diff := cmp.Diff([]string{"example.com/Audited", "Ready"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"example.com/Audited", "Ready", "UpdatePending"}, conditionTypes(Evaluate(in))); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
 }
@@ -128,7 +132,7 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	in.Memcached.Status = Evaluate(in)
 	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
 	want := &metav1.Condition{
-		Type: "UpdatePending", Status: "True", Reason: "NewerDefaults", ObservedGeneration: 7,
+		Type: "UpdatePending", Status: "True", Reason: "DefaultsDiffer", ObservedGeneration: 7,
 		Message: "image memcached:1 -> memcached:2; template revision 1 -> 2. It waits, as it replaces the nodes, for a change of " +
 			"the spec that does so anyway, for a new value of the annotation cache.example.com/update-requested, or for " +
 			"spec.updatePolicy Automatic",
@@ -142,17 +146,33 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 
 	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
 	in.Plan.Waiting = nil
-	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) == nil {
-		t.Error("the condition went although nothing tells that nothing waits")
+	if !meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
+		t.Error("the condition is not True any more although nothing tells that nothing waits")
 	}
 	in.Err = nil
-	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) != nil {
-		t.Error("the condition stays although nothing waits")
+	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
+		t.Error("the condition is not False although nothing waits")
 	}
 	in.Plan.Waiting = []string{"x"}
 	in.Snapshot.Deployment().OwnerReferences = nil
-	if meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) != nil {
+	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition tells of somebody else's Deployment")
+	}
+}
+
+func TestUpdatePendingIsFalseFromTheFirstStatusOn(t *testing.T) {
+	in := rolledOut()
+	in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+	in.Memcached.Status = Evaluate(in)
+	want := &metav1.Condition{
+		Type: "UpdatePending", Status: "False", Reason: "NoUpdatePending", ObservedGeneration: 7, Message: "No update is pending",
+	}
+	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
+	if diff := cmp.Diff(want, pending, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
+	}
+	if now := Evaluate(in); Differs(in.Memcached.Status, now) {
+		t.Errorf("a second look writes again:\n%s", cmp.Diff(in.Memcached.Status, now))
 	}
 }
 
@@ -165,8 +185,8 @@ func TestASuspendedCacheSaysSo(t *testing.T) {
 		t.Fatalf("conditions %+v, want Suspended", in.Memcached.Status.Conditions)
 	}
 	in.Memcached.Spec.Suspend, in.Plan.Suspended = false, false
-	if got := Evaluate(in).Conditions; len(got) != 1 {
-		t.Errorf("conditions %+v, want Ready alone", got)
+	if diff := cmp.Diff([]string{"Ready", "UpdatePending"}, conditionTypes(Evaluate(in))); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
 }
 
