@@ -29,8 +29,9 @@ func repository(t *testing.T) string {
 	}
 	const image = "registry.example.com/memcached-operator:0.1.0"
 	manager := imageLine.ReplaceAllString(read(t, root, managerFile), "image: "+image)
+	manager = memcachedValue.ReplaceAllString(manager, "${1}"+oldMemcached)
 	writeFile(t, root, managerFile, agentLine.ReplaceAllString(manager, "value: "+oldAgent))
-	settings := read(t, root, values.Path)
+	settings := memcachedSetting.ReplaceAllString(read(t, root, values.Path), "memcachedImage: "+oldMemcached)
 	writeFile(t, root, values.Path, agentSetting.ReplaceAllString(settings, "agentImage: "+oldAgent))
 	writeFile(t, root, agentVersion, "0.1.0\n")
 	writeFile(t, root, "operator/cmd/agent/main.go", "package main\n")
@@ -54,13 +55,21 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// oldAgent is the agent's image before the first release that knows of it by digest.
-const oldAgent = "registry.example.com/memcached-agent:0.1.0"
+const (
+	// oldAgent is the agent's image before the first release that knows of it by digest.
+	oldAgent = "registry.example.com/memcached-agent:0.1.0"
+
+	// oldMemcached is memcached's, whichever the last release was made with.
+	oldMemcached = "docker.io/library/memcached:1.6.45"
+)
 
 var (
 	imageLine    = regexp.MustCompile(`image: \S*/memcached-operator\S*`)
 	agentLine    = regexp.MustCompile(`value: \S*/memcached-agent\S*`)
 	agentSetting = regexp.MustCompile(`agentImage: \S*`)
+
+	memcachedValue   = regexp.MustCompile(`(RELATED_IMAGE_MEMCACHED\n +value: )\S+`)
+	memcachedSetting = regexp.MustCompile(`memcachedImage: \S*`)
 )
 
 func commit(t *testing.T, root, subject string) {

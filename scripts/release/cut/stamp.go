@@ -127,52 +127,6 @@ func stampBase(dir string, f *facts) error {
 	return edit(dir, bundle.Base, `createdAt: "`+old+`"`, `createdAt: "`+f.createdAt+`"`)
 }
 
-// documented is where the documentation names the version that it is about.
-const documented = "docs/install.md"
-
-var documentedVersion = regexp.MustCompile(`VERSION=(\d+\.\d+\.\d+)`)
-
-// stampDocs writes the version where documentation tells to use it, and leaves alone where it tells of the past.
-// Readers are not sent to a candidate.
-func stampDocs(dir string, f *facts) error {
-	if len(f.version.Pre) > 0 {
-		return nil
-	}
-	page, err := os.ReadFile(filepath.Join(dir, documented))
-	if err != nil {
-		return err
-	}
-	match := documentedVersion.FindSubmatch(page)
-	if match == nil {
-		return fmt.Errorf("%s has no VERSION=x.y.z: it was changed by hand; put it back", documented)
-	}
-	old, now := string(match[1]), f.version.String()
-	var pairs []string
-	for _, before := range []string{
-		"VERSION=", "newTag: ", "version: ", "--version ",
-		bundle.Package + ":", bundle.Package + ".v", "-bundle:v", "-catalog:v",
-	} {
-		pairs = append(pairs, before+old, before+now)
-	}
-	replacer := strings.NewReplacer(append([]string{
-		nameOf(f.oldImage) + ":" + old, nameOf(f.image) + ":" + now,
-		nameOf(f.oldImage) + "-bundle:v" + old, nameOf(f.image) + "-bundle:v" + now,
-		nameOf(f.oldImage) + "-catalog:v" + old, nameOf(f.image) + "-catalog:v" + now,
-		nameOf(f.oldImage), nameOf(f.image),
-		nameOf(f.oldAgent) + ":" + tagOf(f.oldAgent), nameOf(f.agent) + ":" + tagOf(f.agent),
-		nameOf(f.oldAgent), nameOf(f.agent),
-		agentName + ":" + tagOf(f.oldAgent), agentName + ":" + tagOf(f.agent),
-	}, pairs...)...)
-	return walk(dir, func(name string, content []byte) error {
-		isDoc := filepath.Ext(name) == ".md" && (strings.HasPrefix(name, "docs/") || filepath.Base(name) == "README.md")
-		text := replacer.Replace(string(content))
-		if !isDoc || text == string(content) {
-			return nil
-		}
-		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)
-	})
-}
-
 // addAPI keeps the API as it is released: later ones must not break it.
 func addAPI(dir string, f *facts) error {
 	content, err := os.ReadFile(filepath.Join(dir, crdFile))
