@@ -1,10 +1,13 @@
 package olm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha512"
 	"fmt"
 	"maps"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -126,7 +129,7 @@ var brokenBundles = map[string]brokenBundle{
 	"an image without a tag":            {"images are well-formed", csvFile, "docker.io/library/memcached:1.6.45", "docker.io/library/memcached", "has neither tag nor digest"},
 	"an image without a registry":       {"images are well-formed", csvFile, "docker.io/library/memcached:1.6.45", "library/memcached:1.6.45", "names no registry"},
 	"a manager that knows no agent":     {"the manager is told the images of caches", csvFile, "RELATED_IMAGE_AGENT\n", "RELATED_AGENT\n", "container manager has no RELATED_IMAGE_AGENT"},
-	"an agent that no mirror knows":     {relatedRule, csvFile, "  - name: agent\n    image: ", "  - name: agent\n    image: registry.example.com/other-", "spec.relatedImages lacks registry."},
+	"an agent that no mirror knows":     {relatedRule, csvFile, "  - name: agent\n    image: ", "  - name: agent\n    image: registry.example.com/other-", "spec.relatedImages lacks registry.example.com/memcached-agent:0.1.0"},
 	"an image that no mirror knows":     {relatedRule, csvFile, "  - name: memcached\n    image: docker.io/library/memcached:1.6.45", "", "spec.relatedImages lacks docker.io/library/memcached:1.6.45"},
 	"a related image without a name":    {relatedRule, csvFile, "  - name: memcached\n    image: docker", "  - name: \"\"\n    image: docker", "spec.relatedImages[1] has no name"},
 	"another image in the listing":      {"the image in the catalog's listing is the manager's", csvFile, "containerImage: registry.example.com/memcached-operator:", "containerImage: registry.example.com/memcached:", "the manager runs"},
@@ -164,7 +167,7 @@ func firstRelease(t *testing.T) bundle.Files {
 	t.Helper()
 	files, err := bundle.Build(t.Context(), root, bundle.Options{
 		Version: "0.1.0", Image: "registry.example.com/memcached-operator:0.1.0", Channels: []string{"stable", "candidate"},
-		CreatedAt: "2026-01-31T12:00:00Z", Digest: officialMemcached,
+		CreatedAt: "2026-01-31T12:00:00Z", Digest: asAtFirst(t),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -172,12 +175,25 @@ func firstRelease(t *testing.T) bundle.Files {
 	return files
 }
 
-// officialMemcached puts one image in the place of that which a release was made with.
-func officialMemcached(_ context.Context, image string) (string, error) {
-	if strings.Contains(image, "/memcached:") || strings.Contains(image, "/memcached@") {
-		return "docker.io/library/memcached:1.6.45", nil
+// asAtFirst puts images in the place of those that the last release wrote into the manifests, to whichever registry.
+func asAtFirst(t *testing.T) func(context.Context, string) (string, error) {
+	t.Helper()
+	manager, err := os.ReadFile(root + "/operator/config/manager/manager.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return image, nil
+	first := map[string]string{}
+	for variable, image := range map[string]string{
+		"RELATED_IMAGE_MEMCACHED": "docker.io/library/memcached:1.6.45",
+		"RELATED_IMAGE_AGENT":     "registry.example.com/memcached-agent:0.1.0",
+	} {
+		now := regexp.MustCompile(variable + `\n +value: (\S+)`).FindSubmatch(manager)
+		if now == nil {
+			t.Fatalf("manager.yaml has no %s", variable)
+		}
+		first[string(now[1])] = image
+	}
+	return func(_ context.Context, image string) (string, error) { return cmp.Or(first[image], image), nil }
 }
 
 // recorded answers with the digests that are in the bundle already.

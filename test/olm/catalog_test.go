@@ -1,6 +1,8 @@
 package olm
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -145,7 +147,7 @@ func twoVersions(t *testing.T) *catalog.Catalog {
 		files, err := bundle.Build(t.Context(), root, bundle.Options{
 			Version: v.version, Image: "registry.example.com/memcached-operator:" + v.version,
 			Channels: v.channels, DefaultChannel: "stable",
-			Replaces: previous, SkipRange: catalog.SkipRange(oldest, v.version), Digest: officialMemcached,
+			Replaces: previous, SkipRange: catalog.SkipRange(oldest, v.version), Digest: asAtFirst(t),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -160,8 +162,8 @@ func twoVersions(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-// TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the example. Whoever has a catalog of their own
-// may pin any.
+// TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the registry of the last release. Whoever has a
+// catalog of their own may pin any.
 func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 	s, err := values.Read(root)
 	if err != nil {
@@ -171,8 +173,16 @@ func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	makefile, err := os.ReadFile(root + "/Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := regexp.MustCompile(`(?m)^REGISTRY \?= (\S+)$`).FindSubmatch(makefile)
+	if registry == nil {
+		t.Fatal("the Makefile has no line REGISTRY ?= host")
+	}
 	name, got, _ := strings.Cut(s.CatalogImage, "@")
-	if strings.HasPrefix(name, "registry.example.com/") && got != want {
+	if strings.HasPrefix(name, string(registry[1])+"/") && got != want {
 		t.Errorf("%s has the digest %s, the catalog %s: run make catalog", values.Path, got, want)
 	}
 }
