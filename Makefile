@@ -120,6 +120,10 @@ golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read 
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go -C scripts/gitops test ./plan -update
 
+.PHONY: versions
+versions: ## Write the copies of versions, images and digests anew, each from the one file that is its home, and list them.
+	@go run ./scripts/versions --write
+
 .PHONY: fmt
 fmt: ## Format the code.
 	@gofmt -w operator scripts test

@@ -1,0 +1,136 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// fact is a version, and where it is.
+type fact struct {
+	name string
+	home string
+	find string // in the home; the first group is the value
+
+	// stable is the home while the value in home is a candidate: readers are not sent to one.
+	stable *place
+
+	copies []place
+
+	// others are values that may stand in the place of a copy, with the reason.
+	others map[string]string
+}
+
+// place is where a value may be repeated.
+type place struct {
+	in   []string // beginnings of file names
+	find string   // the first group is the value, or what part makes of it
+	part func(value string) string
+}
+
+const (
+	version = `(\d+\.\d+\.\d+(?:-[a-z0-9.]+)?)`
+	minor   = `(\d+\.\d+)`
+)
+
+var (
+	pages     = []string{"docs/", "README.md", "CONTRIBUTING.md"}
+	manifests = []string{"operator/config/", "overlays/", "gitops/operator/", "gitops/platform/", "gitops/bootstrap/"}
+	everyYAML = slices.Concat(manifests, pages)
+)
+
+// table lists the versions that more than one file names.
+var table = []fact{
+	{
+		name: "operator", home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
+		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
+		copies: []place{
+			{in: everyYAML, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
+			{in: pages, find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/)` + version},
+			{in: everyYAML, find: `\b(?:version|value): ` + minor + `\.x`, part: minorOf},
+		},
+		others: map[string]string{"0.0.0": "a base, which gets its version when the bundle is made"},
+	},
+	{
+		name: "agent", home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
+		copies: []place{{in: slices.Concat(everyYAML, []string{"operator/internal/app/options.go"}), find: `memcached-agent:` + version}},
+	},
+	{
+		name: "memcached", home: "operator/internal/app/options.go",
+		find: `DefaultMemcachedImage = "docker.io/library/memcached:` + version,
+		copies: []place{
+			{in: pages, find: `\bmemcached:` + version},
+			// A release by MEMCACHED_IMAGE writes a digest behind the tag. It is another image on purpose.
+			{in: []string{"operator/config/", "gitops/settings/", "scripts/"}, find: `docker\.io/library/memcached:` + version + `["\s]`},
+		},
+		others: map[string]string{"1.6.40": "an older one, in examples of what changes"},
+	},
+	{
+		name: "Go of the images", home: "Dockerfile", find: `golang:` + version + `@`,
+		copies: []place{{in: slices.Concat(pages, []string{"Dockerfile"}), find: `golang:` + version}},
+	},
+	{
+		name: "Go at least", home: "scripts/cluster/builds/containerd/go.mod", find: `(?m)^go (\S+)$`,
+		copies: []place{{in: pages, find: `Go ` + version + ` or newer`}},
+	},
+	{
+		name: "Kubernetes", home: "scripts/cluster/builds/kubernetes/go.mod", find: `k8s\.io/kubernetes v` + version,
+		copies: []place{
+			{in: pages, find: `Kubernetes v?` + version},
+			{in: pages, find: `tests run on ` + minor, part: minorOf},
+		},
+	},
+	{
+		name: "oldest Kubernetes", home: "operator/config/manifests/bases/memcached-operator.clusterserviceversion.yaml",
+		find: `minKubeVersion: ` + version,
+		copies: []place{
+			{in: pages, find: `Kubernetes ` + minor + ` (?:or newer|is OpenShift)`, part: minorOf},
+		},
+	},
+	{
+		name: "Argo CD", home: "scripts/cluster/builds/argocd/go.mod", find: `argo-cd/v2 v` + version,
+		copies: []place{
+			{in: pages, find: `Argo CD v?(2\.\d+\.\d+)`},
+			{in: pages, find: `Argo CD v?(2\.\d+)(?:[^\d.]|\.\s)`, part: minorOf},
+			{in: []string{"docs/local-cluster.md", "scripts/cluster/local/options.go"}, find: `\bv?(2\.\d+\.\d+)\b`},
+		},
+	},
+	{
+		name: "Argo CD 3", home: "scripts/cluster/builds/argocd3/go.mod", find: `argo-cd/v3 v` + version,
+		copies: []place{
+			{in: []string{"docs/local-cluster.md", "scripts/cluster/local/options.go"}, find: `\bv?(3\.\d+\.\d+)\b`},
+		},
+	},
+	{
+		name: "OLM", home: "gitops/platform/olm/kustomization.yaml",
+		find: `lifecycle-manager/releases/download/v` + version + `/olm\.yaml`,
+		copies: []place{
+			{in: everyYAML, find: `lifecycle-manager/releases/download/v` + version},
+			{in: pages, find: `OLM v(0\.\d+\.\d+)`},
+		},
+	},
+	{
+		name: "OLM v1", home: "gitops/platform/operator-controller/kustomization.yaml",
+		find: `operator-controller/releases/download/v` + version,
+		copies: []place{
+			{in: everyYAML, find: `operator-controller/releases/download/v` + version},
+			{in: pages, find: `OLM v(1\.\d+\.\d+)`},
+		},
+	},
+	{
+		name: "argocd-operator", home: "gitops/bootstrap/argocd/operator/kustomization.yaml", find: `ref=v` + version,
+		copies: []place{{in: everyYAML, find: `argocd-operator(?:\.v|\S*\?ref=v)` + version}},
+	},
+	{
+		name: "scorecard", home: "operator/config/scorecard/config.yaml", find: `scorecard-test:v` + version,
+		copies: []place{{in: everyYAML, find: `scorecard-test:v` + version}},
+	},
+}
+
+// minorOf is 1.36 of 1.36.3.
+func minorOf(value string) string { return strings.Join(strings.SplitN(value, ".", 3)[:2], ".") }
+
+// unread are files that people do not write: they are generated, or tell what was at some time, and have tests of their
+// own.
+var unread = regexp.MustCompile(`^(bundle/|test/crd/released/|docs/performance|gitops/sources\.json)|` +
+	`(^|/)testdata/|_test\.go$|go\.(sum|mod)$`)

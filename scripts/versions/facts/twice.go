@@ -1,0 +1,46 @@
+package facts
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// span is the end of a text in a file.
+type span struct {
+	file string
+	end  int
+}
+
+// pinned are an image by tag or digest, a file of a release and a Git repository at a tag.
+var pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v?\d(?:[\w.-]*\w)?|sha256:[0-9a-f]{64}|` +
+	`https://\S+/download/v\d+\.\d+\.\d+|https://\S+\?ref=v\d+\.\d+\.\d+`)
+
+// example is what people replace by something of their own.
+var example = regexp.MustCompile(`^[a-z0-9.-]*(example\.com|localhost)[:/]`)
+
+// twice finds what is pinned in several files and is no copy of a home. One file may repeat it.
+func twice(files map[string]string, known map[span]bool) (found []string) {
+	in := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if unread.MatchString(name) {
+			continue
+		}
+		for _, at := range pinned.FindAllStringIndex(files[name], -1) {
+			text := files[name][at[0]:at[1]]
+			if known[span{name, at[1]}] || example.MatchString(text) || slices.Contains(in[text], name) {
+				continue
+			}
+			in[text] = append(in[text], name)
+		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(in)) {
+		if len(in[text]) > 1 {
+			found = append(found, fmt.Sprintf("%s is in %s: make one of them its home in scripts/versions/facts/table.go, and "+
+				"the others copies", text, strings.Join(in[text], ", ")))
+		}
+	}
+	return found
+}

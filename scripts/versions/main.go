@@ -1,0 +1,58 @@
+// Command versions compares every copy of a version, an image or a digest with the one place that is its home.
+package main
+
+import (
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/versions/facts"
+)
+
+func main() {
+	if err := newCommand().Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	var root string
+	var write bool
+	cmd := &cobra.Command{
+		Use:   "versions",
+		Short: "List the versions that the repository names, and write their copies",
+		Long: "Each version, image and digest is written by hand in one file, its home. Other files repeat some of them, such\n" +
+			"as the documentation. This lists the homes and fails if a copy differs; with --write it changes the copies.",
+		Example:       "  go run ./scripts/versions\n  go run ./scripts/versions --write   # after a change in a home",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found, err := facts.Read(cmd.Context(), root)
+			if err != nil {
+				return err
+			}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, value := range found.Values {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%d copies\n", value.Name, value.Text, value.Home, value.Copies)
+			}
+			if err := table.Flush(); err != nil {
+				return err
+			}
+			if !write {
+				return found.Err()
+			}
+			changed, err := found.Write()
+			for _, name := range changed {
+				fmt.Fprintln(cmd.OutOrStdout(), "written:", name)
+			}
+			return err
+		},
+	}
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.Flags().StringVar(&root, "root", ".", "folder of the repository")
+	cmd.Flags().BoolVar(&write, "write", false, "change each copy to what its home says")
+	return cmd
+}
