@@ -120,6 +120,9 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 			want = p.part(want)
 		}
 		for _, at := range regexp.MustCompile(p.find).FindAllStringSubmatchIndex(content, -1) {
+			if p.not != "" && strings.Contains(lineAt(content, at[2]), p.not) {
+				continue
+			}
 			copies = append(copies, Copy{
 				Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
 				Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
@@ -127,6 +130,12 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 		}
 	}
 	return copies
+}
+
+// lineAt is the line around a place in a text.
+func lineAt(text string, at int) string {
+	line, _, _ := strings.Cut(text[1+strings.LastIndex(text[:at], "\n"):], "\n")
+	return line
 }
 
 // Err reports the copies that differ, and what has no home.

@@ -87,6 +87,9 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			want:  []string{"docs/a.md:1:", "docs/a.md:2: operator is 0.1, and 0.10 in", "docs/a.md:4:"},
 			fixed: map[string]string{"docs/a.md": "VERSION=0.10.0\nversion: 0.10.x\nnewTag: 0.10.0\nnewTag: 0.10.0\n"},
 		},
+		"the version of a release that is to be made": {
+			files: map[string]string{"docs/a.md": "make build\nmake release VERSION=9.9.9\n"},
+		},
 		"a candidate is not for readers": {
 			files: map[string]string{
 				"Makefile": "VERSION ?= 0.3.0-rc.1\n", "docs/install.md": "VERSION=0.2.0\n", "docs/a.md": "VERSION=0.2.0 or VERSION=0.1.0\n",

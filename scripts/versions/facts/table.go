@@ -25,6 +25,7 @@ type fact struct {
 type place struct {
 	in   []string // beginnings of file names
 	find string   // the first group is the value, or what part makes of it
+	not  string   // in a line that holds this, the value is one of its own
 	part func(value string) string
 }
 
@@ -46,7 +47,10 @@ var table = []fact{
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
 			{in: everyYAML, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
-			{in: pages, find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/)` + version},
+			{
+				in: pages, find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/)` + version,
+				not: "make release", // the next one
+			},
 			{in: everyYAML, find: `\b(?:version|value): ` + minor + `\.x`, part: minorOf},
 		},
 		others: map[string]string{"0.0.0": "a base, which gets its version when the bundle is made"},
