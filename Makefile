@@ -18,6 +18,10 @@ CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
 CONTAINER_TOOL ?= docker
 ARGS ?=
 
+# The flags that images are built with, so that `go run`, tests and images share what is compiled.
+export CGO_ENABLED := 0
+export GOFLAGS += -trimpath
+
 TOOL := go tool -modfile=scripts/tools/go.mod
 
 ##@ General
@@ -60,7 +64,7 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod gotestsum --format pkgname-and-test-fails -- ./... $(ARGS)
 
-FUZZTIME ?= 15s
+FUZZTIME ?= 5s
 
 .PHONY: fuzz
 fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written to testdata/fuzz: commit it with the cure.

@@ -22,16 +22,13 @@ type wrapper struct {
 }
 
 var (
-	etcd = &wrapper{component: "etcd", dir: "scripts/cluster/builds/etcd", module: "go.etcd.io/etcd/server/v3"}
-
+	// Kubernetes, etcd and CoreDNS, which share most of their libraries.
 	kubernetes = &wrapper{component: "kubernetes", dir: "scripts/cluster/builds/kubernetes",
 		module: "k8s.io/kubernetes", stamp: "k8s.io/component-base/version.gitVersion"}
 
 	containerd = &wrapper{component: "containerd", dir: "scripts/cluster/builds/containerd",
 		module: "github.com/containerd/containerd/v2", stamp: "github.com/containerd/containerd/v2/version.Version",
 		tags: "no_btrfs,no_devmapper,no_zfs"} // the snapshotters that need C libraries
-
-	coredns = &wrapper{component: "coredns", dir: "scripts/cluster/builds/coredns", module: "github.com/coredns/coredns"}
 
 	argocd2 = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd", module: "github.com/argoproj/argo-cd/v2"}
 
@@ -42,27 +39,30 @@ var (
 		stamp: "sigs.k8s.io/kustomize/api/provenance.version"}
 )
 
+// own is where the wrappers' own programs are. One file may be several programs, whose common code is linked once: it
+// acts by the name that it is called with.
+const own = rootModule + "/scripts/cluster/builds/"
+
 // The programs that can be built.
 var (
-	Etcd = Binary{"etcd", "go.etcd.io/etcd/server/v3", etcd}
+	Etcd = Binary{"etcd", "go.etcd.io/etcd/server/v3", kubernetes}
 
-	KubeAPIServer         = Binary{"kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", kubernetes}
-	KubeControllerManager = Binary{"kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetes}
-	KubeScheduler         = Binary{"kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", kubernetes}
-	KubeProxy             = Binary{"kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy", kubernetes}
-	Kubelet               = Binary{"kubelet", "k8s.io/kubernetes/cmd/kubelet", kubernetes}
-	Kubectl               = Binary{"kubectl", "k8s.io/kubernetes/cmd/kubectl", kubernetes}
+	KubeAPIServer         = Binary{"kube-apiserver", own + "kubernetes/controlplane", kubernetes}
+	KubeControllerManager = Binary{"kube-controller-manager", own + "kubernetes/controlplane", kubernetes}
+	KubeScheduler         = Binary{"kube-scheduler", own + "kubernetes/controlplane", kubernetes}
+	Kubectl               = Binary{"kubectl", own + "kubernetes/controlplane", kubernetes}
+	KubeProxy             = Binary{"kube-proxy", own + "kubernetes/node", kubernetes}
+	Kubelet               = Binary{"kubelet", own + "kubernetes/node", kubernetes}
+
+	CoreDNS = Binary{"coredns", own + "kubernetes/coredns", kubernetes}
 
 	Containerd     = Binary{"containerd", "github.com/containerd/containerd/v2/cmd/containerd", containerd}
 	ContainerdShim = Binary{"containerd-shim-runc-v2",
 		"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerd}
-	Ctr = Binary{"ctr", "github.com/containerd/containerd/v2/cmd/ctr", containerd}
-
-	CoreDNS = Binary{"coredns", "github.com/coredns/coredns", coredns}
 
 	// A cluster has one of these, under the one name.
-	ArgoCD2 = Binary{"argocd", "github.com/argoproj/argo-cd/v2/cmd", argocd2}
-	ArgoCD3 = Binary{"argocd", "github.com/argoproj/argo-cd/v3/cmd", argocd3}
+	ArgoCD2 = Binary{"argocd", own + "argocd", argocd2}
+	ArgoCD3 = Binary{"argocd", own + "argocd3", argocd3}
 
 	Kustomize = Binary{"kustomize", "sigs.k8s.io/kustomize/kustomize/v5", tools}
 )
@@ -72,8 +72,8 @@ func Cluster() []Binary {
 	return []Binary{
 		Etcd,
 		KubeAPIServer, KubeControllerManager, KubeScheduler, KubeProxy, Kubelet, Kubectl,
-		Containerd, ContainerdShim, Ctr,
 		CoreDNS,
+		Containerd, ContainerdShim,
 	}
 }
 

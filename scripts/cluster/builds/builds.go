@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
 // Binaries says where the programs that were asked for lie.
@@ -35,8 +33,21 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 		return nil, err
 	}
 	found := Binaries{}
+	var incomplete []*group
 	for _, group := range byWrapper(binaries) {
-		if err := group.ensure(ctx, root, found); err != nil {
+		if err := group.find(root, found); err != nil {
+			return nil, err
+		}
+		if len(group.missing) > 0 {
+			incomplete = append(incomplete, group)
+		}
+	}
+	fetching, stop := context.WithCancel(ctx)
+	wait := fetchAhead(fetching, root, incomplete)
+	defer wait()
+	defer stop()
+	for _, group := range incomplete {
+		if err := group.build(ctx, root); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +64,7 @@ func Assets(ctx context.Context) (dir string, err error) {
 	}
 	// The folder's name comes from those of the builds, so its links never have to change.
 	server := binaries.Path(KubeAPIServer)
-	dir = filepath.Dir(server) + "-with-" + filepath.Base(filepath.Dir(binaries.Path(Etcd)))
+	dir = filepath.Dir(server) + "-with-" + filepath.Base(filepath.Dir(binaries.Path(Kwok)))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -90,81 +101,6 @@ func ModuleDir(ctx context.Context, binary Binary) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// group is the programs that one call of the compiler can make.
-type group struct {
-	*wrapper
-	binaries []Binary
-}
-
-func byWrapper(binaries []Binary) []*group {
-	var groups []*group
-	index := map[*wrapper]*group{}
-	for _, b := range binaries {
-		g, ok := index[b.wrapper]
-		if !ok {
-			g = &group{wrapper: b.wrapper}
-			index[b.wrapper] = g
-			groups = append(groups, g)
-		}
-		g.binaries = append(g.binaries, b)
-	}
-	return groups
-}
-
-func (g *group) ensure(ctx context.Context, root string, found Binaries) error {
-	version, err := g.version(root)
-	if err != nil {
-		return err
-	}
-	dir, err := g.cacheDir(root, version)
-	if err != nil {
-		return err
-	}
-	var missing []Binary
-	for _, b := range g.binaries {
-		path := filepath.Join(dir, b.Name)
-		if _, err := os.Stat(path); err != nil {
-			missing = append(missing, b)
-		}
-		found[b.Name] = path
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return progress.Stage(ctx, "Build "+g.component+" "+version, func(update func(string)) error {
-		update(names(missing))
-		return g.build(ctx, root, version, dir, missing)
-	})
-}
-
-// build compiles into a folder of its own and renames at the end, so that an interrupted build
-// leaves nothing that looks finished.
-func (g *group) build(ctx context.Context, root, version, dir string, missing []Binary) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(dir, ".building-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-
-	args := append([]string{"build", "-o", tmp + "/"}, g.flags(version)...)
-	for _, b := range missing {
-		args = append(args, b.Package)
-	}
-	build := goCommand(ctx, filepath.Join(root, g.dir), args...)
-	if out, err := build.CombinedOutput(); err != nil {
-		return failure(build, out, err)
-	}
-	for _, b := range missing {
-		if err := os.Rename(filepath.Join(tmp, outputName(b.Package)), filepath.Join(dir, b.Name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (w *wrapper) flags(version string) []string {
 	ldflags := "-s -w"
 	if w.stamp != "" {
@@ -183,15 +119,11 @@ func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	// A go.work of the user's, or flags meant for another module, must not reach the pinned builds.
 	cmd.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-	return cmd
-}
-
-func names(binaries []Binary) string {
-	list := make([]string, len(binaries))
-	for i, b := range binaries {
-		list[i] = b.Name
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		// The compiler saves a fifth of its time, for a third more memory: 0.6 instead of 0.5 GB for the largest package.
+		cmd.Env = append(cmd.Env, "GOGC=400", "GOMEMLIMIT=2GiB")
 	}
-	return strings.Join(list, " ")
+	return cmd
 }
 
 // failure says which command failed, where, and the end of what it wrote: enough to repeat it by hand.

@@ -73,12 +73,17 @@ func (w *wrapper) cacheDir(root, version string) (string, error) {
 		return "", err
 	}
 	hash := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(root, w.dir, name))
-		if err != nil {
-			return "", err
+	err = filepath.WalkDir(filepath.Join(root, w.dir), func(file string, entry fs.DirEntry, err error) error {
+		if name := filepath.Base(file); err != nil || entry.IsDir() ||
+			name != "go.mod" && name != "go.sum" && filepath.Ext(name) != ".go" {
+			return err
 		}
-		fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
+		content, err := os.ReadFile(file)
+		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(content), content)
+		return err
+	})
+	if err != nil {
+		return "", err
 	}
 	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(w.flags(version), " "))
 	key := fmt.Sprintf("%s-%s-%x", w.component, version, hash.Sum(nil)[:6])
