@@ -11,7 +11,10 @@ REGISTRY ?= registry.example.com
 IMG ?= $(REGISTRY)/memcached-operator:$(VERSION)
 # The agent has a version of its own. Without a registry of its own, it is where the operator's image is.
 AGENT_VERSION := $(shell cat operator/cmd/agent/VERSION)
-AGENT_IMG ?= $(dir $(IMG))memcached-agent:$(AGENT_VERSION)
+AGENT_IMG ?= $(patsubst ./%,%,$(dir $(IMG)))memcached-agent:$(AGENT_VERSION)
+ifeq ($(findstring :,$(notdir $(IMG))),)
+$(error IMG=$(IMG) has no tag: write IMG=$(IMG):$(VERSION))
+endif
 ARCH ?= $(shell go env GOARCH)
 # ARCH if somebody has set it: this machine's tells nothing about the nodes of a cluster.
 CHOSEN_ARCH := $(if $(filter file default,$(origin ARCH)),,$(ARCH))
@@ -136,25 +139,24 @@ fmt: ## Format the code.
 
 PLATFORMS ?= linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
 BUILDX_BUILDER ?= memcached-operator
+# For all that builds by the Dockerfile. A mirror: BUILD_ARGS='--build-arg BUILDER=... --build-arg BASE=...'.
+BUILD_ARGS ?=
 
 .PHONY: build
 build: ## Build the operator for this machine into bin/.
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
 
 .PHONY: image
-image: ## Build the operator's image without Docker and push it to IMG, for ARCH alone.
+image: ## Build both images, operator and agent, without Docker and push them to IMG and AGENT_IMG, for ARCH alone.
 	@go run ./scripts/images operator --version '$(VERSION)' --platform linux/$(ARCH) --push '$(IMG)'
-
-.PHONY: image-index
-image-index: ## Build the operator's image without Docker and push it to IMG, for PLATFORMS.
-	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
-
-.PHONY: agent-image
-agent-image: ## Build the agent's image without Docker and push it to AGENT_IMG, for ARCH alone.
 	@go run ./scripts/images agent --platform linux/$(ARCH) --push '$(AGENT_IMG)'
 
+.PHONY: image-index
+image-index: agent-image-index ## Build both images without Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
+	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
+
 .PHONY: agent-image-index
-agent-image-index: ## Build the agent's image without Docker and push it to AGENT_IMG, for PLATFORMS.
+agent-image-index: ## The agent's image alone, likewise.
 	@go run ./scripts/images agent --platform '$(PLATFORMS)' --push '$(AGENT_IMG)'
 
 .PHONY: image-inspect
@@ -163,30 +165,21 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build the operator's image with Docker, for this machine.
-	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --tag $(IMG) .
+docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah), as IMG and AGENT_IMG, for this machine.
+	@$(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION=$(VERSION) --tag '$(IMG)' .
+	@$(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
 .PHONY: docker-push
-docker-push: ## Push the image that docker-build made.
-	@$(CONTAINER_TOOL) push $(IMG)
-
-.PHONY: agent-docker-build
-agent-docker-build: ## Build the agent's image with Docker, for this machine.
-	@$(CONTAINER_TOOL) build --target agent --tag $(AGENT_IMG) .
-
-.PHONY: agent-docker-push
-agent-docker-push: ## Push the image that agent-docker-build made.
-	@$(CONTAINER_TOOL) push $(AGENT_IMG)
+docker-push: ## Push the images that docker-build made.
+	@$(CONTAINER_TOOL) push '$(IMG)'
+	@$(CONTAINER_TOOL) push '$(AGENT_IMG)'
 
 .PHONY: docker-buildx
-docker-buildx: buildx-builder ## Build the operator's image with Docker and push it to IMG, for PLATFORMS.
+docker-buildx: buildx-builder ## Build both images with Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
 	@$(BUILDX) --build-arg VERSION=$(VERSION) --tag '$(IMG)' --push .
-
-.PHONY: agent-docker-buildx
-agent-docker-buildx: buildx-builder ## Build the agent's image with Docker and push it to AGENT_IMG, for PLATFORMS.
 	@$(BUILDX) --target agent --tag '$(AGENT_IMG)' --push .
 
-BUILDX = $(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false
+BUILDX = $(CONTAINER_TOOL) buildx build $(BUILD_ARGS) --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false
 
 # Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
 .PHONY: buildx-builder
@@ -209,9 +202,10 @@ run: install ## Run the operator on this machine.
 	@RELATED_IMAGE_AGENT='$(AGENT_IMG)' go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
 
 .PHONY: deploy
-deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch or openshift), with IMG and AGENT_IMG.
-	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image registry.example.com/memcached-operator=$(IMG) \
-		--set-env manager/RELATED_IMAGE_AGENT=$(AGENT_IMG) $(ARGS)
+deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch, openshift), IMG, AGENT_IMG [MEMCACHED_IMAGE=].
+	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image 'memcached-operator=$(IMG)' \
+		--set-image 'memcached-agent=$(AGENT_IMG)' \
+		$(if $(MEMCACHED_IMAGE),--set-image 'memcached=$(MEMCACHED_IMAGE)') $(ARGS)
 
 .PHONY: undeploy
 undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
@@ -250,6 +244,8 @@ ARGOCD_NAMESPACE ?=
 
 # Tools are used only where CONTAINER_TOOL is set by whoever calls: none is needed.
 OLM_TOOL := $(if $(filter file default,$(origin CONTAINER_TOOL)),,--tool $(CONTAINER_TOOL))
+# Where nobody says where images are, those of the manifests stay.
+CHOSEN_AGENT_IMG := $(if $(filter-out file,$(origin IMG) $(origin AGENT_IMG) $(origin REGISTRY)),$(AGENT_IMG))
 BUNDLE_IMG ?= $(REGISTRY)/memcached-operator-bundle:v$(VERSION)
 CATALOG_IMG ?= $(REGISTRY)/memcached-operator-catalog:v$(VERSION)
 CHANNELS ?= stable,candidate
@@ -259,30 +255,36 @@ PULL_SECRET ?=
 DRY_RUN ?=
 
 .PHONY: bundle
-bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].
+bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IMAGE=] [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].
 	@go run ./scripts/release bundle --version '$(VERSION)' --image '$(IMG)' --channels '$(CHANNELS)' \
 		--default-channel '$(DEFAULT_CHANNEL)' --pull-secret '$(PULL_SECRET)' \
+		--agent-image '$(CHOSEN_AGENT_IMG)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		$(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
 
 .PHONY: bundle-build
-bundle-build: ## Build the bundle's image and print its digest.
-	@go run ./scripts/release image bundle $(OLM_TOOL) $(ARGS)
+bundle-build: ## Build the bundle's image as BUNDLE_IMG, by CONTAINER_TOOL if you name one, and else only to print its digest.
+	@go run ./scripts/release image bundle --tag '$(BUNDLE_IMG)' $(OLM_TOOL) $(ARGS)
 
 .PHONY: bundle-push
 bundle-push: ## Build the bundle's image and push it to BUNDLE_IMG.
-	@go run ./scripts/release image bundle --push '$(BUNDLE_IMG)' $(OLM_TOOL) $(ARGS)
+	@go run ./scripts/release image bundle --tag '$(BUNDLE_IMG)' --push $(OLM_TOOL) $(ARGS)
 
 .PHONY: catalog
 catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
 	@go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)' $(ARGS)
 
+# Whoever names the bundle's image wants that one in the catalog.
+ADD_BUNDLE := $(if $(filter file default,$(origin BUNDLE_IMG)),,go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)')
+
 .PHONY: catalog-build
-catalog-build: ## Build the catalog's image and print its digest.
-	@go run ./scripts/release image catalog $(OLM_TOOL) $(ARGS)
+catalog-build: ## Likewise the catalog's image as CATALOG_IMG. With BUNDLE_IMG=, that is added to the catalog before.
+	@$(ADD_BUNDLE)
+	@go run ./scripts/release image catalog --tag '$(CATALOG_IMG)' $(OLM_TOOL) $(ARGS)
 
 .PHONY: catalog-push
-catalog-push: ## Build the catalog's image and push it to CATALOG_IMG.
-	@go run ./scripts/release image catalog --push '$(CATALOG_IMG)' $(OLM_TOOL) $(ARGS)
+catalog-push: ## Build the catalog's image and push it to CATALOG_IMG. With BUNDLE_IMG=, that is added before.
+	@$(ADD_BUNDLE)
+	@go run ./scripts/release image catalog --tag '$(CATALOG_IMG)' --push $(OLM_TOOL) $(ARGS)
 
 .PHONY: release-prepare
 release-prepare: ## Write a version into every place of the tree, for you to commit: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1].

@@ -7,12 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/filters/imagetag"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -25,18 +22,14 @@ type overrides struct {
 
 // build turns a kustomize directory into the objects to deploy.
 func build(dir string, o overrides) ([]*unstructured.Unstructured, error) {
-	built, err := runKustomize(dir)
+	objects, err := runKustomize(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, arg := range o.images {
-		if err := setImage(built, arg); err != nil {
+	if len(o.images) > 0 {
+		if objects, err = withImages(dir, objects, o.images); err != nil {
 			return nil, err
 		}
-	}
-	objects, err := toObjects(built)
-	if err != nil {
-		return nil, err
 	}
 	for _, arg := range o.env {
 		if err := setEnv(objects, arg); err != nil {
@@ -47,7 +40,7 @@ func build(dir string, o overrides) ([]*unstructured.Unstructured, error) {
 }
 
 // runKustomize builds dir as `kustomize build dir` would, file access outside of it included: refused.
-func runKustomize(dir string) (resmap.ResMap, error) {
+func runKustomize(dir string) ([]*unstructured.Unstructured, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%s does not exist: name a directory with a kustomization.yaml, "+
@@ -64,7 +57,7 @@ func runKustomize(dir string) (resmap.ResMap, error) {
 	if built.Size() == 0 {
 		return nil, fmt.Errorf("%s builds to no object at all: list some under resources: in its kustomization", dir)
 	}
-	return built, nil
+	return toObjects(built)
 }
 
 // toObjects hands the build over to the Kubernetes libraries.
@@ -83,72 +76,6 @@ func toObjects(built resmap.ResMap) ([]*unstructured.Unstructured, error) {
 		objects = append(objects, object)
 	}
 	return objects, nil
-}
-
-// setImage runs kustomize's own image transformer, so that NAME=REF means what
-// `kustomize edit set image NAME=REF` means.
-func setImage(built resmap.ResMap, arg string) error {
-	image, err := parseImage(arg)
-	if err != nil {
-		return err
-	}
-	objects, err := toObjects(built)
-	if err != nil {
-		return err
-	}
-	if used := imagesOf(objects); !slices.ContainsFunc(used, hasName(image.Name)) {
-		return fmt.Errorf("--set-image %s: no container has an image of that name, there are: %s",
-			arg, strings.Join(used, ", "))
-	}
-	if err := built.ApplyFilter(imagetag.LegacyFilter{ImageTag: image}); err != nil {
-		return fmt.Errorf("--set-image %s: %w", arg, err)
-	}
-	return nil
-}
-
-func imagesOf(objects []*unstructured.Unstructured) []string {
-	var images []string
-	for _, object := range objects {
-		for _, c := range containersOf(object) {
-			if image, ok := c["image"].(string); ok {
-				images = append(images, image)
-			}
-		}
-	}
-	slices.Sort(images)
-	return slices.Compact(images)
-}
-
-// hasName tells whether an image is the named one, whatever its tag and digest.
-func hasName(name string) func(image string) bool {
-	return func(image string) bool {
-		rest, found := strings.CutPrefix(image, name)
-		return found && (rest == "" || rest[0] == ':' || rest[0] == '@')
-	}
-}
-
-func parseImage(arg string) (types.Image, error) {
-	name, ref, found := strings.Cut(arg, "=")
-	if !found || name == "" {
-		return types.Image{}, fmt.Errorf("--set-image %q: write NAME=REF, such as "+
-			"registry.example.com/memcached-operator=localhost:5001/memcached-operator:dev", arg)
-	}
-	parsed, err := reference.Parse(ref)
-	if err != nil {
-		return types.Image{}, fmt.Errorf("--set-image %q: %q is no image reference: %w", arg, ref, err)
-	}
-	named, ok := parsed.(reference.Named)
-	if !ok {
-		return types.Image{}, fmt.Errorf("--set-image %q: %q has no image name", arg, ref)
-	}
-	image := types.Image{Name: name, NewName: named.Name()}
-	if tagged, ok := parsed.(reference.Tagged); ok {
-		image.NewTag = tagged.Tag()
-	}
-	if digested, ok := parsed.(reference.Digested); ok {
-		image.Digest = digested.Digest().String()
-	}
-	return image, nil
 }
 
 // setEnv sets one environment variable of every container of that name.

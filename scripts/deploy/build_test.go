@@ -25,8 +25,12 @@ func TestBuild(t *testing.T) {
 			overrides: overrides{images: []string{"registry.example.com/app=registry.example.com/app@" + digest}},
 			want:      []map[string]any{proxy, manager("registry.example.com/app@"+digest, "registry.example.com/memcached:1.6")},
 		},
+		"images are named by the last part, also one that the environment tells of": {
+			overrides: overrides{images: []string{"app=localhost:5001/app:dev", "memcached=localhost:5001/memcached:dev"}},
+			want:      []map[string]any{proxy, manager("localhost:5001/app:dev", "localhost:5001/memcached:dev")},
+		},
 		"a variable of one container is set where it stands": {
-			overrides: overrides{env: []string{"manager/RELATED_IMAGE=localhost:5001/memcached:dev"}},
+			overrides: overrides{env: []string{"manager/RELATED_IMAGE_MEMCACHED=localhost:5001/memcached:dev"}},
 			want:      []map[string]any{proxy, manager("registry.example.com/app:0.1.0", "localhost:5001/memcached:dev")},
 		},
 	}
@@ -59,6 +63,7 @@ func TestBuildRefuses(t *testing.T) {
 		"an image without a new reference":       {overrides: overrides{images: []string{"app"}}, want: []string{"NAME=REF"}},
 		"an image reference that is none":        {overrides: overrides{images: []string{"app=UPPER case"}}, want: []string{"UPPER case"}},
 		"an image that no container has":         {overrides: overrides{images: []string{"example.com/app=b:1"}}, want: []string{"there are: registry.example.com/app:0.1.0"}},
+		"an image of a part of the name":         {overrides: overrides{images: []string{"pp=b:1"}}, want: []string{"there are: registry.example.com/app:0.1.0"}},
 		"a variable without a container":         {overrides: overrides{env: []string{"A=b"}}, want: []string{"CONTAINER/VARIABLE=VALUE"}},
 		"a variable of a container not in there": {overrides: overrides{env: []string{"web/A=b"}}, want: []string{"no container is named web"}},
 	}
@@ -86,8 +91,15 @@ const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 func manager(image, related string) map[string]any {
 	return map[string]any{"name": "manager", "image": image, "env": []any{
 		map[string]any{"name": "OTHER", "value": "kept"},
-		map[string]any{"name": "RELATED_IMAGE", "value": related},
+		map[string]any{"name": "RELATED_IMAGE_MEMCACHED", "value": related},
 	}}
+}
+
+func TestTwoImagesOfTheSameLastPart(t *testing.T) {
+	_, err := fullName("app", []string{"a.example.com/app:1", "b.example.com:5000/app@" + digest, "a.example.com/app:2"})
+	if err == nil || !strings.Contains(err.Error(), "write one of them whole: a.example.com/app, b.example.com:5000/app") {
+		t.Errorf("error: %v", err)
+	}
 }
 
 func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {

@@ -38,7 +38,7 @@ func newCommand() *cobra.Command {
 	p.StringVarP(&f.output, "output", "o", "text", "text (a line per object) or json (one document)")
 	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long the whole command may take")
 	p.StringArrayVar(&f.overrides.images, "set-image", nil,
-		"NAME=REF: run another image than the build has (repeatable)")
+		"NAME=REF: use another image than the build names, by its name or the last part of it (repeatable)")
 	p.StringArrayVar(&f.overrides.env, "set-env", nil,
 		"CONTAINER/VARIABLE=VALUE: set an environment variable (repeatable)")
 	root.AddCommand(applyCommand(f), deleteCommand(f), diffCommand(f), waitCommand(f))
@@ -54,8 +54,8 @@ func applyCommand(f *flags) *cobra.Command {
 			"established, and then brings the rest. What is there already as wanted is not written again.\n" +
 			"An object that something else applied is never taken over without --adopt.",
 		Example: "  go run ./scripts/deploy apply overlays/amd64 \\\n" +
-			"    --set-image registry.example.com/memcached-operator=localhost:5001/memcached-operator:dev \\\n" +
-			"    --set-env manager/RELATED_IMAGE_MEMCACHED=localhost:5001/memcached:dev",
+			"    --set-image memcached-operator=localhost:5001/memcached-operator:dev \\\n" +
+			"    --set-image memcached-agent=localhost:5001/memcached-agent:dev",
 	}
 	command.Flags().BoolVar(&o.adopt, "adopt", false, "take over objects that something else applied")
 	command.Flags().BoolVar(&o.noWait, "no-wait", false, "do not wait until everything is ready")

@@ -37,6 +37,9 @@ func bundleCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&f.Version, "version", "", "version of the bundle (required)")
 	flags.StringVar(&f.Image, "image", "", "the operator's image (required)")
+	flags.StringVar(&f.AgentImage, "agent-image", "", "image of the agent in caches' Pods (default: as in the manifests)")
+	flags.StringVar(&f.MemcachedImage, "memcached-image", "",
+		"image of a Memcached that names none (default: as in the manifests)")
 	flags.StringSliceVar(&f.Channels, "channels", []string{"stable", "candidate"}, "channels that the version is in")
 	flags.StringVar(&f.DefaultChannel, "default-channel", "", "channel of those who choose none (default: the first)")
 	flags.StringVar(&f.CreatedAt, "created-at", "", "time of the release (default: as in the base)")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/distribution/reference"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
 
@@ -16,8 +17,8 @@ import (
 
 // imageFlags are those of the command image.
 type imageFlags struct {
-	dir, push, tool string
-	insecure        bool
+	dir, tag, tool string
+	push, insecure bool
 }
 
 func imageCommand() *cobra.Command {
@@ -25,11 +26,13 @@ func imageCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
 		Short: "Build the images that OLM reads, and push them",
-		Long: "Image prints the digest of what it built, or the reference by digest of what it pushed. Registries on this\n" +
-			"machine are spoken to in plain HTTP.",
+		Long: "Image prints the reference by digest of what it built, which a registry has once it is pushed. Without a\n" +
+			"container tool it keeps nothing on this machine. A tool keeps it, under its tag. Registries on this machine\n" +
+			"are spoken to in plain HTTP.",
 	}
 	flags := command.PersistentFlags()
-	flags.StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
+	flags.StringVar(&f.tag, "tag", "", "what the image is called, registry and tag (required)")
+	flags.BoolVar(&f.push, "push", false, "push it there; without it the image is only built")
 	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
 	command.AddCommand(f.filesCommand("bundle", image.Bundle), f.filesCommand("catalog", image.Catalog))
 	return command
@@ -40,12 +43,15 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 		Use:   name,
 		Short: "The image of the " + name,
 		Example: "  go run ./scripts/release image " + name + " \\\n" +
-			"    --push registry.example.com/memcached-operator-" + name + ":v0.1.0",
+			"    --tag registry.example.com/memcached-operator-" + name + ":v0.1.0 --push",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := bundle.ValidateImage("tag", f.tag); err != nil {
+				return err
+			}
 			if f.tool != "" {
 				return kind.BuildByTool(command.Context(), image.Tool{
-					Name: f.tool, Ref: f.push, Dir: f.dir, Out: command.ErrOrStderr(),
+					Name: f.tool, Ref: f.tag, Push: f.push, Dir: f.dir, Out: command.ErrOrStderr(),
 				})
 			}
 			return f.publish(command, name, kind)
@@ -58,19 +64,14 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 
 // publish builds an image, pushes it where that is asked for, and prints what came out.
 func (f *imageFlags) publish(command *cobra.Command, name string, kind image.Kind) error {
-	if f.push != "" {
-		if err := bundle.ValidateImage("push", f.push); err != nil {
-			return err
-		}
-	}
 	var result string
 	err := progress.Stage(command.Context(), "Image of the "+name, func(update func(string)) error {
 		index, err := kind.Build(f.dir)
 		if err != nil {
 			return err
 		}
-		if f.push == "" {
-			result, err = digestOf(index)
+		if !f.push {
+			result, err = f.reference(index)
 			return err
 		}
 		update("pushing")
@@ -83,13 +84,23 @@ func (f *imageFlags) publish(command *cobra.Command, name string, kind image.Kin
 	return err
 }
 
+// reference is what PushIndex would return.
+func (f *imageFlags) reference(index v1.ImageIndex) (string, error) {
+	named, err := reference.ParseNormalizedNamed(f.tag)
+	if err != nil {
+		return "", err
+	}
+	digest, err := digestOf(index)
+	return reference.TrimNamed(named).Name() + "@" + digest, err
+}
+
 func digestOf(index v1.ImageIndex) (string, error) {
 	digest, err := index.Digest()
 	return digest.String(), err
 }
 
 func (f *imageFlags) pushIndex(ctx context.Context, index v1.ImageIndex) (string, error) {
-	ref, err := oci.PushIndex(ctx, index, f.push, nameOptions(f.insecure)...)
+	ref, err := oci.PushIndex(ctx, index, f.tag, nameOptions(f.insecure)...)
 	if err != nil {
 		return "", errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
 	}

@@ -35,10 +35,10 @@ func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
 		want string
 	}{
 		{"bundle --version 0.1.0 --image " + host + "/operator:0.1.0 --dir " + dir, "memcached-operator.v0.1.0\n"},
-		{"image bundle --dir " + dir, "sha256:"},
-		{"image bundle --push " + host + "/bundle:v0.1.0 --dir " + dir, host + "/bundle@sha256:"},
+		{"image bundle --tag " + host + "/bundle:v0.1.0 --dir " + dir, host + "/bundle@sha256:"},
+		{"image bundle --tag " + host + "/bundle:v0.1.0 --push --dir " + dir, host + "/bundle@sha256:"},
 		{"catalog --bundle-image " + host + "/bundle:v0.1.0 --dir " + dir, "catalog.yaml is written\n"},
-		{"image catalog --push " + host + "/catalog:v0.1.0 --dir " + dir, host + "/catalog@sha256:"},
+		{"image catalog --tag " + host + "/catalog:v0.1.0 --push --dir " + dir, host + "/catalog@sha256:"},
 	}
 	for _, step := range steps {
 		out, err := run(t, strings.Fields(step.args)...)
@@ -61,9 +61,9 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"a digest that no registry has":   {"bundle --version 1.0.0 --use-image-digests --image " + host + "/operator:1", "the registry does not have " + host + "/operator:1"},
 		"a catalog of no bundle":          {"catalog --bundle-image registry.example.com/b:1", "make bundle"},
 		"a bundle's image without a host": {"catalog --bundle-image bundle:1", "--bundle-image"},
-		"an image of no bundle":           {"image bundle", "make bundle"},
-		"an unknown tool":                 {"image bundle --tool kaniko", "--tool"},
-		"a push to nowhere":               {"image bundle --push bundle", "--push"},
+		"an image of no bundle":           {"image bundle --tag registry.example.com/b:1", "make bundle"},
+		"an unknown tool":                 {"image bundle --tag registry.example.com/b:1 --tool kaniko", "--tool"},
+		"a push to nowhere":               {"image bundle --tag bundle --push", "--tag"},
 	}
 	t.Chdir("../..")
 	for name, tc := range tests {

@@ -1,9 +1,12 @@
 package render
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/distribution/reference"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
@@ -111,4 +114,43 @@ func TestImages(t *testing.T) {
 	if diff := cmp.Diff(want, Images(object)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// TestArgoCDsKustomizeSeesTheImagesOfCaches: what test/overlays proves of newer versions of kustomize.
+func TestArgoCDsKustomizeSeesTheImagesOfCaches(t *testing.T) {
+	files, err := repo.Load("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, want := "resources: [../overlays/arm64]\nimages:\n", []string{}
+	for _, image := range imagesOfDeployment(t, files, "overlays/arm64") {
+		name, err := reference.ParseNormalizedNamed(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := "mirror.example.org/" + path.Base(name.Name())
+		consumer += "  - {name: " + name.Name() + ", newName: " + other + ", newTag: 9.8.7}\n"
+		want = append(want, other+":9.8.7")
+	}
+	files["consumer/kustomization.yaml"] = []byte(consumer)
+	got := imagesOfDeployment(t, files, "consumer")
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" || len(got) != 3 {
+		t.Errorf("%d images (-want +got):\n%s", len(got), diff)
+	}
+}
+
+func imagesOfDeployment(t *testing.T, files repo.Files, dir string) []string {
+	t.Helper()
+	objects, err := NewCache().Build(files, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if o.GetKind() == "Deployment" {
+			return Images(o.Object)
+		}
+	}
+	t.Fatalf("%s has no Deployment", dir)
+	return nil
 }

@@ -35,6 +35,16 @@ func TestWhatAnOptionChanges(t *testing.T) {
 		"a Secret goes to the Deployment":    {func(o *Options) { o.PullSecret = "registry" }, csv, []string{"imagePullSecrets:\n              - name: registry"}},
 		"the default channel is the first":   {nil, "metadata/annotations.yaml", []string{"channel.default.v1: stable\n"}},
 		"the default channel may be another": {func(o *Options) { o.DefaultChannel = "candidate" }, "bundle.Dockerfile", []string{"channel.default.v1=candidate\n"}},
+		"images of caches": {
+			func(o *Options) {
+				o.AgentImage, o.MemcachedImage = "registry.example.com/team/agent:1", "registry.example.com/team/memcached:2"
+			}, csv,
+			[]string{
+				"name: RELATED_IMAGE_AGENT\n                  value: registry.example.com/team/agent:1\n",
+				"- name: agent\n    image: registry.example.com/team/agent:1\n",
+				"- name: memcached\n    image: registry.example.com/team/memcached:2\n",
+			},
+		},
 		"images by digest": {
 			func(o *Options) { o.Digest = pinned }, csv,
 			[]string{

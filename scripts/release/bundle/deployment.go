@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -21,7 +22,7 @@ const (
 // image is one that the operator needs, by a name of ours.
 type image struct{ name, ref string }
 
-// setDeployment fits the Deployment to OLM: the image of this version, images by digest where that is asked for, and
+// setDeployment fits the Deployment to OLM: the images of this version, images by digest where that is asked for, and
 // the namespaces to serve from the annotation that OLM sets.
 func (m *manifests) setDeployment(ctx context.Context, o Options) error {
 	container, err := m.managerContainer()
@@ -29,6 +30,9 @@ func (m *manifests) setDeployment(ctx context.Context, o Options) error {
 		return err
 	}
 	if err := container.PipeE(yaml.SetField("image", yaml.NewStringRNode(o.Image))); err != nil {
+		return err
+	}
+	if err := setImages(container, o); err != nil {
 		return err
 	}
 	if err := pinImages(ctx, container, o); err != nil {
@@ -57,6 +61,15 @@ func (m *manifests) managerContainer() (*yaml.RNode, error) {
 			m.deployment.GetName(), manager)
 	}
 	return container, nil
+}
+
+// setImages names the images of caches that the options name.
+func setImages(container *yaml.RNode, o Options) error {
+	named := map[string]string{"agent": o.AgentImage, "memcached": o.MemcachedImage}
+	return eachImage(container, func(node *yaml.Node, name string) error {
+		node.Value = cmp.Or(named[name], node.Value)
+		return nil
+	})
 }
 
 // pinImages replaces each image by its digest, where there is somebody to ask for it.

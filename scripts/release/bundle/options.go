@@ -17,6 +17,8 @@ import (
 type Options struct {
 	Version        string   // such as 0.1.0
 	Image          string   // the operator's
+	AgentImage     string   // of the agent in caches' Pods; empty: as the manifests have it
+	MemcachedImage string   // of a Memcached that names none; empty: as the manifests have it
 	Channels       []string // that the version is in
 	DefaultChannel string   // of the package; empty: the first of Channels
 
@@ -41,6 +43,8 @@ func (o Options) Validate() error {
 	return errors.Join(
 		ValidateVersion("version", o.Version),
 		ValidateImage("image", o.Image),
+		validateIfAny("agent-image", o.AgentImage),
+		validateIfAny("memcached-image", o.MemcachedImage),
 		o.validateChannels(),
 		o.validateTime(),
 		o.validateReplaces(),
@@ -94,6 +98,13 @@ func ValidateImage(flag, image string) error {
 		return invalid(flag, image, "has neither tag nor digest", imageRemedy)
 	}
 	return nil
+}
+
+func validateIfAny(flag, image string) error {
+	if image == "" {
+		return nil
+	}
+	return ValidateImage(flag, image)
 }
 
 func (o Options) validateChannels() error {

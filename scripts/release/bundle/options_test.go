@@ -65,6 +65,10 @@ func TestOptionsThatAreRefused(t *testing.T) {
 			func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", "older" }, []string{"--skip-range", `"older"`, ">=0.1.0 <0.2.0"},
 		},
 		"a Secret of an impossible name": {func(o *Options) { o.PullSecret = "A" }, []string{"--pull-secret", `"A"`}},
+		"images of caches without a tag": {
+			func(o *Options) { o.AgentImage, o.MemcachedImage = "r.example.com/a", "memcached:1" },
+			[]string{"--agent-image", "neither tag", "--memcached-image", "no registry"},
+		},
 		"several mistakes, all of them said": {
 			func(o *Options) { o.Version, o.Image, o.Channels = "x", "y", nil }, []string{"--version", "--image", "--channels"},
 		},

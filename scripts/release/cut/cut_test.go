@@ -32,7 +32,7 @@ func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
 	out := run(t, good(root))
 
 	for file, want := range map[string][]string{
-		"Makefile":                             {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n", "--set-image " + registry + "/memcached-operator="},
+		"Makefile":                             {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n"},
 		"operator/config/manager/manager.yaml": {"image: " + image + "\n"},
 		"gitops/settings/settings.yaml":        {"operatorImage: " + image + "\n", "# The operator's image"},
 		"docs/install.md":                      {"Since 0.1.0.", "VERSION=0.2.0\n", "newTag: 0.2.0\n"},

@@ -35,8 +35,7 @@ func repository(t *testing.T) string {
 	writeFile(t, root, values.Path, agentSetting.ReplaceAllString(settings, "agentImage: "+oldAgent))
 	writeFile(t, root, agentVersion, "0.1.0\n")
 	writeFile(t, root, "operator/cmd/agent/main.go", "package main\n")
-	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n"+
-		"deploy:\n\t@deploy --set-image registry.example.com/memcached-operator=$(IMG)\n")
+	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n")
 	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewTag: 0.1.0\n")
 	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
 	dir := filepath.Join(root, bundle.Dir)

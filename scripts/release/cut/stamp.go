@@ -90,7 +90,7 @@ func (r *Release) stampManifests(dir string, f *facts) error {
 	return edit(dir, managerFile, pairs...)
 }
 
-// stampMakefile writes the defaults of make. The image in the manifests is what make deploy replaces.
+// stampMakefile writes the defaults of make.
 func (r *Release) stampMakefile(dir string, f *facts) error {
 	content, err := os.ReadFile(filepath.Join(dir, makefile))
 	if err != nil {
@@ -103,7 +103,6 @@ func (r *Release) stampMakefile(dir string, f *facts) error {
 	return edit(dir, makefile,
 		"VERSION ?= "+f.oldVersion, "VERSION ?= "+r.Version,
 		"REGISTRY ?= "+string(registry[1])+"\n", "REGISTRY ?= "+r.Registry+"\n",
-		"--set-image "+nameOf(f.oldImage)+"=", "--set-image "+nameOf(f.image)+"=",
 	)
 }
 

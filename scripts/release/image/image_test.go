@@ -95,34 +95,34 @@ func TestDockerfilesThatNeedATool(t *testing.T) {
 }
 
 func TestWhatAToolIsTold(t *testing.T) {
-	const platforms = "--platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
-	const file = " --file bundle/bundle.Dockerfile"
+	const ref = "r.example.com/b:1"
+	const platforms = " --platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
+	const from = " --file bundle/bundle.Dockerfile bundle"
 	tests := map[string]struct {
 		tool Tool
 		want []string
 	}{
 		"docker builds": {
-			Tool{Name: "docker"},
-			[]string{"docker buildx build --provenance=false --tag " + local + " " + platforms + file + " bundle"},
+			Tool{Name: "docker"}, []string{"docker build --tag " + ref + from},
 		},
 		"docker pushes": {
-			Tool{Name: "docker", Ref: "r.example.com/b:1"},
-			[]string{"docker buildx build --provenance=false --tag r.example.com/b:1 " + platforms + file + " --push bundle"},
+			Tool{Name: "docker", Push: true},
+			[]string{"docker build --tag " + ref + from, "docker push " + ref},
 		},
 		"podman builds": {
-			Tool{Name: "podman"}, []string{"podman build --manifest " + local + " " + platforms + file + " bundle"},
+			Tool{Name: "podman"}, []string{"podman build --manifest " + ref + platforms + from},
 		},
 		"buildah pushes": {
-			Tool{Name: "buildah", Ref: "r.example.com/b:1"},
+			Tool{Name: "buildah", Push: true},
 			[]string{
-				"buildah build --manifest r.example.com/b:1 " + platforms + file + " bundle",
-				"buildah manifest push --all r.example.com/b:1 docker://r.example.com/b:1",
+				"buildah build --manifest " + ref + platforms + from,
+				"buildah manifest push --all " + ref + " docker://" + ref,
 			},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			tc.tool.Dir = "bundle"
+			tc.tool.Dir, tc.tool.Ref = "bundle", ref
 			commands, err := tc.tool.commands(Bundle)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,143 @@
+// Package overlays proves that a consumer names all images of an overlay by kustomize alone, also without a clone.
+package overlays
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/distribution/reference"
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+const root = "../.."
+
+// TestEachImageIsSetInEveryOverlay: the entries of images change each place of an image, and nothing else. It is built
+// by the library that kubectl has.
+func TestEachImageIsSetInEveryOverlay(t *testing.T) {
+	images := defaults(t)
+	for _, overlay := range all(t) {
+		t.Run(overlay, func(t *testing.T) {
+			before := build(t, filepath.Join(root, overlay))
+			for _, image := range images {
+				if !strings.Contains(before, ": "+image.ref+"\n") {
+					t.Errorf("%s is not in it", image.ref)
+				}
+			}
+			dir := tempDir(t)
+			writeFile(t, filepath.Join(dir, "kustomization.yaml"), consumer(relative(t, dir, overlay), images))
+			if diff := cmp.Diff(replaced(before, images), build(t, dir)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// image is one that the manifests name, and one of a consumer's.
+type image struct{ ref, name, newName, newTag string }
+
+// imageInManager is an image of the operator's Deployment, also where a variable of the environment holds it.
+var imageInManager = regexp.MustCompile(`(?m)(?:^ +image:|name: RELATED_IMAGE_\w+\n +value:) (\S+)$`)
+
+// defaults are the images of the manifests.
+func defaults(t *testing.T) []image {
+	t.Helper()
+	manager, err := os.ReadFile(root + "/operator/config/manager/manager.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var images []image
+	for _, match := range imageInManager.FindAllSubmatch(manager, -1) {
+		named, err := reference.ParseNormalizedNamed(string(match[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := named.Name()
+		images = append(images, image{string(match[1]), name, "mirror.example.org/" + path.Base(name), "9.8.7"})
+	}
+	if len(images) != 3 {
+		t.Fatalf("the manifests name %d images: the operator's, the agent's and memcached's are wanted", len(images))
+	}
+	return images
+}
+
+// all are the overlays that install the operator.
+func all(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d overlays, error %v", len(files), err)
+	}
+	var overlays []string
+	for _, file := range files {
+		overlays = append(overlays, "overlays/"+filepath.Base(filepath.Dir(file)))
+	}
+	return overlays
+}
+
+func consumer(resource string, images []image) string {
+	text := "resources:\n  - " + resource + "\nimages:\n"
+	for _, i := range images {
+		text += "  - {name: " + i.name + ", newName: " + i.newName + ", newTag: " + i.newTag + "}\n"
+	}
+	return text
+}
+
+func replaced(manifests string, images []image) string {
+	for _, i := range images {
+		manifests = strings.ReplaceAll(manifests, ": "+i.ref+"\n", ": "+i.newName+":"+i.newTag+"\n")
+	}
+	return manifests
+}
+
+func build(t *testing.T, dir string) string {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(manifests)
+}
+
+// relative is the path that kustomize accepts; an absolute one it refuses.
+func relative(t *testing.T, from, overlay string) string {
+	t.Helper()
+	to, err := filepath.Abs(filepath.Join(root, overlay))
+	if err != nil {
+		t.Fatal(err)
+	}
+	way, err := filepath.Rel(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return way
+}
+
+// tempDir is a folder by its own name, and not by that of a link to it: from there two dots would lead elsewhere.
+func tempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
