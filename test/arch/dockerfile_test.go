@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/test/arch/base"
 )
 
 // TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, on bases that are
@@ -25,7 +26,7 @@ import (
 // cache. It is kept by all that goes into a package, compiler, flags and sources, so that a Dockerfile that differs in
 // any of it finds nothing there and makes another program.
 func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {
-	builder := pushBuilder(t)
+	builder := base.Push(t, host)
 	for program, build := range map[string]struct {
 		index string
 		args  []string
@@ -62,9 +63,7 @@ func buildDockerfile(t *testing.T, builder, program string, args ...string) stri
 		"--platform", strings.Join(platforms, ","), "--manifest", ref,
 		"--build-arg", "BUILDER=" + builder, "--build-arg", "BASE=scratch",
 		// Debian 12's buildah does not know by itself what it runs on.
-		"--build-arg", "BUILDPLATFORM=" + oci.Host().String(),
-		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE") + ":/go/pkg/mod",
-		"--volume", goenv(t, "GOCACHE") + ":/go/cache"}, args)
+		"--build-arg", "BUILDPLATFORM=" + oci.Host().String()}, base.Caches(t), args)
 	buildah(t, append(build, ".")...)
 	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
 	return ref

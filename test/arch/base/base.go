@@ -1,6 +1,7 @@
 //go:build e2e
 
-package arch
+// Package base makes the image that the Dockerfile builds in, where the official one can't be pulled.
+package base
 
 import (
 	"archive/tar"
@@ -24,10 +25,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// pushBuilder makes a base image to build in, of this machine's Go and a shell, and returns its reference. It is an
-// index, as the official one is, but for other platforms than this machine's it holds nothing: a build that takes one
-// of those, to run it under emulation, fails.
-func pushBuilder(t *testing.T) string {
+// Push makes a base image to build in, of this machine's Go and a shell, and returns its reference. It is an index, as
+// the official one is, but for other platforms than this machine's it holds nothing: a build that takes one of those, to
+// run it under emulation, fails.
+func Push(t *testing.T, host string) string {
 	t.Helper()
 	var images []v1.Image
 	for _, platform := range oci.Platforms() {
@@ -148,6 +149,15 @@ func addFile(archive *tar.Writer, from, to string) error {
 	}
 	_, err = io.Copy(archive, file)
 	return err
+}
+
+// Caches are arguments of a build: it shares this machine's modules and what Go has compiled, and needs no network.
+func Caches(t *testing.T) []string {
+	t.Helper()
+	return []string{
+		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE") + ":/go/pkg/mod",
+		"--volume", goenv(t, "GOCACHE") + ":/go/cache",
+	}
 }
 
 func goenv(t *testing.T, variable string) string {
