@@ -3,7 +3,8 @@
 # makes the same binaries without Docker, as long as it is done with the builder's version of Go.
 # Both bases are indexes of the four platforms, by digest, and can be replaced, for a mirror say:
 #   docker build --build-arg BUILDER=mirror.example.com/golang:1.26.8 --build-arg BASE=scratch .
-# An older buildah, such as Debian 12's, has to be told what it runs on: --build-arg BUILDPLATFORM=linux/amd64.
+# An older buildah, such as Debian 12's, has to be told what it runs on when it builds for other platforms:
+# --build-arg BUILDPLATFORM=linux/amd64.
 ARG BUILDER=docker.io/library/golang:1.26.8@sha256:0f063af2d465d8dcae54cce04278ada488b96f77b42449c8d071e47d016cc65a
 ARG BASE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
 

@@ -81,7 +81,8 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
-		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/e2e $(ARGS)
+		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/tutorial \
+		./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
@@ -166,8 +167,9 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 
 .PHONY: docker-build
 docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah), as IMG and AGENT_IMG, for this machine.
-	@$(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION=$(VERSION) --tag '$(IMG)' .
-	@$(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
+	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
+	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION=$(VERSION) --tag '$(IMG)' .
+	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
 .PHONY: docker-push
 docker-push: ## Push the images that docker-build made.
