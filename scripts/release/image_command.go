@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/distribution/reference"
+	registry "github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
 
@@ -49,12 +50,17 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 			if err := bundle.ValidateImage("tag", f.tag); err != nil {
 				return err
 			}
-			if f.tool != "" {
-				return kind.BuildByTool(command.Context(), image.Tool{
-					Name: f.tool, Ref: f.tag, Push: f.push, Dir: f.dir, Out: command.ErrOrStderr(),
-				})
+			if f.tool == "" {
+				return f.publish(command, name, kind)
 			}
-			return f.publish(command, name, kind)
+			parsed, err := registry.ParseReference(f.tag, nameOptions(f.insecure)...)
+			if err != nil {
+				return err
+			}
+			return kind.BuildByTool(command.Context(), image.Tool{
+				Name: f.tool, Ref: f.tag, Push: f.push, HTTP: parsed.Context().Scheme() == "http",
+				Dir: f.dir, Out: command.ErrOrStderr(),
+			})
 		},
 	}
 	command.Flags().StringVar(&f.dir, "dir", bundle.Dir, "folder with the bundle and the catalog")

@@ -54,16 +54,13 @@ func buildDockerfile(t *testing.T, builder, program string, args ...string) stri
 	for _, platform := range oci.Platforms() {
 		platforms = append(platforms, platform.String())
 	}
-	download := exec.CommandContext(t.Context(), "go", "mod", "download")
-	download.Dir = root
-	output(t, download)
 	ref := host + "/" + program + ":dockerfile"
 	storage := []string{"--root", t.TempDir(), "--runroot", t.TempDir(), "--storage-driver", "vfs"}
 	build := slices.Concat(storage, []string{"build", "--isolation", "chroot", "--tls-verify=false", "--file", "Dockerfile",
 		"--platform", strings.Join(platforms, ","), "--manifest", ref,
 		"--build-arg", "BUILDER=" + builder, "--build-arg", "BASE=scratch",
 		// Debian 12's buildah does not know by itself what it runs on.
-		"--build-arg", "BUILDPLATFORM=" + oci.Host().String()}, base.Caches(t), args)
+		"--build-arg", "BUILDPLATFORM=" + oci.Host().String()}, base.Caches(t, root), args)
 	buildah(t, append(build, ".")...)
 	buildah(t, append(storage, "manifest", "push", "--all", "--tls-verify=false", ref, "docker://"+ref)...)
 	return ref

@@ -50,7 +50,7 @@ func newVisitor(t *testing.T) *visitor {
 		t.Fatal(err)
 	}
 	build := append([]string{"--build-arg", "BUILDER=" + base.Push(t, v.cluster.Registry), "--build-arg", "BASE=scratch"},
-		base.Caches(t)...)
+		base.Caches(t, v.clone)...)
 	v.mirrors = []string{"BUILD_ARGS=" + strings.Join(build, " "), "MEMCACHED_IMAGE=" + memcachedImage}
 	return v
 }

@@ -112,6 +112,13 @@ func TestWhatAToolIsTold(t *testing.T) {
 		"podman builds": {
 			Tool{Name: "podman"}, []string{"podman build --manifest " + ref + platforms + from},
 		},
+		"podman pushes without TLS": {
+			Tool{Name: "podman", Push: true, HTTP: true},
+			[]string{
+				"podman build --manifest " + ref + platforms + from,
+				"podman manifest push --all --tls-verify=false " + ref + " docker://" + ref,
+			},
+		},
 		"buildah pushes": {
 			Tool{Name: "buildah", Push: true},
 			[]string{

@@ -17,6 +17,7 @@ type Tool struct {
 	Name string // docker, podman or buildah
 	Ref  string // what the image is called
 	Push bool   // it to the registry of that name
+	HTTP bool   // without TLS, where the tool does not decide that by itself
 	Dir  string
 	Out  io.Writer
 }
@@ -59,7 +60,11 @@ func (t Tool) commands(k Kind) ([][]string, error) {
 		push = []string{docker, "push", t.Ref}
 	case "podman", "buildah":
 		build = append([]string{t.Name, "build", "--manifest", t.Ref, "--platform", platforms()}, from...)
-		push = []string{t.Name, "manifest", "push", "--all", t.Ref, "docker://" + t.Ref}
+		push = []string{t.Name, "manifest", "push", "--all"}
+		if t.HTTP {
+			push = append(push, "--tls-verify=false")
+		}
+		push = append(push, t.Ref, "docker://"+t.Ref)
 	default:
 		return nil, fmt.Errorf("--tool %q: docker, podman and buildah are possible, or none", t.Name)
 	}

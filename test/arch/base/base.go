@@ -152,8 +152,13 @@ func addFile(archive *tar.Writer, from, to string) error {
 }
 
 // Caches are arguments of a build: it shares this machine's modules and what Go has compiled, and needs no network.
-func Caches(t *testing.T) []string {
+func Caches(t *testing.T, root string) []string {
 	t.Helper()
+	download := exec.CommandContext(t.Context(), "go", "mod", "download")
+	download.Dir = root
+	if out, err := download.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", download, err, out)
+	}
 	return []string{
 		"--build-arg", "GOPROXY=off", "--volume", goenv(t, "GOMODCACHE") + ":/go/pkg/mod",
 		"--volume", goenv(t, "GOCACHE") + ":/go/cache",
