@@ -110,19 +110,19 @@ func TestWhatAToolIsTold(t *testing.T) {
 			[]string{"docker build --tag " + ref + from, "docker push " + ref},
 		},
 		"podman builds": {
-			Tool{Name: "podman"}, []string{"podman build --manifest " + ref + platforms + from},
+			Tool{Name: "podman"}, []string{"podman build --no-cache --manifest " + ref + platforms + from},
 		},
 		"podman pushes without TLS": {
 			Tool{Name: "podman", Push: true, HTTP: true},
 			[]string{
-				"podman build --manifest " + ref + platforms + from,
+				"podman build --no-cache --manifest " + ref + platforms + from,
 				"podman manifest push --all --tls-verify=false " + ref + " docker://" + ref,
 			},
 		},
 		"buildah pushes": {
 			Tool{Name: "buildah", Push: true},
 			[]string{
-				"buildah build --manifest " + ref + platforms + from,
+				"buildah build --no-cache --manifest " + ref + platforms + from,
 				"buildah manifest push --all " + ref + " docker://" + ref,
 			},
 		},

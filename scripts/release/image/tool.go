@@ -59,7 +59,8 @@ func (t Tool) commands(k Kind) ([][]string, error) {
 		build = append([]string{docker, "build", "--tag", t.Ref}, from...)
 		push = []string{docker, "push", t.Ref}
 	case "podman", "buildah":
-		build = append([]string{t.Name, "build", "--manifest", t.Ref, "--platform", platforms()}, from...)
+		// From its cache, podman would take the image of the first platform for all of them: the layers are the same.
+		build = append([]string{t.Name, "build", "--no-cache", "--manifest", t.Ref, "--platform", platforms()}, from...)
 		push = []string{t.Name, "manifest", "push", "--all"}
 		if t.HTTP {
 			push = append(push, "--tls-verify=false")
