@@ -30,6 +30,6 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand())
+	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand(), renewCommand())
 	return root
 }

@@ -60,7 +60,7 @@ func newCommand() *cobra.Command {
 
 // verify returns everything that is wrong, not only the first of it.
 func verify(ctx context.Context, root string, generators []string) ([]string, error) {
-	files, err := listFiles(ctx, root)
+	files, err := worktree.Files(ctx, root)
 	if err != nil {
 		return nil, err
 	}

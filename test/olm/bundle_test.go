@@ -196,18 +196,6 @@ func asAtFirst(t *testing.T) func(context.Context, string) (string, error) {
 	return func(_ context.Context, image string) (string, error) { return cmp.Or(first[image], image), nil }
 }
 
-// recorded answers with the digests that are in the bundle already.
-func recorded(pinned []string) func(context.Context, string) (string, error) {
-	return func(_ context.Context, image string) (string, error) {
-		for _, ref := range pinned {
-			if name, _, found := strings.Cut(ref, "@"); found && strings.HasPrefix(image, name+":") {
-				return ref, nil
-			}
-		}
-		return image, nil
-	}
-}
-
 // noise is text that can't be compressed well.
 func noise(size int) string {
 	var text strings.Builder

@@ -14,6 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/release/check"
+	"github.com/example-inc/memcached-operator/scripts/release/emit"
 )
 
 const (
@@ -43,23 +44,11 @@ func TestTheCatalogKeepsEveryRule(t *testing.T) {
 // TestTheBundleIsWhatItsSourcesMake makes it once more, by what the committed one says of itself.
 func TestTheBundleIsWhatItsSourcesMake(t *testing.T) {
 	have := committed(t)
-	var csv struct {
-		Metadata struct{ Annotations map[string]string }
-		Spec     struct{ Version, Replaces string }
+	options, err := emit.Recorded(have)
+	if err != nil {
+		t.Fatal(err)
 	}
-	unmarshal(t, have[csvFile], &csv)
-	var metadata struct{ Annotations map[string]string }
-	unmarshal(t, have[annotationsFile], &metadata)
-
-	want, err := bundle.Build(t.Context(), root, bundle.Options{
-		Version:        csv.Spec.Version,
-		Image:          csv.Metadata.Annotations["containerImage"],
-		Channels:       strings.Split(metadata.Annotations["operators.operatorframework.io.bundle.channels.v1"], ","),
-		DefaultChannel: metadata.Annotations["operators.operatorframework.io.bundle.channel.default.v1"],
-		Replaces:       strings.TrimPrefix(csv.Spec.Replaces, bundle.Package+".v"),
-		SkipRange:      csv.Metadata.Annotations["olm.skipRange"],
-		Digest:         recorded(relatedImages(t, have)),
-	})
+	want, err := bundle.Build(t.Context(), root, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,20 +140,6 @@ func versionName(t *testing.T, files bundle.Files) string {
 	var csv struct{ Metadata struct{ Name string } }
 	unmarshal(t, files[csvFile], &csv)
 	return csv.Metadata.Name
-}
-
-func relatedImages(t *testing.T, files bundle.Files) (images []string) {
-	t.Helper()
-	var csv struct {
-		Spec struct {
-			RelatedImages []struct{ Image string }
-		}
-	}
-	unmarshal(t, files[csvFile], &csv)
-	for _, related := range csv.Spec.RelatedImages {
-		images = append(images, related.Image)
-	}
-	return images
 }
 
 func unmarshal(t *testing.T, text string, into any) {

@@ -1,4 +1,4 @@
-package main
+package worktree
 
 import (
 	"context"
@@ -7,14 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// listFiles names the files a commit of everything would hold: tracked and new ones, but
-// neither ignored nor deleted ones.
-func listFiles(ctx context.Context, root string) ([]string, error) {
-	out, err := worktree.Git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+// Files names the regular files that a commit of everything would hold: tracked and new ones, but neither ignored nor
+// deleted ones.
+func Files(ctx context.Context, root string) ([]string, error) {
+	out, err := Git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if err != nil {
 		return nil, err
 	}
