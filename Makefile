@@ -136,6 +136,14 @@ versions: ## Write the copies of versions, images and digests anew, each from th
 fmt: ## Format the code.
 	@gofmt -w operator scripts test
 
+.PHONY: rebrand
+rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME=, each optional (docs/forking.md). ARGS=--dry-run.
+	@go run ./scripts/rebrand $(call given,module,MODULE) $(call given,group,GROUP) \
+		$(call given,registry,REGISTRY) $(call given,name,NAME) $(ARGS)
+
+# Only what the command line names: an environment may have a NAME or a REGISTRY for something else.
+given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
+
 ##@ Build and push
 
 PLATFORMS ?= linux/arm64,linux/amd64,linux/s390x,linux/ppc64le

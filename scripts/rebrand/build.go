@@ -39,14 +39,20 @@ func (c *copied) build(ctx context.Context, update func(string)) error {
 			return err
 		}
 	}
-	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*"))
+	return c.overlays(update)
+}
+
+// overlays builds each overlay by kustomize.
+func (c *copied) overlays(update func(string)) error {
+	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*", "kustomization.yaml"))
 	if err != nil {
 		return err
 	}
-	for _, overlay := range overlays {
-		update("overlay " + filepath.Base(overlay))
-		if _, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), overlay); err != nil {
-			return fmt.Errorf("kustomize cannot build overlays/%s: %w", filepath.Base(overlay), err)
+	for _, file := range overlays {
+		dir := filepath.Dir(file)
+		update("overlay " + filepath.Base(dir))
+		if _, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir); err != nil {
+			return fmt.Errorf("kustomize cannot build overlays/%s: %w", filepath.Base(dir), err)
 		}
 	}
 	return nil
@@ -71,4 +77,3 @@ func environment() []string {
 		}, name)
 	})
 }
-

@@ -71,7 +71,7 @@ func (c *copied) make(ctx context.Context, root, check string) error {
 		{"Generate what is generated", c.generate},
 		{"Build all modules and overlays", c.build},
 		{"Look for old names", c.search},
-		{check, func(ctx context.Context, _ func(string)) error { return c.run(ctx, c.dir, strings.Fields(check)...) }},
+		{check, func(ctx context.Context, _ func(string)) error { return c.run(ctx, c.dir, "sh", "-c", check) }},
 	}
 	for _, step := range steps {
 		if step.title == "" {

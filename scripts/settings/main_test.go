@@ -30,6 +30,21 @@ func mine(t *testing.T) string {
 	return path
 }
 
+// examples are settings with a registry that is an example, whatever the shipped one is.
+func examples(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "settings.yaml")
+	example := strings.ReplaceAll(string(text), "registry.example.com/", "images.example.com/")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // run returns what the program prints, its error included.
 func run(args ...string) string {
 	var out bytes.Buffer
@@ -53,7 +68,7 @@ func TestShow(t *testing.T) {
 		want    []string
 		wantNot string
 	}{
-		"placeholders are called so":        {args: []string{"--file", shipped}, want: []string{"revision         main", "Still placeholders: repoURL, operatorImage, agentImage, catalogImage"}},
+		"placeholders are called so":        {args: []string{"--file", examples(t)}, want: []string{"revision         main", "Still placeholders: repoURL, operatorImage, agentImage, catalogImage"}},
 		"values of one's own need no note":  {args: []string{"--file", mine}, want: []string{"registry.acme.test/team"}, wantNot: "placeholder"},
 		"JSON for programs":                 {args: []string{"--file", mine, "-o", "json"}, want: []string{`"revision": "main"`, `"placeholders": []`}},
 		"an unknown format is refused":      {args: []string{"--file", mine, "-o", "xml"}, want: []string{"text and json"}},

@@ -86,8 +86,8 @@ func TestPrometheusTakesTheQueriesOfTheDocs(t *testing.T) {
 }
 
 var (
-	metricRow  = regexp.MustCompile("(?m)^\\| `(memcached_\\w+)` \\| (\\w+) \\|")
-	metricName = regexp.MustCompile(`\b(?:memcached_\w+|leader_election_master_status|up)\b`)
+	metricRow  = regexp.MustCompile("(?m)^\\| `((?:memcached_operator_|memcached_)\\w+)` \\| (\\w+) \\|")
+	metricName = regexp.MustCompile(`\b(?:memcached_operator_\w+|memcached_\w+|leader_election_master_status|up)\b`)
 )
 
 func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {

@@ -61,7 +61,7 @@ func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
 }
 
 // nodeMetric is a metric of a node, and the beginning of what it is selected by.
-var nodeMetric = regexp.MustCompile(`\b(up|memcached_\w+)\b(\{[^,}]*)?`)
+var nodeMetric = regexp.MustCompile(`\b(up|memcached_operator_\w+|memcached_\w+)\b(\{[^,}]*)?`)
 
 func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 	var monitor monitoringv1.PodMonitor

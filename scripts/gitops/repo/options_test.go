@@ -23,7 +23,7 @@ func small() Files {
 		"gitops/operator/direct/arm64/kustomization.yaml":  []byte(kustomization),
 		"gitops/operator/direct/arm64/x/kustomization.yml": []byte(kustomization),
 		SettingsFile: []byte("# where\ndata:\n  repoURL: https://git.example.com/a.git # Git\n  revision: main\n" +
-			"  argocdNamespace: argocd\n  architecture: amd64\n  operatorImage: registry.example.com/o:1\n" +
+			"  argocdNamespace: argocd\n  architecture: amd64\n  operatorImage: images.example.com/o:1\n" +
 			"  agentImage: registry.acme.test/a:1\n  memcachedImage: m:1\n  catalogImage: registry.acme.test/c@sha256:1\n"),
 	}
 }
@@ -91,7 +91,7 @@ func TestSettingsAreComplete(t *testing.T) {
 	}
 	want := Settings{
 		RepoURL: "https://git.example.com/a.git", Revision: "main", ArgoCDNamespace: "argocd", Architecture: "amd64",
-		OperatorImage: "registry.example.com/o:1", AgentImage: "registry.acme.test/a:1", MemcachedImage: "m:1", CatalogImage: "registry.acme.test/c@sha256:1",
+		OperatorImage: "images.example.com/o:1", AgentImage: "registry.acme.test/a:1", MemcachedImage: "m:1", CatalogImage: "registry.acme.test/c@sha256:1",
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// settings: they are either all examples, as in a repository that nobody has taken into use, or all somebody's own.
+// settings: none is an example once the repository is somebody's own; until then nobody follows it.
 func (r *run) settings() error {
 	settings, err := r.options.Files.Settings()
 	if err != nil {
@@ -31,7 +31,8 @@ func (r *run) settings() error {
 		if len(own) > 0 {
 			p.Text += ", beside your own " + strings.Join(own, ", ")
 		}
-		if len(own) > 0 || r.options.Strict {
+		// A fork or a release names its images in the tree; who follows the tree from Git names the repository first.
+		if slices.Contains(own, "repoURL") || r.options.Strict {
 			p.Level = Error
 		}
 		r.add(p)

@@ -40,11 +40,12 @@ func repository(t *testing.T) repo.Files {
 	return files
 }
 
-// shipped is the repository with the settings that it is shipped with.
+// shipped is the repository with settings that are all examples, whatever its own registry is.
 func shipped(t *testing.T) repo.Files {
 	t.Helper()
 	files := repository(t)
-	return files.With(repo.Files{repo.SettingsFile: files["scripts/settings/values/testdata/settings.yaml"]})
+	files = files.With(repo.Files{repo.SettingsFile: files["scripts/settings/values/testdata/settings.yaml"]})
+	return apply(t, files, replace(repo.SettingsFile, `registry\.example\.com`, "images.example.com"))
 }
 
 // taken is the repository after gitops-init.
@@ -52,9 +53,9 @@ func taken(t *testing.T) repo.Files {
 	t.Helper()
 	return apply(t, shipped(t),
 		replace(repo.SettingsFile, `git\.example\.com`, "git.acme.test"),
-		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
+		replace(repo.SettingsFile, `images\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
 		replace(repo.SettingsFile, `agentImage: .*`, "agentImage: registry.acme.test/memcached-agent:7"),
-		replace(repo.SettingsFile, `registry\.example\.com/memcached-operator-catalog@.*`,
+		replace(repo.SettingsFile, `images\.example\.com/memcached-operator-catalog@.*`,
 			"registry.acme.test/memcached-operator-catalog@sha256:"+strings.Repeat("7", 64)),
 		replace(repo.SettingsFile, `memcachedImage: .*`, "memcachedImage: registry.acme.test/memcached:7"),
 	)

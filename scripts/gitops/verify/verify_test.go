@@ -33,7 +33,7 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		"and an error if somebody insists":     {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
 		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "beside your own repoURL, agentImage, catalogImage"}},
-		"so is the repository":                 {example(t, "repoURL"), false, Error, []string{"repoURL", "beside your own operatorImage, agentImage, catalogImage"}},
+		"the repository alone is a warning":    {example(t, "repoURL"), false, Warning, []string{"repoURL", "beside your own operatorImage, agentImage, catalogImage"}},
 		"a catalog by tag is an error":         {catalog(t, ":v1"), false, Error, []string{"catalogImage", "has no digest"}},
 		"one with a digest of zeros a warning": {catalog(t, "@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
 		"or an error":                          {catalog(t, "@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
@@ -61,7 +61,7 @@ func of(file string, report Report) []Problem {
 func example(t *testing.T, setting string) repo.Files {
 	t.Helper()
 	value := map[string]string{
-		"repoURL": "https://git.example.com/a/b.git", "operatorImage": "registry.example.com/memcached-operator:1",
+		"repoURL": "https://git.example.com/a/b.git", "operatorImage": "images.example.com/memcached-operator:1",
 	}[setting]
 	return apply(t, taken(t), replace(repo.SettingsFile, setting+`: .*`, setting+": "+value))
 }

@@ -104,6 +104,9 @@ func (id Identity) Spellings() []string {
 	var all []string
 	for _, name := range []string{id.Module, id.Group, id.Registry, id.Name} {
 		escaped := regexp.QuoteMeta(name)
+		if escaped == name { // localhost:5001: without an escape of its own it could not be told from the name itself
+			escaped = strings.ReplaceAll(name, ":", `\:`)
+		}
 		all = append(all, name, escaped, strings.ReplaceAll(escaped, `\`, `\\`))
 	}
 	return append(all,

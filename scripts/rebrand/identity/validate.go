@@ -86,7 +86,7 @@ func validateName(name string) error {
 // LongestName finds the longest DNS label in a text that holds the name. Objects have such labels as names.
 func (id Identity) LongestName(text string) string {
 	longest := ""
-	for _, label := range regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`).FindAllString(text, -1) {
+	for _, label := range regexp.MustCompile(`[-a-z0-9]*`+regexp.QuoteMeta(id.Name)+`[-a-z0-9]*`).FindAllString(text, -1) {
 		if len(label) > len(longest) && len(label) <= validation.DNS1035LabelMaxLength {
 			longest = label
 		}

@@ -115,7 +115,7 @@ func project(text string, from, to identity.Identity) string {
 	group, domain := from.Domain()
 	nextGroup, nextDomain := to.Domain()
 	for key, value := range map[string][2]string{"group": {group, nextGroup}, "domain": {domain, nextDomain}} {
-		line := regexp.MustCompile(`(?m)^(\s*` + key + `: )` + regexp.QuoteMeta(value[0]) + `$`)
+		line := regexp.MustCompile(`(?m)^([ -]*` + key + `: )` + regexp.QuoteMeta(value[0]) + `$`)
 		text = line.ReplaceAllString(text, "${1}"+value[1])
 	}
 	return text
