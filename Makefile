@@ -78,14 +78,22 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME. What is found is written
 		done; \
 	done
 
+.PHONY: needs
+needs: ## List the programs of this machine that a target needs, with their packages: PURPOSE=demo, e2e, e2e-arch or bench.
+	@go run ./scripts/cluster needs '$(PURPOSE)'
+
+PURPOSE ?= demo
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
+	@go run ./scripts/cluster needs e2e --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
 		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/tutorial \
 		./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
+	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
 .PHONY: bench
@@ -95,10 +103,18 @@ bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create 
 PROFILE ?=
 
 .PHONY: lint
-lint: ## Hold the house rules (.golangci.yaml).
+lint: dead ## Hold the house rules (.golangci.yaml), and find functions that nothing calls.
 	@$(TOOL) golangci-lint run ./...
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod golangci-lint run -c ../../../.golangci.yaml ./...
+
+# deadcode ends well also where it finds something.
+.PHONY: dead
+dead:
+	@for module in . scripts/gitops test/bench/plot; do \
+		found="$$(cd "$$module" && go tool -modfile="$(CURDIR)/scripts/tools/go.mod" deadcode -test -tags e2e ./...)"; \
+		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
+	done
 
 .PHONY: verify
 verify: ## Check that generated files are up to date and files are short.

@@ -28,7 +28,7 @@ func newCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at once")
 	up, down, status, env := upCommand(f), downCommand(f), statusCommand(f), envCommand(f)
 	f.addSimulated(up, down, status, env)
-	root.AddCommand(buildCommand(), assetsCommand(), up, down, status, env)
+	root.AddCommand(buildCommand(), assetsCommand(), f.needsCommand(), up, down, status, env)
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/target"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -27,7 +28,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	}
 	down()
 	t.Cleanup(down)
-	cluster, err := local.Up(t.Context(), local.Options{Name: name, ArgoCD: true})
+	cluster, err := local.Up(t.Context(), local.Options{Name: name, ArgoCD: true, Needs: preflight.Memcached()})
 	if err != nil {
 		t.Fatal(err)
 	}

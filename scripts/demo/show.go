@@ -13,6 +13,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 	"github.com/example-inc/memcached-operator/scripts/progress"
@@ -29,6 +30,7 @@ const (
 // show brings everything up, shows that it works, and says what to try next.
 func show(ctx context.Context, out io.Writer, options local.Options) error {
 	started := time.Now()
+	options.Needs = preflight.Memcached()
 	cluster, err := local.Up(ctx, options)
 	if err != nil {
 		return err

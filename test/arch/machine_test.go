@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,14 +23,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
-
-// emulatorOf is QEMU's program for an architecture; empty for the machine's own.
-func emulatorOf(architecture string) string {
-	if architecture == runtime.GOARCH {
-		return ""
-	}
-	return "qemu-" + oci.KernelName(architecture) + "-static"
-}
 
 // pull asks the registry for an image as a node of a platform does.
 func pull(t *testing.T, ref string, platform v1.Platform) v1.Image {
@@ -91,7 +82,7 @@ func unpack(t *testing.T, image v1.Image) machine {
 			m.write(t, header.Name, archive)
 		}
 	}
-	emulator := emulatorOf(config.Architecture)
+	emulator := preflight.Emulator(config.Architecture)
 	if emulator == "" {
 		return m
 	}

@@ -57,7 +57,7 @@ func prepare(ctx context.Context) (err error) {
 	if root, err = builds.Root(); err != nil {
 		return err
 	}
-	if err := preflight.Ensure(ctx, needs(), true); err != nil {
+	if err := preflight.Ensure(ctx, preflight.Architectures(), true); err != nil {
 		return err
 	}
 	var agent oci.Program
@@ -81,20 +81,4 @@ func pushIndex(ctx context.Context, program oci.Program, name string) (ref strin
 		return err
 	})
 	return ref, err
-}
-
-func needs() []preflight.Need {
-	needs := []preflight.Need{
-		{Program: "apt-get", Package: "apt", Why: "fetches memcached for other architectures"},
-		{Program: "dpkg-deb", Package: "dpkg", Why: "unpacks it"},
-		{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"},
-	}
-	for _, platform := range oci.Platforms() {
-		if emulator := emulatorOf(platform.Architecture); emulator != "" {
-			needs = append(needs, preflight.Need{
-				Program: emulator, Package: "qemu-user-static", Why: "runs programs for " + platform.Architecture,
-			})
-		}
-	}
-	return needs
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
@@ -62,7 +63,7 @@ func (s *site) install(t *testing.T) {
 }
 
 func (s *site) bringUp(ctx context.Context) error {
-	cluster, err := local.Up(ctx, local.Options{Name: s.name, ArgoCD: true, ArgoCDVersion: s.argoCD})
+	cluster, err := local.Up(ctx, local.Options{Name: s.name, ArgoCD: true, ArgoCDVersion: s.argoCD, Needs: preflight.Memcached()})
 	if err != nil {
 		return err
 	}

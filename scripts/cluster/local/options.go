@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 )
 
 // Options say what cluster is wanted.
@@ -14,6 +15,9 @@ type Options struct {
 	// may have any, and a new one gets Argo CD 2.
 	ArgoCDVersion string
 	NoInstall     bool // refuse instead of installing what the machine lacks
+
+	// Needs are what the caller calls beside the cluster, so that all that is missing is installed at once.
+	Needs []preflight.Need
 }
 
 // programs returns what the cluster is built from, and the exact version of Argo CD, if it is to have that.

@@ -24,6 +24,9 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := preflight.Ensure(ctx, append(preflight.Cluster(opts.ArgoCD), opts.Needs...), !opts.NoInstall); err != nil {
+		return nil, err
+	}
 	if running, err := Find(opts.Name); err == nil {
 		if err := opts.accept(running, argoCDVersion); err != nil {
 			return nil, err
@@ -31,9 +34,6 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		return running, nil
 	}
 	opts.ArgoCDVersion = argoCDVersion
-	if err := preflight.Ensure(ctx, preflight.Cluster(opts.ArgoCD), !opts.NoInstall); err != nil {
-		return nil, err
-	}
 	binaries, err := builds.Ensure(ctx, programs...)
 	if err != nil {
 		return nil, err

@@ -12,53 +12,37 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Need is something that has to be on the machine.
-type Need struct {
-	Program string // on the search path, or a CNI plugin where CNI is set
-	CNI     bool
-	Package string // of Debian and its kin
-	Why     string
+// State is a need, and whether this machine has it.
+type State struct {
+	Program   string `json:"program"`
+	Package   string `json:"package"`
+	Why       string `json:"why"`
+	Installed bool   `json:"installed"`
 }
 
-// Cluster is what the parts of a cluster call that doesn't come from Go modules.
-func Cluster(withArgoCD bool) []Need {
-	needs := []Need{
-		{Program: "git", Package: "git", Why: "holds the repository that Argo CD follows"},
-		{Program: "runc", Package: "runc", Why: "starts containers for containerd"},
-		{Program: "nft", Package: "nftables", Why: "kube-proxy writes its rules with it"},
-		{Program: "mount", Package: "mount", Why: "the kubelet mounts volumes with it"},
-		{Program: "ptp", CNI: true, Package: "containernetworking-plugins", Why: "gives Pods their network"},
-		{Program: "host-local", CNI: true, Package: "containernetworking-plugins", Why: "gives Pods their addresses"},
-		{Program: "loopback", CNI: true, Package: "containernetworking-plugins", Why: "gives Pods their localhost"},
+// Look finds out which of the needs this machine has.
+func Look(needs []Need) []State {
+	m := thisMachine()
+	states := make([]State, len(needs))
+	for i, need := range needs {
+		states[i] = State{Program: need.Program, Package: need.Package, Why: need.Why, Installed: m.has(need)}
 	}
-	if withArgoCD {
-		needs = append(needs, Need{Program: "redis-server", Package: "redis-server", Why: "is Argo CD's cache"})
-	}
-	return needs
-}
-
-// Memcached is what the memcached image is made from.
-func Memcached() []Need {
-	return []Need{
-		{Program: "memcached", Package: "memcached", Why: "is what goes into the image"},
-	}
+	return states
 }
 
 // Ensure makes the machine fit for a cluster, or says in one error all that stands against it.
-func Ensure(ctx context.Context, needs []Need, install bool) error {
+func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	m := thisMachine()
 	missing := m.missing(needs)
-	if problem := m.verdict(missing, install); problem != nil {
+	if problem := m.verdict(missing, mayInstall); problem != nil {
 		return problem
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	if err := aptInstall(ctx, packages(missing)); err != nil {
+	if err := install(ctx, missing); err != nil {
 		return err
 	}
 	return m.verdict(m.missing(needs), false)
@@ -121,7 +105,7 @@ func (m machine) missing(needs []Need) []Need {
 }
 
 // verdict is nil when all is there, or will be once the missing is installed.
-func (m machine) verdict(missing []Need, install bool) error {
+func (m machine) verdict(missing []Need, mayInstall bool) error {
 	var problems []string
 	if m.os != "linux" {
 		problems = append(problems, fmt.Sprintf("Linux is needed, for its namespaces (this is %s): "+
@@ -130,7 +114,7 @@ func (m machine) verdict(missing []Need, install bool) error {
 	if !m.root {
 		problems = append(problems, "root is needed, to make namespaces and mounts: run the command with sudo")
 	}
-	if !install || !m.has(Need{Program: "apt-get"}) || len(problems) > 0 {
+	if !mayInstall || !m.has(apt) || len(problems) > 0 {
 		for _, need := range missing {
 			problems = append(problems, fmt.Sprintf("%s is missing, which %s", need.Program, need.Why))
 		}
@@ -154,44 +138,4 @@ func packages(needs []Need) []string {
 		}
 	}
 	return names
-}
-
-func aptInstall(ctx context.Context, packages []string) error {
-	return progress.Stage(ctx, "Install packages", func(update func(string)) error {
-		allow, err := denyServices(policy)
-		if err != nil {
-			return err
-		}
-		defer allow()
-		commands := [][]string{
-			{"update"},
-			append([]string{"install", "--yes", "--no-install-recommends"}, packages...),
-		}
-		for _, args := range commands {
-			update(strings.Join(args, " "))
-			apt := exec.CommandContext(ctx, "apt-get", args...)
-			apt.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-			if out, err := apt.CombinedOutput(); err != nil {
-				return fmt.Errorf("%s: %w\n%s", apt, err, out)
-			}
-		}
-		return nil
-	})
-}
-
-// policy is asked by Debian's packages before they start their service.
-const policy = "/usr/sbin/policy-rc.d"
-
-// denyServices keeps packages such as redis-server from leaving a service running that nobody asked
-// for. A policy that the machine has already is its own.
-func denyServices(policy string) (allow func(), err error) {
-	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return func() {}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, err = file.WriteString("#!/bin/sh\nexit 101\n")
-	return func() { os.Remove(policy) }, errors.Join(err, file.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 )
 
@@ -28,7 +29,7 @@ func NewReal(ctx context.Context, tree, dir string, programs Programs, update fu
 	if _, err := local.Find(realName); err == nil {
 		return nil, fmt.Errorf("cluster %s runs already: go run ./scripts/cluster down --name %[1]s", realName)
 	}
-	cluster, err := local.Up(ctx, local.Options{Name: realName})
+	cluster, err := local.Up(ctx, local.Options{Name: realName, Needs: preflight.Memcached()})
 	if err != nil {
 		return nil, err
 	}

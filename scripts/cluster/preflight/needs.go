@@ -1,0 +1,104 @@
+package preflight
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+)
+
+// Need is something that has to be on the machine.
+type Need struct {
+	Program string // on the search path, or a CNI plugin where CNI is set
+	CNI     bool
+	Package string // of Debian and Ubuntu, which call all of them the same
+	Service string // that the package would start with the machine from then on
+	Why     string
+}
+
+// These are all the programs that the project calls and does not build. A test compares them with what the code calls.
+var (
+	apt    = Need{Program: "apt-get", Package: "apt", Why: "fetches packages"}
+	dpkg   = Need{Program: "dpkg-deb", Package: "dpkg", Why: "unpacks packages"}
+	rc     = Need{Program: "update-rc.d", Package: "init-system-helpers", Why: "keeps new services from starting"}
+	shell  = Need{Program: "sh", Package: "dash", Why: "runs a line of commands"}
+	cat    = Need{Program: "cat", Package: "coreutils", Why: "is a process that waits"}
+	uname  = Need{Program: "uname", Package: "coreutils", Why: "names the kernel"}
+	golang = Need{Program: "go", Package: "golang", Why: "builds everything"}
+	git    = Need{Program: "git", Package: "git", Why: "holds the repository that Argo CD follows"}
+
+	runc      = Need{Program: "runc", Package: "runc", Why: "starts containers for containerd"}
+	nft       = Need{Program: "nft", Package: "nftables", Why: "writes the rules of kube-proxy"}
+	mount     = Need{Program: "mount", Package: "mount", Why: "mounts volumes for the kubelet"}
+	ptp       = Need{Program: "ptp", CNI: true, Package: cniPlugins, Why: "gives Pods their network"}
+	hostLocal = Need{Program: "host-local", CNI: true, Package: cniPlugins, Why: "gives Pods their addresses"}
+	loopback  = Need{Program: "loopback", CNI: true, Package: cniPlugins, Why: "gives Pods their localhost"}
+	redis     = Need{
+		Program: "redis-server", Package: "redis-server", Service: "redis-server", Why: "is Argo CD's cache",
+	}
+
+	memcached = Need{
+		Program: "memcached", Package: "memcached", Service: "memcached", Why: "is put into the image of caches",
+	}
+	buildah = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
+)
+
+const cniPlugins = "containernetworking-plugins"
+
+// Base is what the README asks for, and what each Debian and Ubuntu has. None of it is ever installed.
+func Base() []Need { return []Need{golang, git, apt, dpkg, rc, shell, cat, uname} }
+
+// Cluster is what the parts of a cluster call that doesn't come from Go modules.
+func Cluster(withArgoCD bool) []Need {
+	needs := []Need{git, runc, nft, mount, ptp, hostLocal, loopback}
+	if withArgoCD {
+		needs = append(needs, redis)
+	}
+	return needs
+}
+
+// Memcached is what the image of memcached is made from, and what tests start.
+func Memcached() []Need { return []Need{memcached} }
+
+// Architectures is what builds images by the Dockerfile, and runs programs of other architectures.
+func Architectures() []Need {
+	needs := []Need{apt, dpkg, buildah}
+	for _, architecture := range oci.Architectures() {
+		if emulator := Emulator(architecture); emulator != "" {
+			needs = append(needs,
+				Need{Program: emulator, Package: "qemu-user-static", Why: "runs programs for " + architecture})
+		}
+	}
+	return needs
+}
+
+// Emulator is QEMU's program for an architecture; empty for the machine's own.
+func Emulator(architecture string) string {
+	if architecture == runtime.GOARCH {
+		return ""
+	}
+	return "qemu-" + oci.KernelName(architecture) + "-static"
+}
+
+// purposes are the runs that need something of the machine, by the name of their make target.
+var purposes = map[string]func() []Need{
+	"demo":     func() []Need { return append(Cluster(true), Memcached()...) },
+	"e2e":      func() []Need { return append(Cluster(true), Memcached()...) },
+	"e2e-arch": Architectures,
+	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
+}
+
+// Purposes names the runs that For knows.
+func Purposes() []string { return slices.Sorted(maps.Keys(purposes)) }
+
+// For returns what a run needs: demo, e2e, e2e-arch or bench.
+func For(purpose string) ([]Need, error) {
+	needs, ok := purposes[purpose]
+	if !ok {
+		return nil, fmt.Errorf("purpose %q: choose one of %s", purpose, strings.Join(Purposes(), ", "))
+	}
+	return needs(), nil
+}
