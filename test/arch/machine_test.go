@@ -21,7 +21,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // pull asks the registry for an image as a node of a platform does.
