@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -128,9 +130,9 @@ func summarize(ctx context.Context, out io.Writer, c *chain.Chain, keys chain.Ke
 func nextSteps(c *chain.Chain) string {
 	file := filepath.Join("gitops", "samples", "kustomization.yaml")
 	return fmt.Sprintf(`What to try next:
-
+%[9]s
   export KUBECONFIG=%[1]s
-  alias kubectl=%[2]s
+  kubectl() { %[2]s "$@"; }
 
   # Commit a size of 5, and watch Argo CD and the operator follow:
   cd %[3]s
@@ -144,5 +146,26 @@ func nextSteps(c *chain.Chain) string {
 
   # Take everything down:
   cd %[7]s && go run ./scripts/cluster down --name %[8]s
-`, c.Cluster.Kubeconfig, c.Cluster.Kubectl, c.Git.Dir, file, namespace, sample, c.Root, c.Cluster.Name)
+`, quoted(c.Cluster.Kubeconfig), quoted(c.Cluster.Kubectl), quoted(c.Git.Dir), file, namespace, sample,
+		quoted(c.Root), c.Cluster.Name, asRoot())
+}
+
+// asRoot begins the commands of a user who came by sudo: the files that they name are root's.
+func asRoot() string {
+	if os.Getenv("SUDO_USER") == "" {
+		return ""
+	}
+	return `
+  sudo env "PATH=$PATH" bash   # the cluster is root's
+`
+}
+
+var plain = regexp.MustCompile(`^[\w./@:=+-]+$`)
+
+// quoted is a path as a shell takes it, also with a space in it.
+func quoted(path string) string {
+	if plain.MatchString(path) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
