@@ -35,9 +35,6 @@ type visitor struct {
 
 func newVisitor(t *testing.T) *visitor {
 	t.Helper()
-	if err := preflight.Ensure(t.Context(), needs(), true); err != nil {
-		t.Fatal(err)
-	}
 	v := &visitor{t: t, clone: clone(t), cluster: up(t)}
 	v.env = append(worktree.Environment(), "KUBECONFIG="+v.cluster.Kubeconfig)
 	v.env = append(v.env, v.configureBuildah()...)
@@ -55,10 +52,6 @@ func newVisitor(t *testing.T) *visitor {
 	return v
 }
 
-func needs() []preflight.Need {
-	return append(preflight.Memcached(), preflight.Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"})
-}
-
 func up(t *testing.T) *local.Cluster {
 	t.Helper()
 	const name = "tutorial"
@@ -69,7 +62,7 @@ func up(t *testing.T) *local.Cluster {
 	}
 	down()
 	t.Cleanup(down)
-	cluster, err := local.Up(t.Context(), local.Options{Name: name})
+	cluster, err := local.Up(t.Context(), local.Options{Name: name, Needs: preflight.Tutorial()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ var (
 	shell  = Need{Program: "sh", Package: "dash", Why: "runs a line of commands"}
 	cat    = Need{Program: "cat", Package: "coreutils", Why: "is a process that waits"}
 	uname  = Need{Program: "uname", Package: "coreutils", Why: "names the kernel"}
+	maker  = Need{Program: "make", Package: "make", Why: "runs what the Makefile says"}
 	golang = Need{Program: "go", Package: "golang", Why: "builds everything"}
 	git    = Need{Program: "git", Package: "git", Why: "holds the repository that Argo CD follows"}
 
@@ -49,7 +50,7 @@ var (
 const cniPlugins = "containernetworking-plugins"
 
 // Base is what the README asks for, and what each Debian and Ubuntu has. None of it is ever installed.
-func Base() []Need { return []Need{golang, git, apt, dpkg, rc, shell, cat, uname} }
+func Base() []Need { return []Need{golang, git, maker, apt, dpkg, rc, shell, cat, uname} }
 
 // Cluster is what the parts of a cluster call that doesn't come from Go modules.
 func Cluster(withArgoCD bool) []Need {
@@ -62,6 +63,9 @@ func Cluster(withArgoCD bool) []Need {
 
 // Memcached is what the image of memcached is made from, and what tests start.
 func Memcached() []Need { return []Need{memcached} }
+
+// Tutorial is what goes through the commands of the tutorial.
+func Tutorial() []Need { return append(Memcached(), buildah) }
 
 // Architectures is what builds images by the Dockerfile, and runs programs of other architectures.
 func Architectures() []Need {
@@ -86,7 +90,7 @@ func Emulator(architecture string) string {
 // purposes are the runs that need something of the machine, by the name of their make target.
 var purposes = map[string]func() []Need{
 	"demo":     func() []Need { return append(Cluster(true), Memcached()...) },
-	"e2e":      func() []Need { return append(Cluster(true), Memcached()...) },
+	"e2e":      func() []Need { return append(Cluster(true), Tutorial()...) },
 	"e2e-arch": Architectures,
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
 }

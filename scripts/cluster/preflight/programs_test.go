@@ -25,6 +25,7 @@ var chosen = map[string][]string{
 	"operator/internal/agent/binary_e2e_test.go":            {},
 	"operator/internal/agent/supervisor/supervisor.go":      {},
 	"operator/internal/agent/supervisor/supervisor_test.go": {},
+	"scripts/cluster/builds/group_test.go":                  {},
 	"scripts/cluster/simulated/keeper.go":                   {},
 	"scripts/demo/show.go":                                  {},
 	"test/bench/lab/process.go":                             {},
@@ -36,6 +37,7 @@ var chosen = map[string][]string{
 	"test/integration/harness_test.go":                      {},
 	"test/integration/main_test.go":                         {},
 	"test/placement/harness_test.go":                        {},
+	"test/tutorial/visitor_test.go":                         {},
 	// What the project unpacks itself, from packages that it does not install.
 	"scripts/promtool/promtool.go":  {},
 	"test/monitoring/rules_test.go": {},
@@ -49,7 +51,9 @@ var chosen = map[string][]string{
 	"scripts/cluster/supervisor/part.go":     {"redis-server"},
 	"scripts/images/debian/debian.go":        {"apt-get", "dpkg-deb"},
 	"scripts/images/oci/memcached.go":        {"memcached"},
+	"scripts/rebrand/build.go":               {"go"},
 	"test/arch/machine_test.go":              emulators(),
+	"test/overlays/remote_test.go":           {"git", "go"},
 }
 
 // optional programs are called where they are, and done without elsewhere.
