@@ -320,6 +320,10 @@ catalog-push: ## Build the catalog's image and push it to CATALOG_IMG. With BUND
 	@$(ADD_BUNDLE)
 	@go run ./scripts/release image catalog --tag '$(CATALOG_IMG)' --push $(OLM_TOOL) $(ARGS)
 
+.PHONY: operatorhub
+operatorhub: ## Write what the OperatorHub community repositories want of bundle/ into OUT, such as a clone of one.
+	@go run ./scripts/release operatorhub --out '$(if $(filter file,$(origin OUT)),,$(OUT))' $(ARGS)
+
 .PHONY: release-prepare
 release-prepare: ## Write a version into every place of the tree, for you to commit: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1].
 	@go run ./scripts/release prepare --version '$(VERSION)' --registry '$(REGISTRY)' \

@@ -10,6 +10,7 @@ LABEL operators.operatorframework.io.bundle.channels.v1=stable,candidate
 LABEL operators.operatorframework.io.bundle.channel.default.v1=stable
 LABEL operators.operatorframework.io.test.mediatype.v1=scorecard+v1
 LABEL operators.operatorframework.io.test.config.v1=tests/scorecard/
+LABEL com.redhat.openshift.versions=v4.17
 
 COPY manifests /manifests/
 COPY metadata /metadata/

@@ -24,25 +24,26 @@ type brokenBundle struct {
 }
 
 const (
-	readable     = "the bundle can be read"
-	says         = "the annotations say what the bundle is"
-	isOne        = "the ClusterServiceVersion is one"
-	nameRule     = "the name is package and version"
-	replacesRule = "the version replaces an older one"
-	textRule     = "texts are neither missing nor too long"
-	askRule      = "there is somebody to ask"
-	iconRule     = "there is one icon"
-	knownRule    = "capabilities and categories are known ones"
-	formRule     = "annotations are well-formed"
-	ownedRule    = "owned APIs are the CustomResourceDefinitions of the bundle"
-	exampleRule  = "each owned API has an example, and each example an API"
-	fieldRule    = "each field has a descriptor, and each descriptor a field"
-	modeRule     = "each install mode is there once, and supported"
-	installRule  = "there is something to install"
-	scopeRule    = "permissions hold where they are needed, and no further"
-	relatedRule  = "related images are those in use, each once"
-	labelRule    = "the image's labels are the annotations"
-	kindRule     = "manifests are of kinds that every cluster has"
+	readable      = "the bundle can be read"
+	says          = "the annotations say what the bundle is"
+	isOne         = "the ClusterServiceVersion is one"
+	nameRule      = "the name is package and version"
+	replacesRule  = "the version replaces an older one"
+	textRule      = "texts are neither missing nor too long"
+	askRule       = "there is somebody to ask"
+	iconRule      = "there is one icon"
+	knownRule     = "capabilities and categories are known ones"
+	formRule      = "annotations are well-formed"
+	ownedRule     = "owned APIs are the CustomResourceDefinitions of the bundle"
+	exampleRule   = "each owned API has an example, and each example an API"
+	fieldRule     = "each field has a descriptor, and each descriptor a field"
+	modeRule      = "each install mode is there once, and supported"
+	installRule   = "there is something to install"
+	scopeRule     = "permissions hold where they are needed, and no further"
+	relatedRule   = "related images are those in use, each once"
+	labelRule     = "the image's labels are the annotations"
+	openShiftRule = "OpenShift's catalogs are those with the Kubernetes that is needed"
+	kindRule      = "manifests are of kinds that every cluster has"
 
 	crdFile     = "manifests/cache.example.com_memcacheds.yaml"
 	serviceFile = "manifests/memcached-operator-controller-manager-metrics-service_v1_service.yaml"
@@ -67,6 +68,10 @@ var brokenBundles = map[string]brokenBundle{
 	"a label that differs":                  {labelRule, "bundle.Dockerfile", "v1=stable,candidate", "v1=stable", "channels.v1=stable]"},
 	"a label that is missing":               {labelRule, "bundle.Dockerfile", "LABEL operators.operatorframework.io.bundle.package.v1=memcached-operator\n", "", "package.v1=memcached-operator]"},
 	"a channel that promises nothing":       {"channels have names that tell how far to trust them", annotationsFile, "stable,candidate", "stable,alpha", `"alpha" does not begin with`},
+	"no version of OpenShift":               {openShiftRule, annotationsFile, "com.redhat.openshift.versions: v4.17", "", `is "", want a form of v4.17`},
+	"OpenShift's versions as a list":        {openShiftRule, annotationsFile, "versions: v4.17", `versions: "v4.17,v4.18"`, `is "v4.17,v4.18", want a form`},
+	"an OpenShift with an older Kubernetes": {openShiftRule, annotationsFile, "versions: v4.17", "versions: v4.16-v4.18", "OpenShift 4.16 has Kubernetes 1.29, spec.minKubeVersion is 1.30.0"},
+	"a range that ends before it begins":    {openShiftRule, annotationsFile, "versions: v4.17", "versions: v4.18-v4.17", "the range ends before it begins"},
 	"a scorecard that is not there":         {"the scorecard's configuration is where the annotations say", "tests/scorecard/config.yaml", "", "", "tests/scorecard/config.yaml is missing"},
 	"a Deployment beside the CSV":           {kindRule, serviceFile, "kind: Service", "kind: Deployment", "a Deployment has no place"},
 	"an API that is optional":               {kindRule, serviceFile, "kind: Service", "kind: ServiceMonitor", "a ServiceMonitor has no place"},

@@ -127,10 +127,18 @@ func only(place **yaml.RNode, object *yaml.RNode) error {
 
 // files lays the bundle out.
 func (m *manifests) files(o Options) (Files, error) {
+	oldest, err := m.csv.GetString("spec.minKubeVersion")
+	if err != nil {
+		return nil, fmt.Errorf("%s: spec.minKubeVersion: %w", Base, err)
+	}
+	openShift, err := openShiftFrom(oldest)
+	if err != nil {
+		return nil, err
+	}
 	files := Files{
-		"bundle.Dockerfile":         dockerfile(o),
+		"bundle.Dockerfile":         dockerfile(o, openShift),
 		"catalog.Dockerfile":        catalogDockerfile,
-		"metadata/annotations.yaml": annotationsFile(o),
+		"metadata/annotations.yaml": annotationsFile(o, openShift),
 	}
 	objects := map[string]*yaml.RNode{
 		"manifests/" + Package + ".clusterserviceversion.yaml": m.csv,

@@ -43,6 +43,7 @@ var formatRules = []rule[*view]{
 			onlyIn(v.labels, v.annotations), onlyIn(v.annotations, v.labels))
 	}},
 	{"channels have names that tell how far to trust them", channelNames},
+	{"OpenShift's catalogs are those with the Kubernetes that is needed", openShift},
 	{"the scorecard's configuration is where the annotations say", func(v *view) messages {
 		file := v.annotations[scorecardKey] + "config.yaml"
 		return one(v.files[file] == "", "%s is missing: %s names it", file, scorecardKey)
