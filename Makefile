@@ -104,6 +104,10 @@ e2e-arch: ## Build, start and compare the images of all four architectures, by b
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
+.PHONY: kind
+kind: ## Install the operator on a new cluster of kind: WAY=overlay, direct or olm (Docker, kubectl, the internet).
+	@go run ./scripts/kind --way '$(WAY)' $(ARGS)
+
 .PHONY: bench
 bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create --page=' chooses, PROFILE=1 writes profiles.
 	@go run ./test/bench --page docs/performance.md $(if $(PROFILE),--profiles bin/profiles) $(ARGS)
@@ -111,7 +115,8 @@ bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create 
 PROFILE ?=
 
 .PHONY: lint
-lint: dead ## Hold the house rules (.golangci.yaml), and find functions that nothing calls.
+lint: dead ## Hold the house rules (.golangci.yaml), find functions that nothing calls, look at the workflows.
+	@go tool -modfile=scripts/tools/actionlint.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml
 	@$(TOOL) golangci-lint run ./...
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod golangci-lint run -c ../../../.golangci.yaml ./...
@@ -335,3 +340,17 @@ OUT ?= dist
 release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [OUT=dist] [MEMCACHED_IMAGE=]. Pushes nothing.
 	@go run ./scripts/release dist --version '$(VERSION)' --registry '$(REGISTRY)' --out '$(OUT)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
+
+.PHONY: release-sign
+release-sign: ## Sign the images and the checksums of the release in OUT, by cosign and without a key (for a forge's runner).
+	@go run ./scripts/release refs --dir '$(OUT)' --sums > '$(OUT).images'
+	@go run ./scripts/release refs --dir '$(OUT)' | xargs -n 1 cosign sign --yes
+	@cosign sign-blob --yes --bundle '$(OUT).SHA256SUMS.sigstore.json' '$(OUT)/SHA256SUMS'
+
+.PHONY: release-publish
+release-publish: ## Put the signed release in OUT on the forge's release page of TAG (needs gh and GH_TOKEN).
+	@tar -czf '$(OUT).tar.gz' '$(OUT)'
+	@gh release create '$(TAG)' --verify-tag --title '$(TAG)' --notes-file '$(OUT)/release-notes.md' \
+		'$(OUT).tar.gz' '$(OUT).SHA256SUMS.sigstore.json' $$(find '$(OUT)' -maxdepth 1 -type f ! -name release-notes.md)
+
+TAG ?=

@@ -31,6 +31,6 @@ func newCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand(), renewCommand())
-	root.AddCommand(operatorHubCommand())
+	root.AddCommand(operatorHubCommand(), refsCommand())
 	return root
 }

@@ -1,0 +1,92 @@
+package forge
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const root = "../.."
+
+func TestTheWorkflowsKeepEveryRule(t *testing.T) {
+	makefile, err := os.ReadFile(root + "/Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflows, err := Workflows(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ci.yaml", "release.yaml"}, slices.Sorted(maps.Keys(workflows))); diff != "" {
+		t.Errorf("workflows (-want +got):\n%s", diff)
+	}
+	for name, text := range workflows {
+		for _, problem := range Check(text, Targets(string(makefile))) {
+			t.Errorf("%s: %s", name, problem)
+		}
+	}
+}
+
+const good = `permissions: {}
+concurrency: ci
+jobs:
+  test:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    permissions:
+      contents: read # to check the code out
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with:
+          persist-credentials: false
+      - run: make test ARGS="$ARGS"
+`
+
+func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
+	tests := map[string]struct{ old, new, want string }{
+		"no permissions":                   {"permissions: {}\n", "", "permissions of the workflow must be {}"},
+		"permissions for all":              {"permissions: {}\n", "permissions: {contents: read}\n", "must be {}"},
+		"several at once":                  {"concurrency: ci\n", "", "concurrency is missing"},
+		"a system that changes":            {"ubuntu-24.04", "ubuntu-latest", `runs-on "ubuntu-latest"`},
+		"no end":                           {"    timeout-minutes: 5\n", "", "timeout-minutes is missing"},
+		"a job without permissions":        {"    permissions:\n      contents: read # to check the code out\n", "", "job test: permissions"},
+		"a permission without a reason":    {"read # to check the code out", "read", `"contents: read" has no reason`},
+		"a tag":                            {"3d3c42e5aac5ba805825da76410c181273ba90b1", "v7", "is not pinned"},
+		"a short commit":                   {"3d3c42e5aac5ba805825da76410c181273ba90b1", "3d3c42e", "is not pinned"},
+		"a commit without its version":     {" # v7.0.1", "", "is not pinned"},
+		"a version that moves":             {"# v7.0.1", "# v7", "is not pinned"},
+		"a token for every step":           {"persist-credentials: false", "fetch-depth: 1", "persist-credentials"},
+		"a script":                         {`make test ARGS="$ARGS"`, "go test ./...", "is not one target of make"},
+		"two commands":                     {`make test ARGS="$ARGS"`, "make test && curl example.com", "is not one target of make"},
+		"a target that is not there":       {"make test", "make tests", "the Makefile has no target tests"},
+		"an expression in a command":       {`"$ARGS"`, "${{ github.head_ref }}", "give an expression by env"},
+		"a file that is no YAML":           {"jobs:", "jobs: [", "yaml"},
+		"a permission that is not a right": {"contents: read #", "contents: all #", "has no reason"},
+	}
+	if problems := Check(good, []string{"test"}); len(problems) > 0 {
+		t.Fatalf("the good one: %v", problems)
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(good, tc.old) {
+				t.Fatalf("the good one does not hold %q", tc.old)
+			}
+			problems := Check(strings.ReplaceAll(good, tc.old, tc.new), []string{"test"})
+			said := func(problem string) bool { return strings.Contains(problem, tc.want) }
+			if !slices.ContainsFunc(problems, said) {
+				t.Errorf("nothing says %q: %v", tc.want, problems)
+			}
+		})
+	}
+}
+
+func TestTheTargetsOfAMakefile(t *testing.T) {
+	makefile := "VERSION ?= 1\nX := a:b\n.PHONY: a\na: b c ## Text.\n\t@echo d:\nfile.txt:\nb-2:\n"
+	if diff := cmp.Diff([]string{"a", "b-2"}, Targets(makefile)); diff != "" {
+		t.Errorf("targets (-want +got):\n%s", diff)
+	}
+}
