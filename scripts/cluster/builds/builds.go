@@ -134,5 +134,6 @@ func failure(cmd *exec.Cmd, output []byte, err error) error {
 	}
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 	lines = lines[max(0, len(lines)-tail):]
-	return fmt.Errorf("%s (in %s): %w\n%s", strings.Join(cmd.Args, " "), cmd.Dir, err, strings.Join(lines, "\n"))
+	return fmt.Errorf("%s (in %s): %w\n%s%s", strings.Join(cmd.Args, " "), cmd.Dir, err, strings.Join(lines, "\n"),
+		hint(string(output)+err.Error()))
 }
