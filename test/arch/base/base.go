@@ -26,8 +26,8 @@ import (
 )
 
 // Push makes a base image to build in, of this machine's Go and a shell, and returns its reference. It is an index, as
-// the official one is, but for other platforms than this machine's it holds nothing: a build that takes one of those, to
-// run it under emulation, fails.
+// the official one is, but for other platforms than this machine's it holds nothing: a build that takes one of those,
+// to run it under emulation, fails.
 func Push(t *testing.T, host string) string {
 	t.Helper()
 	var images []v1.Image
@@ -61,7 +61,9 @@ func builderFor(t *testing.T, platform v1.Platform, layers ...v1.Layer) v1.Image
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture = platform.OS, platform.Architecture
-	config.Config.Env = []string{"PATH=/usr/local/go/bin:/bin", "GOPATH=/go", "GOCACHE=/go/cache", "GOTOOLCHAIN=local", "HOME=/root"}
+	config.Config.Env = []string{
+		"PATH=/usr/local/go/bin:/bin", "GOPATH=/go", "GOCACHE=/go/cache", "GOTOOLCHAIN=local", "HOME=/root",
+	}
 	if image, err = mutate.ConfigFile(image, config); err != nil {
 		t.Fatal(err)
 	}
