@@ -69,7 +69,7 @@ func (f *facts) imagePairs(old semver.Version) []string {
 func (f *facts) versionPairs(old semver.Version) (pairs []string) {
 	for _, before := range []string{
 		"VERSION=", "newTag: ", "version: ", "--version ", "ref=v",
-		bundle.Package + ":", bundle.Package + ".v", "-bundle:v", "-catalog:v",
+		bundle.Package + ":", bundle.Package + ".v", bundle.Package + "/", "-bundle:v", "-catalog:v",
 	} {
 		pairs = append(pairs, before+old.String(), before+f.version.String())
 	}

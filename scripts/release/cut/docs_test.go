@@ -16,6 +16,7 @@ func TestWhatTellsToUseAVersionFollowsTheRelease(t *testing.T) {
 		},
 		"a ClusterServiceVersion":     {"docs/olm.md", "startingCSV: memcached-operator.v0.1.0", "startingCSV: memcached-operator.v0.2.0"},
 		"a pin":                       {"docs/olm.md", "**Pin:** `version: 0.1.0`", "**Pin:** `version: 0.2.0`"},
+		"a folder of OperatorHub":     {"docs/olm.md", "mkdir operators/memcached-operator/0.1.0", "mkdir operators/memcached-operator/0.2.0"},
 		"a range of patches":          {"docs/olm.md", "      version: 0.1.x", "      version: 0.2.x"},
 		"the ClusterExtension":        {versionRange, "path: /spec/source/catalog/version, value: 0.1.x}", "path: /spec/source/catalog/version, value: 0.2.x}"},
 		"an overlay by its URL":       {"README.md", "overlays/arm64?ref=v0.1.0", "overlays/arm64?ref=v0.2.0"},

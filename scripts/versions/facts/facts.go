@@ -19,7 +19,7 @@ import (
 type Found struct {
 	Values []Value
 	Stale  []Copy
-	Twice  []string // images and digests that are no copies of a home, and in several files
+	Twice  []string // images, digests and actions that have no home, and are in several files
 
 	root string
 }
@@ -86,7 +86,7 @@ func read(root string, names []string) (*Found, error) {
 	slices.SortFunc(found.Stale, func(a, b Copy) int {
 		return strings.Compare(fmt.Sprintf("%s:%9d", a.File, a.from), fmt.Sprintf("%s:%9d", b.File, b.from))
 	})
-	found.Twice = twice(files, known)
+	found.Twice = slices.Concat(twice(files, known), apart(files))
 	return found, nil
 }
 

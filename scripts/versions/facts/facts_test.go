@@ -113,6 +113,13 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			files: map[string]string{"a.yaml": "image: quay.io/a/tool:v1.2\n", "b/b.go": `"quay.io/a/tool:v1.2"`},
 			want:  []string{"quay.io/a/tool:v1.2 is in a.yaml, b/b.go: make one of them its home"},
 		},
+		"an action at two commits": {
+			files: map[string]string{
+				".github/workflows/a.yaml": "steps:\n  - uses: actions/checkout@1111 # v1\n  - uses: a/b/c@1\n",
+				".github/workflows/b.yaml": "steps:\n  - name: x\n    uses: actions/checkout@2222 # v2\n  - uses: a/b/c@1\n",
+			},
+			want: []string{"the workflows use actions/checkout at 1111 and 2222"},
+		},
 		"a digest in two files": {
 			files: map[string]string{"Dockerfile.other": "FROM scratch@" + digest + "\n", "docs/a.md": "`" + digest + "`"},
 			want:  []string{digest + " is in Dockerfile.other, docs/a.md"},
@@ -121,6 +128,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			files: map[string]string{
 				"a.yaml": "quay.io/a/tool:v1 quay.io/a/tool:v1\n", "b.go": "registry.example.com/a:1", "c.go": "registry.example.com/a:1",
 				"bundle/a.yaml": "quay.io/a/tool:v1", "x/testdata/a.yaml": "quay.io/a/tool:v1",
+				settings: "quay.io/a/tool:v1",
 			},
 		},
 	}

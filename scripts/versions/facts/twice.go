@@ -21,11 +21,38 @@ var pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v
 // example is what people replace by something of their own.
 var example = regexp.MustCompile(`^[a-z0-9.-]*(example\.com|localhost)[:/]`)
 
+// settings repeats images of the manifests. A release and make gitops-init write them.
+const settings = "gitops/settings/settings.yaml"
+
+// action is a step of a workflow, and the commit that it is pinned to. Workflows can only repeat it.
+var action = regexp.MustCompile(`(?m)^[\s-]*uses: ([\w.-]+/[\w./-]+)@(\S+)`)
+
+// apart finds actions that workflows pin to several commits.
+func apart(files map[string]string) (found []string) {
+	pins := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(name, ".github/") {
+			continue
+		}
+		for _, match := range action.FindAllStringSubmatch(files[name], -1) {
+			if !slices.Contains(pins[match[1]], match[2]) {
+				pins[match[1]] = append(pins[match[1]], match[2])
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if len(pins[name]) > 1 {
+			found = append(found, fmt.Sprintf("the workflows use %s at %s: pin it to one", name, strings.Join(pins[name], " and ")))
+		}
+	}
+	return found
+}
+
 // twice finds what is pinned in several files and is no copy of a home. One file may repeat it.
 func twice(files map[string]string, known map[span]bool) (found []string) {
 	in := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if unread.MatchString(name) {
+		if unread.MatchString(name) || name == settings {
 			continue
 		}
 		for _, at := range pinned.FindAllStringIndex(files[name], -1) {

@@ -1,0 +1,96 @@
+// Package release makes releases in copies of the repository, and runs the tests of what a release writes there: they
+// must hold for whoever releases to a registry of their own.
+package release
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+)
+
+const (
+	repository = "../.."
+	registry   = "ghcr.io/acme/team"
+	version    = "1000.2.3" // newer than any other
+
+	built = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+)
+
+// commands are the tests of what a release writes.
+var commands = [][]string{
+	{"test", "-trimpath", "-count=1", "-vet=off", "./test/olm", "./test/docs", "./test/crd", "./scripts/release/...",
+		"./scripts/settings/...", "./scripts/versions/..."},
+	{"-C", "scripts/gitops", "test", "-trimpath", "-count=1", "-vet=off", "./..."},
+	{"-C", "scripts/gitops", "run", "-trimpath", ".", "verify"},
+}
+
+func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
+	tests := map[string]string{
+		"by tag":    registry + "/cache:1.6.46",
+		"by digest": "docker.io/library/memcached:1.6.46@" + built,
+	}
+	for name, memcached := range tests { // of memcached; those of operator and agent always have a digest
+		t.Run(name, func(t *testing.T) {
+			root := released(t, memcached)
+			for _, args := range commands {
+				command := exec.CommandContext(t.Context(), "go", args...)
+				command.Dir, command.Env = root, append(worktree.Environment(), "PWD="+root)
+				if out, err := command.CombinedOutput(); err != nil {
+					t.Errorf("go %s: %v\n%s", strings.Join(args, " "), err, failures(out))
+				}
+			}
+		})
+	}
+}
+
+// released is a repository of its own with the files of this one, in which a release was made.
+func released(t *testing.T, memcached string) string {
+	t.Helper()
+	root := t.TempDir()
+	files := git(t, repository, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	names := strings.FieldsFunc(files, func(r rune) bool { return r == 0 })
+	if err := worktree.CopyFiles(repository, root, names); err != nil {
+		t.Fatal(err)
+	}
+	git(t, root, "init", "--quiet")
+	git(t, root, "add", "--all")
+	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "all")
+	r := &cut.Release{
+		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
+		Build: func(context.Context, string, string) (cut.Digests, error) {
+			return cut.Digests{Operator: built, Agent: built}, nil
+		},
+		AgentSources: func(context.Context, string) ([]string, error) { return []string{"operator/cmd/agent"}, nil },
+	}
+	if err := r.Run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	git(t, root, "add", "--all")
+	return root
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := worktree.Git(t.Context(), dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// failures leaves out what went well.
+func failures(out []byte) string {
+	var kept bytes.Buffer
+	for line := range bytes.Lines(out) {
+		if !bytes.HasPrefix(line, []byte("ok ")) && !bytes.HasPrefix(line, []byte("?  ")) {
+			kept.Write(line)
+		}
+	}
+	return kept.String()
+}
