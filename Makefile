@@ -70,6 +70,8 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 		gotestsum --format pkgname-and-test-fails -- -vet=off ./... $(ARGS)
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod \
 		gotestsum --format pkgname-and-test-fails -- -vet=off ./... $(ARGS)
+	@cd test/helm && $(FAST) go tool -modfile=../../scripts/tools/go.mod \
+		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS)
 
 # The compiler alone is FAST: tests and what they measure have the memory that users have.
 UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
@@ -120,11 +122,12 @@ lint: dead ## Hold the house rules (.golangci.yaml), find functions that nothing
 	@$(TOOL) golangci-lint run ./...
 	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
 	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod golangci-lint run -c ../../../.golangci.yaml ./...
+	@cd test/helm && go tool -modfile=../../scripts/tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
 
 # deadcode ends well also where it finds something.
 .PHONY: dead
 dead:
-	@for module in . scripts/gitops test/bench/plot; do \
+	@for module in . scripts/gitops test/bench/plot test/helm; do \
 		found="$$(cd "$$module" && go tool -modfile="$(CURDIR)/scripts/tools/go.mod" deadcode -test -tags e2e ./...)"; \
 		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
 	done
@@ -155,6 +158,7 @@ golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read 
 	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
 	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
+	@go test ./scripts/release/chart -run TestTheDocs -update
 	@go -C scripts/gitops test ./plan -update
 
 .PHONY: versions
@@ -335,6 +339,11 @@ release-prepare: ## Write a version into every place of the tree, for you to com
 		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(DRY_RUN),--dry-run) $(ARGS)
 
 OUT ?= dist
+
+.PHONY: chart
+chart: ## Write the Helm chart to dist/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARGS='--out ...'].
+	@go run ./scripts/release chart --version '$(VERSION)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
+		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: release
 release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [OUT=dist] [MEMCACHED_IMAGE=]. Pushes nothing.

@@ -19,8 +19,10 @@ var foreignKinds = []string{
 	"ClusterCatalog.olm.operatorframework.io",
 	"ClusterExtension.olm.operatorframework.io",
 	"ExternalSecret.external-secrets.io",
+	"HelmRelease.helm.toolkit.fluxcd.io",
 	"Issuer.cert-manager.io",
 	"Kustomization.kustomize.config.k8s.io", // no object: it is built
+	"OCIRepository.source.toolkit.fluxcd.io",
 	"OperatorGroup.operators.coreos.com",
 	"Subscription.operators.coreos.com",
 }

@@ -1,0 +1,50 @@
+package helm
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/release/chart"
+)
+
+func TestTheSchemaRefusesWhatCannotWork(t *testing.T) {
+	tests := map[string]struct {
+		values string
+		want   []string
+	}{
+		"a misspelled value":           {"replica: 2", []string{"replica", "not allowed"}},
+		"a misspelled value in a map":  {"crds: {instal: false}", []string{"/crds", "instal", "not allowed"}},
+		"an architecture that is none": {"architectures: [amd64, mips]", []string{"/architectures/1", "amd64", "s390x"}},
+		"no architecture":              {"architectures: []", []string{"/architectures", "minItems"}},
+		"a number as a tag":            {"image: {tag: 1.6}", []string{"/image/tag", "want string"}},
+		"a tag in the repository":      {"image: {repository: 'registry.example.com/operator:1'}", []string{"/image/repository"}},
+		"an image without a registry":  {"image: {repository: operator}", []string{"/image/repository"}},
+		"a digest that is none":        {"memcached: {image: {digest: abc}}", []string{"/memcached/image/digest", "abc"}},
+		"replicas below zero":          {"replicas: -1", []string{"/replicas", "minimum"}},
+		"a namespace that is no name":  {"watchNamespaces: [Team_A]", []string{"/watchNamespaces/0", "Team_A"}},
+		"a namespace twice":            {"watchNamespaces: [a, a]", []string{"/watchNamespaces"}},
+		"secrets by name alone":        {"imagePullSecrets: [registry]", []string{"/imagePullSecrets/0", "want object"}},
+		"a word for a switch":          {"metrics: {enabled: 'no'}", []string{"/metrics/enabled", "want boolean"}},
+		"an unknown pull policy":       {"image: {pullPolicy: always}", []string{"/image/pullPolicy", "IfNotPresent"}},
+		"a flag without dashes":        {"extraArgs: [sync-period=1h]", []string{"/extraArgs/0"}},
+		"a field resources don't have": {"resources: {memory: 1Gi}", []string{"/resources", "memory"}},
+	}
+	loaded := load(t, pack(t, chart.Options{Version: version}))
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := template(t, loaded, tc.values)
+			if err == nil {
+				t.Fatalf("%s is let in", tc.values)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error does not hold %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSchemaLetsInWhatOtherChartsPassOn(t *testing.T) {
+	mustTemplate(t, load(t, pack(t, chart.Options{Version: version})), "{global: {team: a}, enabled: true}")
+}

@@ -1,0 +1,167 @@
+package helm
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/example-inc/memcached-operator/scripts/release/chart"
+)
+
+// TestTheChartRendersWhatTheOverlaysBuild: with its defaults, and with each value that does what an overlay or a
+// component does.
+func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
+	tests := map[string]struct {
+		values     string
+		overlay    string
+		components []string
+	}{
+		"the defaults are several architectures": {overlay: "multiarch"},
+		"amd64 alone":                            {values: "architectures: [amd64]", overlay: "amd64"},
+		"arm64 alone":                            {values: "architectures: [arm64]", overlay: "arm64"},
+		"ppc64le alone":                          {values: "architectures: [ppc64le]", overlay: "ppc64le"},
+		"s390x alone":                            {values: "architectures: [s390x]", overlay: "s390x"},
+		"two replicas": {
+			values: "replicas: 2", overlay: "multiarch", components: []string{"two-replicas"},
+		},
+		"the operator's own namespace": {
+			values: "watchNamespaces: [" + namespace + "]", overlay: "multiarch", components: []string{"namespaced"},
+		},
+		"a private registry": {
+			values: "imagePullSecrets: [{name: registry}]", overlay: "multiarch", components: []string{"pull-secret"},
+		},
+		"the Prometheus Operator": {
+			values: "monitoring: {enabled: true}", overlay: "multiarch", components: []string{"monitoring"},
+		},
+		"all of it, on one architecture": {
+			values: "{architectures: [s390x], replicas: 2, watchNamespaces: [" + namespace + "], " +
+				"imagePullSecrets: [{name: registry}], monitoring: {enabled: true}}",
+			overlay: "s390x", components: []string{"two-replicas", "namespaced", "pull-secret", "monitoring"},
+		},
+	}
+	loaded := load(t, pack(t, chart.Options{Version: version}))
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := buildOverlay(t, tc.overlay, tc.components...)
+			// Helm creates the namespace, or somebody before: a release can't hold what it is stored in.
+			delete(want, "Namespace//"+namespace)
+			got := mustTemplate(t, loaded, tc.values)
+			for _, object := range got {
+				dropHelmsOwn(t, object)
+			}
+			if diff := cmp.Diff(want, got, inAnyOrder); diff != "" {
+				t.Errorf("(-overlay +chart):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNothingIsLeftInTheNamespaceOfTheOverlays(t *testing.T) {
+	all := "{replicas: 2, watchNamespaces: [team-a], monitoring: {enabled: true}}"
+	for name, values := range map[string]string{"the defaults": "", "all that is optional": all} {
+		t.Run(name, func(t *testing.T) {
+			rendered, err := templateIn(t, "another", load(t, pack(t, chart.Options{Version: version})), values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id, object := range rendered {
+				text, err := json.Marshal(object)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(text), namespace) {
+					t.Errorf("%s names %s:\n%.2000s", id, namespace, text)
+				}
+			}
+		})
+	}
+}
+
+// inAnyOrder compares lists of named entries, such as variables of which none refers to another: a patch moves what it
+// changes to the front.
+var inAnyOrder = cmp.FilterPath(func(path cmp.Path) bool {
+	index, ok := path.Last().(cmp.TypeAssertion)
+	entry, below := path.Index(-2).(cmp.MapIndex)
+	return ok && below && index.Type() == reflect.TypeFor[[]any]() && entry.Key().String() == "env"
+}, cmp.Transformer("byName", func(list []any) map[string]any {
+	byName := map[string]any{"": len(list)} // so that no name is there twice
+	for _, entry := range list {
+		if named, ok := entry.(map[string]any); ok {
+			byName[fmt.Sprint(named["name"])] = named
+		}
+	}
+	return byName
+}))
+
+// buildOverlay is what kustomize makes of a folder that names the overlay and the components.
+func buildOverlay(t *testing.T, overlay string, components ...string) objects {
+	t.Helper()
+	dir := t.TempDir()
+	for _, folder := range []string{"operator/config", "overlays"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "resources: [../overlays/" + overlay + "]\ncomponents:\n"
+	for _, component := range components {
+		text += "  - ../overlays/components/" + component + "\n"
+	}
+	mine := filepath.Join(dir, "mine")
+	if err := os.Mkdir(mine, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(mine, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, string(manifest))
+}
+
+// dropHelmsOwn takes away what only an object of a Helm release has, and fails where it is missing.
+func dropHelmsOwn(t *testing.T, content map[string]any) {
+	t.Helper()
+	object := &unstructured.Unstructured{Object: content}
+	want := map[string]string{
+		"helm.sh/chart":                chart.Name + "-" + version,
+		"app.kubernetes.io/instance":   chart.Name,
+		"app.kubernetes.io/managed-by": "Helm",
+		"app.kubernetes.io/version":    version,
+	}
+	labels, found := object.GetLabels(), map[string]string{}
+	for label := range want {
+		if value, ok := labels[label]; ok {
+			found[label] = value
+		}
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("Helm's labels of %s %s (-want +got):\n%s", object.GetKind(), object.GetName(), diff)
+	}
+	maps.DeleteFunc(labels, func(label, _ string) bool { return want[label] != "" })
+	object.SetLabels(labels)
+	if len(labels) == 0 {
+		unstructured.RemoveNestedField(content, "metadata", "labels")
+	}
+	if object.GetKind() == "CustomResourceDefinition" {
+		if got := object.GetAnnotations()["helm.sh/resource-policy"]; got != "keep" {
+			t.Errorf("%s has the resource policy %q: Helm would delete it with the release", object.GetName(), got)
+		}
+		unstructured.RemoveNestedField(content, "metadata", "annotations", "helm.sh/resource-policy")
+	}
+}
