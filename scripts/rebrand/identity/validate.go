@@ -31,7 +31,7 @@ func validateModule(path string) error {
 		return invalid("MODULE", path, "has no path after the host", fix)
 	}
 	if _, major, _ := module.SplitPathVersion(path); major != "" {
-		return invalid("MODULE", path, "ends in a major version", "leave out "+major+": links use the module path as an address")
+		return invalid("MODULE", path, "ends in a major version", "leave out "+major+": links use the path as an address")
 	}
 	return nil
 }
