@@ -28,7 +28,7 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "kind",
 		Short: "Install the operator on a new cluster of kind, and wait for a cache",
-		Long: "Kind makes a cluster, serves a registry and a Git repository on the address by which Docker's network reaches\n" +
+		Long: "Kind makes a cluster, serves a registry and a Git repository where Docker's network reaches\n" +
 			"this machine, and installs the operator by one of its install methods: overlay (make deploy), direct (Argo CD\n" +
 			"follows gitops/), or olm (Argo CD installs OLM, and OLM the operator). The cluster stays: kind delete cluster\n" +
 			"--name " + clusterName + " deletes it.",

@@ -24,7 +24,7 @@ const (
 	tag = "0.0.1-kind"
 )
 
-// argoCDModule names the version of Argo CD 3 that the tests run: kind gets the same, from the manifests of its release.
+// argoCDModule names the version of Argo CD 3 that the tests run: kind gets the same, from the release's manifests.
 const argoCDModule = "scripts/cluster/builds/argocd3/go.mod"
 
 func argoCD() (url string, err error) {

@@ -13,8 +13,8 @@ func operatorHubCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "operatorhub",
 		Short: "Write the folder that the OperatorHub community repositories want",
-		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml of bundle/ into a folder, which\n" +
-			"may be a clone of k8s-operatorhub/community-operators or of redhat-openshift-ecosystem/community-operators-prod.\n" +
+		Long: "It writes operators/<name>/<version> and operators/<name>/ci.yaml of bundle/ into a folder, such as\n" +
+			"a clone of k8s-operatorhub/community-operators or of redhat-openshift-ecosystem/community-operators-prod.\n" +
 			"It checks the rules that both publish, and writes nothing that breaks one.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
 		Args:    cobra.NoArgs,

@@ -95,7 +95,7 @@ func (s step) check(targets []string) (problems []string) {
 	matched := target.FindStringSubmatch(s.Run)
 	switch {
 	case strings.Contains(s.Run, "${{"):
-		problems = append(problems, fmt.Sprintf("run %q: give an expression by env, where it can not become a command", s.Run))
+		problems = append(problems, fmt.Sprintf("run %q: give an expression by env, where it is no command", s.Run))
 	case matched == nil:
 		problems = append(problems, fmt.Sprintf("run %q is not one target of make", s.Run))
 	case !slices.Contains(targets, matched[1]):

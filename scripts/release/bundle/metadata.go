@@ -29,8 +29,8 @@ func annotations(o Options, openShift string) [][2]string {
 // OpenShiftVersions is the annotation that tells which catalogs of OpenShift a bundle belongs into.
 const OpenShiftVersions = "com.redhat.openshift.versions"
 
-// kubernetesAhead is by how much the minor version of Kubernetes is ahead of that of the OpenShift 4 that holds it, since
-// OpenShift 4.3: Kubernetes 1.30 is in OpenShift 4.17.
+// kubernetesAhead is by how much the minor version of Kubernetes is ahead of that of the OpenShift 4 that holds it,
+// since OpenShift 4.3: Kubernetes 1.30 is in OpenShift 4.17.
 const kubernetesAhead = 13
 
 // openShiftFrom are the versions of OpenShift with that Kubernetes or a newer one.

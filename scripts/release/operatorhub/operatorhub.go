@@ -46,7 +46,8 @@ func Write(root, out string) (*Written, error) {
 		return nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", s.Version, err)
 	}
 	dir, files := filepath.Join(operator, s.Version), maps.Clone(s.Bundle)
-	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".Dockerfile") }) // They build images.
+	// Dockerfiles build images, and are no part of a bundle.
+	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".Dockerfile") })
 	if err := unchanged(dir, files); err != nil {
 		return nil, err
 	}
