@@ -112,10 +112,11 @@ func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 			t.Fatal(err)
 		}
 	}
-	text := "resources: [../overlays/" + overlay + "]\ncomponents:\n"
+	var paths []string
 	for _, component := range components {
-		text += "  - ../overlays/components/" + component + "\n"
+		paths = append(paths, "../overlays/components/"+component)
 	}
+	text := fmt.Sprintf("resources: [../overlays/%s]\ncomponents: [%s]\n", overlay, strings.Join(paths, ", "))
 	mine := filepath.Join(dir, "mine")
 	if err := os.Mkdir(mine, 0o700); err != nil {
 		t.Fatal(err)
