@@ -43,7 +43,8 @@ type Copy struct {
 }
 
 func (c Copy) String() string {
-	return fmt.Sprintf("%s:%d: %s is %s, and %s in %s, its home: run make versions", c.File, c.Line, c.Name, c.Has, c.Want, c.Home)
+	return fmt.Sprintf("%s:%d: %s is %s, and %s in %s, its home: run make versions",
+		c.File, c.Line, c.Name, c.Has, c.Want, c.Home)
 }
 
 // Read looks through the files that git tracks.

@@ -57,7 +57,10 @@ var table = []fact{
 	},
 	{
 		name: "agent", home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
-		copies: []place{{in: slices.Concat(everyYAML, []string{"operator/internal/app/options.go"}), find: `memcached-agent:` + version}},
+		copies: []place{
+			{in: everyYAML, find: `memcached-agent:` + version},
+			{in: []string{"operator/internal/app/options.go"}, find: `memcached-agent:` + version},
+		},
 	},
 	{
 		name: "memcached", home: "operator/internal/app/options.go",
@@ -65,7 +68,10 @@ var table = []fact{
 		copies: []place{
 			{in: pages, find: `\bmemcached:` + version},
 			// A release by MEMCACHED_IMAGE writes a digest behind the tag. It is another image on purpose.
-			{in: []string{"operator/config/", "gitops/settings/", "scripts/"}, find: `docker\.io/library/memcached:` + version + `["\s]`},
+			{
+				in:   []string{"operator/config/", "gitops/settings/", "scripts/"},
+				find: `docker\.io/library/memcached:` + version + `["\s]`,
+			},
 		},
 		others: map[string]string{"1.6.40": "an older one, in examples of what changes"},
 	},

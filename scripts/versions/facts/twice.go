@@ -15,8 +15,8 @@ type span struct {
 }
 
 // pinned are an image by tag or digest, a file of a release and a Git repository at a tag.
-var pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v?\d(?:[\w.-]*\w)?|sha256:[0-9a-f]{64}|` +
-	`https://\S+/download/v\d+\.\d+\.\d+|https://\S+\?ref=v\d+\.\d+\.\d+`)
+var pinned = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?/[\w./-]+:v?\d(?:[\w.-]*\w)?|` +
+	`sha256:[0-9a-f]{64}|https://\S+/download/v\d+\.\d+\.\d+|https://\S+\?ref=v\d+\.\d+\.\d+`)
 
 // example is what people replace by something of their own.
 var example = regexp.MustCompile(`^[a-z0-9.-]*(example\.com|localhost)[:/]`)
@@ -42,7 +42,8 @@ func apart(files map[string]string) (found []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
 		if len(pins[name]) > 1 {
-			found = append(found, fmt.Sprintf("the workflows use %s at %s: pin it to one", name, strings.Join(pins[name], " and ")))
+			found = append(found, fmt.Sprintf("the workflows use %s at %s: pin it to one",
+				name, strings.Join(pins[name], " and ")))
 		}
 	}
 	return found
