@@ -99,7 +99,7 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@go run ./scripts/cluster needs e2e --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
 		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/tutorial \
-		./test/e2e $(ARGS)
+		./test/install ./test/e2e $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
@@ -349,6 +349,10 @@ chart: ## Write the Helm chart to dist/charts: VERSION= REGISTRY= [IMG=] [AGENT_
 release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [OUT=dist] [MEMCACHED_IMAGE=]. Pushes nothing.
 	@go run ./scripts/release dist --version '$(VERSION)' --registry '$(REGISTRY)' --out '$(OUT)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
+
+.PHONY: release-push
+release-push: ## Push the images of the release in OUT, and nothing else.
+	@go run ./scripts/release push --out '$(OUT)' $(ARGS)
 
 .PHONY: release-sign
 release-sign: ## Sign the images and the checksums of the release in OUT, by cosign and without a key (for a forge's runner).

@@ -51,7 +51,33 @@ func distCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return print(command.OutOrStdout(), output, made)
+		return write(command.OutOrStdout(), output, made)
+	}
+	return command
+}
+
+func pushCommand() *cobra.Command {
+	var out, output string
+	var insecure bool
+	command := &cobra.Command{
+		Use:   "push",
+		Short: "Push the images of a release that dist wrote, and nothing else",
+		Long: "Push verifies the checksums of the release, and that no tag would move. It pushes the images to the\n" +
+			"registry that the release was made for, and checks that the registry returns the same digests. It can be\n" +
+			"repeated.",
+		Example: "  go run ./scripts/release push --out dist",
+		Args:    cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&out, "out", "dist", "folder with the release")
+	flags.BoolVar(&insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
+	addOutput(flags, &output)
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		pushed, err := dist.Push(command.Context(), out, nameOptions(insecure)...)
+		if err != nil {
+			return err
+		}
+		return write(command.OutOrStdout(), output, pushed)
 	}
 	return command
 }
@@ -60,8 +86,8 @@ func addOutput(flags *pflag.FlagSet, output *string) {
 	flags.StringVarP(output, "output", "o", "text", "text, or json")
 }
 
-// print writes a result for people or for programs.
-func print(out io.Writer, format string, result interface{ Print(io.Writer) error }) error {
+// write writes a result for people or for programs.
+func write(out io.Writer, format string, result interface{ Print(io.Writer) error }) error {
 	switch format {
 	case "json":
 		encoder := json.NewEncoder(out)

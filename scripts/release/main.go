@@ -31,6 +31,6 @@ func newCommand() *cobra.Command {
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(bundleCommand(), catalogCommand(), imageCommand(), prepareCommand(), distCommand(), renewCommand())
-	root.AddCommand(operatorHubCommand(), refsCommand(), chartCommand())
+	root.AddCommand(operatorHubCommand(), refsCommand(), chartCommand(), pushCommand())
 	return root
 }

@@ -27,6 +27,7 @@ var (
 	shell  = Need{Program: "sh", Package: "dash", Why: "runs a line of commands"}
 	cat    = Need{Program: "cat", Package: "coreutils", Why: "is a process that waits"}
 	uname  = Need{Program: "uname", Package: "coreutils", Why: "names the kernel"}
+	sums   = Need{Program: "sha256sum", Package: "coreutils", Why: "verifies the checksums of a release"}
 	maker  = Need{Program: "make", Package: "make", Why: "runs what the Makefile says"}
 	golang = Need{Program: "go", Package: "golang", Why: "builds everything"}
 	git    = Need{Program: "git", Package: "git", Why: "holds the repository that Argo CD follows"}
@@ -50,7 +51,7 @@ var (
 const cniPlugins = "containernetworking-plugins"
 
 // Base is what the README asks for, and what each Debian and Ubuntu has. None of it is ever installed.
-func Base() []Need { return []Need{golang, git, maker, apt, dpkg, rc, shell, cat, uname} }
+func Base() []Need { return []Need{golang, git, maker, apt, dpkg, rc, shell, cat, uname, sums} }
 
 // Cluster is what the parts of a cluster call that doesn't come from Go modules.
 func Cluster(withArgoCD bool) []Need {

@@ -44,17 +44,19 @@ var chosen = map[string][]string{
 	// What the user names.
 	"scripts/release/image/tool.go":     {},
 	"scripts/kind/steps.go":             {}, // on a forge's runner
+	"test/install/install_test.go":      {},
 	"scripts/verify/generated.go":       {},
 	"scripts/release/bundle_command.go": {},
 	// What is named elsewhere.
-	"scripts/cluster/preflight/install.go":   {"apt-get", "update-rc.d"},
-	"scripts/cluster/preflight/preflight.go": {},
-	"scripts/cluster/supervisor/part.go":     {"redis-server"},
-	"scripts/images/debian/debian.go":        {"apt-get", "dpkg-deb"},
-	"scripts/images/oci/memcached.go":        {"memcached"},
-	"scripts/rebrand/build.go":               {"go"},
-	"test/arch/machine_test.go":              emulators(),
-	"test/overlays/remote_test.go":           {"git", "go"},
+	"scripts/cluster/preflight/install.go":      {"apt-get", "update-rc.d"},
+	"scripts/cluster/preflight/preflight.go":    {},
+	"scripts/cluster/supervisor/part.go":        {"redis-server"},
+	"scripts/images/debian/debian.go":           {"apt-get", "dpkg-deb"},
+	"scripts/images/oci/memcached.go":           {"memcached"},
+	"scripts/rebrand/build.go":                  {"go"},
+	"scripts/release/dist/disttest/disttest.go": {"git", "go", "make", "sh", "sha256sum"},
+	"test/arch/machine_test.go":                 emulators(),
+	"test/overlays/remote_test.go":              {"git", "go"},
 }
 
 // optional programs are called where they are, and done without elsewhere. Docker is needed by make kind alone, which is

@@ -66,8 +66,8 @@ func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 	for _, name := range kept {
 		env = append(env, name+"="+values[name])
 	}
-	env = append(env, "GOENV=off", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=", "GOARM64=", "GOPPC64=", "GOFIPS140=",
-		"CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
+	env = append(env, "GOENV=off", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=",
+		"GOAMD64=", "GOARM64=", "GOPPC64=", "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if platform.Variant != "" && platform.Architecture == "arm" {
 		env = append(env, "GOARM="+platform.Variant[1:])
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
+// ErrMissing is in the error of an image that the registry does not have.
+var ErrMissing = errors.New("the registry does not have")
+
 // Digest asks the registry for an image, and returns its reference by digest. It tells of an image that the registry
 // does not have.
 func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error) {
@@ -115,7 +118,7 @@ func explain(ref string, err error) error {
 	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:
-		return fmt.Errorf("the registry does not have %s", ref)
+		return fmt.Errorf("%w %s", ErrMissing, ref)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fmt.Errorf("the registry %s does not show %s: log in by docker login or podman login, "+
 			"and look whether the name is right: %w", host, ref, err)

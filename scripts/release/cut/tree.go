@@ -37,7 +37,8 @@ func readHistory(ctx context.Context, root, version string) (h history, err erro
 		return h, err
 	}
 	h.commit, h.time = commit, at.UTC().Format(time.RFC3339)
-	described, err := worktree.Git(ctx, root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+version)
+	described, err := worktree.Git(ctx, root,
+		"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+version)
 	span := "HEAD"
 	if err == nil { // It fails where no tag is.
 		h.lastTag = strings.TrimSpace(described)

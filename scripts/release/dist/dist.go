@@ -40,6 +40,7 @@ type part struct {
 var parts = []part{
 	{"Images as OCI layouts", writeImages},
 	{"Manifests", writeManifests},
+	{"SBOMs", writeSBOMs},
 	{"Helm chart", writeChart},
 	{"Mirror list", writeMirrorList},
 	{"Release notes", writeNotes},

@@ -15,18 +15,22 @@ import (
 // writeNotes writes what a release page says.
 func writeNotes(_ context.Context, c *Content) error {
 	var notes strings.Builder
-	fmt.Fprintf(&notes, "# %s %s\n\nMade of commit `%s` (%s) with %s.\n\n", bundle.Package, c.Version, c.Commit, c.Time, runtime.Version())
-	fmt.Fprintf(&notes, "```sh\nsha256sum -c SHA256SUMS\nkubectl apply --server-side -f install.yaml # or that of your architecture\n```\n\n")
+	fmt.Fprintf(&notes, "# %s %s\n\nMade of commit `%s` (%s) with %s.\n\n",
+		bundle.Package, c.Version, c.Commit, c.Time, runtime.Version())
+	fmt.Fprintf(&notes, "```sh\nsha256sum -c SHA256SUMS\n"+
+		"kubectl apply --server-side -f install.yaml # or that of your architecture\n```\n\n")
 	fmt.Fprintf(&notes, "| image | digest |\n| --- | --- |\n")
 	for _, i := range c.Images {
 		fmt.Fprintf(&notes, "| `%s:%s` | `%s` |\n", i.Repository, i.Tag, i.Digest)
 	}
 	if c.AgentKept {
-		fmt.Fprintf(&notes, "\nThe agent is that of an earlier release. Its image is in the registry, and not among these files.\n")
+		fmt.Fprintf(&notes, "\nThe agent is that of an earlier release. Its image is in the registry, and not among "+
+			"these files.\n")
 	}
 	if !strings.Contains(c.Memcached, "@") {
 		fmt.Fprintf(&notes, "\nCaches run `%s`, which is not pinned by digest. A release that is made with "+
-			"`MEMCACHED_IMAGE=%[1]s@sha256:...` pins it, and its bundle declares itself fit for disconnected clusters.\n", c.Memcached)
+			"`MEMCACHED_IMAGE=%[1]s@sha256:...` pins it, and its bundle declares itself fit for disconnected "+
+			"clusters.\n", c.Memcached)
 	}
 	writeChanges(&notes, c.LastTag, c.Subjects)
 	return c.writeFile("release-notes.md", []byte(notes.String()))

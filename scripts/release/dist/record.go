@@ -1,12 +1,14 @@
 package dist
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // recordFile is the release for machines. A folder that has it, and checksums of all else, is a release of ours.
@@ -74,13 +76,14 @@ func newMade(out string, record *Record) (*Made, error) {
 func (m *Made) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s holds the release %s:\n", m.Out, m.Version)
 	for _, file := range m.Files {
-		if filepath.Dir(filepath.Dir(filepath.Dir(file.Path))) == "." { // Not each blob of an image.
+		if !strings.HasPrefix(file.Path, "images/") {
 			fmt.Fprintf(out, "  %s\n", file.Path)
 		}
 	}
 	fmt.Fprintln(out, "\nImages:")
 	for _, i := range m.Images {
-		fmt.Fprintf(out, "  %s:%s\n    %s\n", i.Repository, i.Tag, i.Digest)
+		fmt.Fprintf(out, "  %s:%s\n    %s\n    %s\n", i.Repository, i.Tag, i.Digest,
+			cmp.Or(i.Layout, "of an earlier release, not held here"))
 	}
 	_, err := fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", m.Out)
 	return err

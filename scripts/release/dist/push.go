@@ -1,0 +1,143 @@
+package dist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// Pushed is a release whose images are in the registry.
+type Pushed struct {
+	Version string        `json:"version"`
+	Images  []PushedImage `json:"images"`
+}
+
+// PushedImage is one of the images, and what had to be done about it.
+type PushedImage struct {
+	Reference string `json:"reference"` // by tag
+	Digest    string `json:"digest"`
+	Action    string `json:"action"`
+}
+
+// What is done about an image.
+const (
+	pushed    = "pushed"
+	unchanged = "unchanged" // the registry has it already
+)
+
+// Push sends the images of the release in dir to its registry, and nothing else. All that could be wrong is checked
+// before the first one is sent.
+func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error) {
+	record, err := readRecord(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = progress.Stage(ctx, "Checksums", func(func(string)) error { return verify(dir) })
+	if err != nil {
+		return nil, err
+	}
+	p := &Pushed{Version: record.Version}
+	indexes := make([]v1.ImageIndex, len(record.Images))
+	for n, i := range record.Images {
+		if indexes[n], err = i.open(dir); err != nil {
+			return nil, err
+		}
+		action, err := i.plan(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		p.Images = append(p.Images, PushedImage{Reference: i.byTag(), Digest: i.Digest, Action: action})
+	}
+	for n, i := range record.Images {
+		if p.Images[n].Action != pushed {
+			continue
+		}
+		err := progress.Stage(ctx, "Push "+i.byTag(), func(func(string)) error { return i.push(ctx, indexes[n], opts) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (i *Image) byTag() string { return i.Repository + ":" + i.Tag }
+
+func (i *Image) byDigest() string { return i.Repository + "@" + i.Digest }
+
+// is compares digests alone: references of one image can be written in several ways.
+func (i *Image) is(found string) bool { return strings.HasSuffix(found, "@"+i.Digest) }
+
+// open opens the image's layout, which must hold what the record says, and nothing else.
+func (i *Image) open(dir string) (v1.ImageIndex, error) {
+	if i.Layout == "" {
+		return nil, nil
+	}
+	digest, err := v1.NewHash(i.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: image %s: %w", recordFile, i.Name, err)
+	}
+	top, err := layout.ImageIndexFromPath(filepath.Join(dir, i.Layout))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", i.Layout, err)
+	}
+	index, err := top.ImageIndex(digest)
+	if err != nil {
+		return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release anew: %w",
+			i.Layout, i.Digest, recordFile, err)
+	}
+	return index, nil
+}
+
+// plan asks the registry what is left to do. A tag is never moved: whoever has installed a release relies on it.
+func (i *Image) plan(ctx context.Context, opts []name.Option) (action string, err error) {
+	reference := i.byTag()
+	if i.Layout == "" {
+		reference = i.byDigest()
+	}
+	found, err := oci.Digest(ctx, reference, opts...)
+	switch {
+	case err == nil && i.is(found):
+		return unchanged, nil
+	case err == nil:
+		return "", fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
+			"a release is made once: choose a higher version, or delete the tag if nobody uses it", reference, i.Digest, found)
+	case i.Layout == "":
+		return "", fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
+			"push it from there, or raise the version of the agent", err)
+	case errors.Is(err, oci.ErrMissing):
+		return pushed, nil
+	}
+	return "", err
+}
+
+// push sends an image, and asks the registry whether it has the same.
+func (i *Image) push(ctx context.Context, index v1.ImageIndex, opts []name.Option) error {
+	if _, err := oci.PushIndex(ctx, index, i.byTag(), opts...); err != nil {
+		return errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
+	}
+	found, err := oci.Digest(ctx, i.byTag(), opts...)
+	if err == nil && !i.is(found) {
+		err = fmt.Errorf("the registry returns %s for %s, want %s", found, i.byTag(), i.Digest)
+	}
+	return err
+}
+
+// Print writes it for people.
+func (p *Pushed) Print(out io.Writer) error {
+	for _, i := range p.Images {
+		if _, err := fmt.Fprintf(out, "%s: %s\n  %s\n", i.Reference, i.Action, i.Digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+//go:build e2e
+
+// Package install proves that a release can be installed: it makes one of all platforms, pushes it into the registry
+// of a new cluster, applies its manifest, and asks a cache.
+package install
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/dist/disttest"
+)
+
+const (
+	name = "e2e-release" // of the cluster
+
+	// The figures that a release is held to. The first build of all platforms is not counted.
+	makeWithin  = 5 * time.Minute
+	serveWithin = time.Minute
+)
+
+func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
+	cluster := start(t)
+	memcached := pushMemcached(t, cluster)
+	tree := t.TempDir()
+	disttest.Repository(t, tree)
+	variables := []string{
+		"VERSION=0.2.0", "REGISTRY=" + cluster.Registry + "/team", "OUT=dist", "MEMCACHED_IMAGE=" + memcached,
+	}
+	makes := func(target string) {
+		t.Helper()
+		disttest.Run(t, tree, nil, "make", append([]string{target}, variables...)...)
+	}
+	makes("release")
+	first := read(t, tree, "dist/SHA256SUMS")
+	started := time.Now()
+	makes("release")
+	took := time.Since(started)
+	t.Logf("make release took %s", took.Round(time.Second))
+	if took > makeWithin {
+		t.Errorf("make release took %s, want at most %s", took, makeWithin)
+	}
+	if second := read(t, tree, "dist/SHA256SUMS"); first != second {
+		t.Errorf("the second release differs from the first:\n%s\n%s", first, second)
+	}
+	disttest.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
+	makes("release-push")
+	makes("release-push") // It may be repeated.
+
+	manifest := filepath.Join(tree, "dist", "install-"+oci.Host().Architecture+".yaml")
+	started = time.Now()
+	kubectl := exec.CommandContext(t.Context(), cluster.Kubectl, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", manifest)
+	if out, err := kubectl.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", kubectl, err, out)
+	}
+	assertServes(t, cluster, started)
+}
+
+func start(t *testing.T) *local.Cluster {
+	t.Helper()
+	down := func(ctx context.Context) {
+		if _, err := local.Down(ctx, name); err != nil {
+			t.Errorf("take the cluster down: %v", err)
+		}
+	}
+	down(t.Context())
+	if err := preflight.Ensure(t.Context(), preflight.Memcached(), true); err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := local.Up(t.Context(), local.Options{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { down(context.WithoutCancel(t.Context())) })
+	return cluster
+}
+
+func pushMemcached(t *testing.T, cluster *local.Cluster) (reference string) {
+	t.Helper()
+	image, version, err := oci.Memcached(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byTag := cluster.Image("memcached", version)
+	pushed, err := oci.Push(t.Context(), image, byTag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, digest, _ := strings.Cut(pushed, "@")
+	return byTag + "@" + digest
+}
+
+// assertServes creates a cache, stores keys in it and reads them.
+func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
+	t.Helper()
+	config, err := cluster.RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cachev1.AddToScheme(scheme.Scheme); err != nil {
+		t.Fatal(err)
+	}
+	kube, err := client.New(config, client.Options{Scheme: scheme.Scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gomega.NewWithT(t)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}}
+	g.Expect(kube.Create(t.Context(), namespace)).To(gomega.Succeed())
+	mc := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: namespace.Name}, Spec: cachev1.MemcachedSpec{Size: new(int32(1))},
+	}
+	g.Eventually(func() error { return kube.Create(t.Context(), mc) }, "10s", "100ms").Should(gomega.Succeed())
+	g.Eventually(func() int32 {
+		g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(mc), mc)).To(gomega.Succeed())
+		return mc.Status.ReadyReplicas
+	}, "3m", "200ms").Should(gomega.Equal(int32(1)))
+	took := time.Since(started)
+	t.Logf("a cache was ready %s after kubectl apply", took.Round(time.Second))
+	if took > serveWithin {
+		t.Errorf("a cache was ready after %s, want at most %s", took, serveWithin)
+	}
+	program, err := oci.Program{Dir: disttest.Root(t), Package: "./test/client"}.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := oci.Push(t.Context(), program, cluster.Image("client", "dev"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := clientpod.Client{Kube: kube, Config: config, Namespace: namespace.Name, Image: image}
+	const keys = 100
+	for _, verb := range []string{"set", "get"} {
+		result, err := pods.Run(t.Context(), func(string) {}, append(clientpod.Reach(mc), verb, "--keys=100")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if verb == "get" && result.Found != keys {
+			t.Errorf("a client found %d of %d keys", result.Found, keys)
+		}
+	}
+}
+
+func read(t *testing.T, dir, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
