@@ -20,8 +20,7 @@ func compile(ctx context.Context, platform v1.Platform, programs ...Program) (ma
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-overlay="+programs[0].Overlay, "-o", tmp+"/")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay="+programs[0].Overlay)
 	var packages []string
 	for _, program := range programs {
 		for _, p := range program.programs() {
@@ -29,7 +28,12 @@ func compile(ctx context.Context, platform v1.Platform, programs ...Program) (ma
 			build.Args = append(build.Args, "-ldflags="+p.pkg+"=-s -w "+program.LDFlags)
 		}
 	}
-	build.Args = append(build.Args, packages...)
+	output := func(string) string { return filepath.Join(tmp, "program") } // Of one package: it may be called `.`.
+	target := output("")
+	if len(packages) > 1 {
+		output, target = func(pkg string) string { return filepath.Join(tmp, path.Base(pkg)) }, tmp
+	}
+	build.Args = append(append(build.Args, "-o", target), packages...)
 	build.Dir = programs[0].Dir
 	if build.Env, err = environment(ctx, platform); err != nil {
 		return nil, err
@@ -39,7 +43,7 @@ func compile(ctx context.Context, platform v1.Platform, programs ...Program) (ma
 	}
 	binaries := map[string][]byte{}
 	for _, pkg := range packages {
-		if binaries[pkg], err = os.ReadFile(filepath.Join(tmp, path.Base(pkg))); err != nil {
+		if binaries[pkg], err = os.ReadFile(output(pkg)); err != nil {
 			return nil, err
 		}
 	}
