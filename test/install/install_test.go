@@ -13,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
@@ -116,6 +118,7 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 	if err := cachev1.AddToScheme(scheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
+	log.SetLogger(logr.Discard()) // The client would else complain that it has nowhere to log.
 	kube, err := client.New(config, client.Options{Scheme: scheme.Scheme})
 	if err != nil {
 		t.Fatal(err)

@@ -158,6 +158,9 @@ func assertManifests(t *testing.T, dir string, made *dist.Made) {
 	for _, name := range names {
 		got = append(got, filepath.Base(name))
 		manifest := read(t, name)
+		if within := strings.Index(manifest, "\n  namespace: "); strings.Index(manifest, "kind: Namespace\n") > within {
+			t.Errorf("%s has its Namespace behind what is in it, where kubectl apply fails", name)
+		}
 		for _, image := range made.Images[:2] {
 			if ref := image.Repository + ":" + image.Tag + "@" + image.Digest; !strings.Contains(manifest, ": "+ref+"\n") {
 				t.Errorf("%s does not name %s", name, ref)
