@@ -100,6 +100,8 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
 		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/tutorial \
 		./test/install ./test/e2e $(ARGS)
+	@cd test/helm && go tool -modfile=../../scripts/tools/go.mod gotestsum --format standard-verbose -- \
+		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 
 .PHONY: e2e-arch
 e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).

@@ -1,4 +1,5 @@
-// Package helm tests the Helm chart by Helm's own library: what it renders, and what it refuses.
+// Package helm tests the Helm chart by Helm's own library: what it renders, what it refuses, and, behind the build tag
+// e2e, what an install, an upgrade and a rollback do to a cluster.
 package helm
 
 import (
