@@ -133,8 +133,8 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	}
 	if len(in.Plan.Waiting) > 0 && in.deployment() != nil {
 		pending.Status, pending.Reason = metav1.ConditionTrue, cachev1.ReasonDefaultsDiffer
-		pending.Message = Shorten(fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does so "+
-			"anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
+		pending.Message = Shorten(fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does "+
+			"so anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
 			strings.Join(in.Plan.Waiting, "; "), cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic), longestMessage)
 	}
 	meta.SetStatusCondition(&status.Conditions, pending)

@@ -57,13 +57,9 @@ func Read(ctx context.Context, root string) (*Found, error) {
 }
 
 func read(root string, names []string) (*Found, error) {
-	files := map[string]string{}
-	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // One that was deleted, and not committed yet.
-			return nil, err
-		}
-		files[name] = string(content)
+	files, err := contents(root, names)
+	if err != nil {
+		return nil, err
 	}
 	found := &Found{root: root}
 	known := map[span]bool{}
@@ -89,6 +85,18 @@ func read(root string, names []string) (*Found, error) {
 	})
 	found.Twice = slices.Concat(twice(files, known), apart(files))
 	return found, nil
+}
+
+func contents(root string, names []string) (map[string]string, error) {
+	files := map[string]string{}
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // One that was deleted, and not committed yet.
+			return nil, err
+		}
+		files[name] = string(content)
+	}
+	return files, nil
 }
 
 // value reads the home of a version.
