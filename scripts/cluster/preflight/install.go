@@ -26,15 +26,21 @@ func install(ctx context.Context, missing []Need) error {
 		defer allow()
 		update("the lists of packages")
 		if err := run(ctx, "apt-get", "update"); err != nil {
-			return fmt.Errorf("%w\nLook whether this machine reaches the mirrors of its distribution, and run it again", err)
+			return fmt.Errorf("%w\n%s", err, mirrors)
 		}
 		update(strings.Join(names, " "))
 		// An interrupted apt-get would leave packages half installed, so this step is always finished.
 		ctx := context.WithoutCancel(ctx)
-		err = run(ctx, "apt-get", append(installArguments(), names...)...)
-		return errors.Join(err, disableServices(ctx, missing))
+		if err := run(ctx, "apt-get", append(installArguments(), names...)...); err != nil {
+			return fmt.Errorf("%w\n%s", err, mirrors)
+		}
+		return disableServices(ctx, missing)
 	})
 }
+
+// mirrors is what to do where apt-get failed. It also says "Unable to locate package" where it reached no mirror: its
+// update ends well without one.
+const mirrors = "Look whether this machine reaches the mirrors of its distribution (apt-get update), and run it again."
 
 // installArguments wait for another apt-get, such as that of a machine's daily upgrades.
 func installArguments() []string {
