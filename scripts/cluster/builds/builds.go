@@ -69,7 +69,10 @@ func Assets(ctx context.Context) (dir string, err error) {
 		return "", err
 	}
 	for _, binary := range parts {
-		err := os.Symlink(binaries.Path(binary), filepath.Join(dir, binary.Name))
+		path := binaries.Path(binary)
+		// Relative, so that the cache can be moved.
+		target := filepath.Join("..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+		err := os.Symlink(target, filepath.Join(dir, binary.Name))
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
