@@ -46,9 +46,11 @@ func (m *manifests) setDeployment(ctx context.Context, o Options) error {
 	if o.PullSecret == "" {
 		return nil
 	}
-	secret := yaml.NewMapRNode(&map[string]string{"name": o.PullSecret})
+	secret := yaml.ElementSetter{
+		Element: mapping("name", scalar(o.PullSecret)), Keys: []string{"name"}, Values: []string{o.PullSecret},
+	}
 	return m.deployment.PipeE(
-		yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"), yaml.Append(secret.YNode()))
+		yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"), secret)
 }
 
 func (m *manifests) managerContainer() (*yaml.RNode, error) {

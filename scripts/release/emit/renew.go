@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
@@ -52,13 +53,19 @@ func Renew(ctx context.Context, root string) error {
 	})
 }
 
-// Recorded are the options by which a bundle was made, as far as the bundle itself records them.
+// Recorded are the options by which a bundle was made, as the bundle itself records them. Its images stay what they
+// are, also where the manifests name others: make bundle may have been given them.
 func Recorded(files bundle.Files) (bundle.Options, error) {
 	var csv struct {
 		Metadata struct{ Annotations map[string]string }
 		Spec     struct {
 			Version, Replaces string
-			RelatedImages     []struct{ Image string }
+			RelatedImages     []struct{ Name, Image string }
+			Install           struct {
+				Spec struct {
+					Deployments []struct{ Spec appsv1.DeploymentSpec }
+				}
+			}
 		}
 	}
 	var metadata struct{ Annotations map[string]string }
@@ -71,20 +78,26 @@ func Recorded(files bundle.Files) (bundle.Options, error) {
 		}
 	}
 	const annotation = "operators.operatorframework.io.bundle."
-	return bundle.Options{
+	o := bundle.Options{
 		Version:        csv.Spec.Version,
 		Image:          csv.Metadata.Annotations["containerImage"],
 		Channels:       strings.Split(metadata.Annotations[annotation+"channels.v1"], ","),
 		DefaultChannel: metadata.Annotations[annotation+"channel.default.v1"],
 		Replaces:       strings.TrimPrefix(csv.Spec.Replaces, bundle.Package+".v"),
 		SkipRange:      csv.Metadata.Annotations["olm.skipRange"],
-		Digest: func(_ context.Context, image string) (string, error) {
-			for _, related := range csv.Spec.RelatedImages {
-				if name, _, found := strings.Cut(related.Image, "@"); found && strings.HasPrefix(image, name+":") {
-					return related.Image, nil
-				}
-			}
-			return image, nil
-		},
-	}, nil
+	}
+	for _, related := range csv.Spec.RelatedImages {
+		switch related.Name {
+		case "agent":
+			o.AgentImage = related.Image
+		case "memcached":
+			o.MemcachedImage = related.Image
+		}
+	}
+	for _, deployment := range csv.Spec.Install.Spec.Deployments {
+		for _, secret := range deployment.Spec.Template.Spec.ImagePullSecrets {
+			o.PullSecret = secret.Name
+		}
+	}
+	return o, nil
 }
