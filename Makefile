@@ -28,6 +28,9 @@ export GOFLAGS += -trimpath
 FAST := $(if $(filter undefined,$(origin GOGC)),GOGC=400 GOMEMLIMIT=3GiB)
 
 TOOL := go tool -modfile=scripts/tools/go.mod
+TOOLS := $(CURDIR)/scripts/tools/go.mod
+# The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others.
+MODULES := . scripts/gitops test/bench/plot test/helm
 
 ##@ General
 
@@ -66,12 +69,8 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
 		$(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- $(UNHURRIED) -vet=off -count=1 -timeout 20m ./... $(ARGS)
-	@cd scripts/gitops && $(FAST) go tool -modfile=../tools/go.mod \
-		gotestsum --format pkgname-and-test-fails -- -vet=off ./... $(ARGS)
-	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod \
-		gotestsum --format pkgname-and-test-fails -- -vet=off ./... $(ARGS)
-	@cd test/helm && $(FAST) go tool -modfile=../../scripts/tools/go.mod \
-		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS)
+	@for module in $(filter-out .,$(MODULES)); do ( cd "$$module" && $(FAST) go tool -modfile='$(TOOLS)' \
+		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS) ); done
 
 # The compiler alone is FAST: tests and what they measure have the memory that users have.
 UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
@@ -100,7 +99,7 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 1 \
 		./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client ./test/tutorial \
 		./test/install ./test/e2e $(ARGS)
-	@cd test/helm && go tool -modfile=../../scripts/tools/go.mod gotestsum --format standard-verbose -- \
+	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 
 .PHONY: e2e-arch
@@ -121,16 +120,14 @@ PROFILE ?=
 .PHONY: lint
 lint: dead ## Hold the house rules (.golangci.yaml), find functions that nothing calls, look at the workflows.
 	@go tool -modfile=scripts/tools/actionlint.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml
-	@$(TOOL) golangci-lint run ./...
-	@cd scripts/gitops && go tool -modfile=../tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
-	@cd test/bench/plot && go tool -modfile=../../../scripts/tools/go.mod golangci-lint run -c ../../../.golangci.yaml ./...
-	@cd test/helm && go tool -modfile=../../scripts/tools/go.mod golangci-lint run -c ../../.golangci.yaml ./...
+	@for module in $(MODULES); do \
+		( cd "$$module" && go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml' ./... ); done
 
 # deadcode ends well also where it finds something.
 .PHONY: dead
 dead:
-	@for module in . scripts/gitops test/bench/plot test/helm; do \
-		found="$$(cd "$$module" && go tool -modfile="$(CURDIR)/scripts/tools/go.mod" deadcode -test -tags e2e ./...)"; \
+	@for module in $(MODULES); do \
+		found="$$(cd "$$module" && go tool -modfile='$(TOOLS)' deadcode -test -tags e2e ./...)"; \
 		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
 	done
 

@@ -87,11 +87,7 @@ func (c *copied) make(ctx context.Context, root, check string) error {
 
 // copy commits the copy in a repository of its own, which tells later what has changed.
 func (c *copied) copy(ctx context.Context, root string) error {
-	files, err := worktree.Files(ctx, root)
-	if err != nil {
-		return err
-	}
-	if err := worktree.CopyFiles(root, c.dir, files); err != nil {
+	if err := worktree.Copy(ctx, root, c.dir); err != nil {
 		return err
 	}
 	for _, args := range [][]string{

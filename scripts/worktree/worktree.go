@@ -36,6 +36,15 @@ func Environment() []string {
 	})
 }
 
+// Copy copies the work tree of a repository, with what is in no commit yet, to another folder.
+func Copy(ctx context.Context, from, to string) error {
+	files, err := Files(ctx, from)
+	if err != nil {
+		return err
+	}
+	return CopyFiles(from, to, files)
+}
+
 // CopyFiles copies regular files with their permissions, as some are scripts. Anything else, such as a link, is left
 // out.
 func CopyFiles(from, to string, files []string) error {

@@ -43,7 +43,7 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	tree := t.TempDir()
 	disttest.Repository(t, tree)
 	variables := []string{
-		"VERSION=0.2.0", "REGISTRY=" + cluster.Registry + "/team", "OUT=dist", "MEMCACHED_IMAGE=" + memcached,
+		"VERSION=" + disttest.Version, "REGISTRY=" + cluster.Registry + "/team", "OUT=dist", "MEMCACHED_IMAGE=" + memcached,
 	}
 	makes := func(target string) {
 		t.Helper()

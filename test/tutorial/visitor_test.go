@@ -76,18 +76,8 @@ func clone(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := worktree.Git(t.Context(), root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
-		if _, err := os.Lstat(filepath.Join(root, name)); err == nil { // else it is deleted, and not yet committed
-			files = append(files, name)
-		}
-	}
 	dir := t.TempDir()
-	if err := worktree.CopyFiles(root, dir, files); err != nil {
+	if err := worktree.Copy(t.Context(), root, dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir

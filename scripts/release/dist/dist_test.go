@@ -32,7 +32,7 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	command := disttest.Command(t)
 	// One platform of four, which the tests have compiled anyway. The end-to-end test makes all.
 	args := []string{
-		"dist", "--version", "0.2.0", "--registry", registry, "--out", "dist", "-o", "json", "--platform", oci.Host().String(),
+		"dist", "--version", disttest.Version, "--registry", registry, "--out", "dist", "-o", "json", "--platform", oci.Host().String(),
 	}
 	first := t.TempDir()
 	disttest.Repository(t, first)
@@ -190,8 +190,8 @@ func assertLayouts(t *testing.T, dir string, made *dist.Made) {
 		}
 	}
 	want := []string{
-		registry + "/memcached-operator:0.2.0", registry + "/memcached-agent:" + strings.TrimSpace(read(t, disttest.Root(t), "operator/cmd/agent/VERSION")),
-		registry + "/memcached-operator-bundle:v0.2.0", registry + "/memcached-operator-catalog:v0.2.0",
+		registry + "/memcached-operator:" + disttest.Version, registry + "/memcached-agent:" + strings.TrimSpace(read(t, disttest.Root(t), "operator/cmd/agent/VERSION")),
+		registry + "/memcached-operator-bundle:v" + disttest.Version, registry + "/memcached-operator-catalog:v" + disttest.Version,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
@@ -261,7 +261,7 @@ func assertModule(t *testing.T, document *spdx.Document, path string) {
 func assertNotes(t *testing.T, dir string) {
 	t.Helper()
 	notes := read(t, dir, "release-notes.md")
-	for _, want := range []string{"# memcached-operator 0.2.0\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n", registry + "/memcached-operator:0.2.0"} {
+	for _, want := range []string{"# memcached-operator " + disttest.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n", registry + "/memcached-operator:" + disttest.Version} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not hold %q:\n%s", want, notes)
 		}

@@ -23,22 +23,14 @@ func Root(t testing.TB) string {
 	return strings.TrimSpace(out)
 }
 
+// Version is newer than any that the tree may have been released as: also than that of a test in which it is.
+const Version = "10000.2.0"
+
 // Repository commits the working tree, with what is in no commit yet, into a new repository in dir. The commit is the
 // same each time.
 func Repository(t testing.TB, dir string) {
 	t.Helper()
-	root := Root(t)
-	out, err := worktree.Git(t.Context(), root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		if _, err := os.Lstat(filepath.Join(root, name)); err == nil { // It may be deleted, and not yet in a commit.
-			files = append(files, name)
-		}
-	}
-	if err := worktree.CopyFiles(root, dir, files); err != nil {
+	if err := worktree.Copy(t.Context(), Root(t), dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
