@@ -1,14 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/release/dist"
 )
 
 func refsCommand() *cobra.Command {
@@ -29,19 +28,12 @@ func refsCommand() *cobra.Command {
 }
 
 func printRefs(out io.Writer, dir string, sums bool) error {
-	file := filepath.Join(dir, "release.json")
-	content, err := os.ReadFile(file)
+	release, err := dist.ReadRecord(dir)
 	if err != nil {
-		return fmt.Errorf("%w: make release VERSION= REGISTRY= OUT=%s makes it", err, dir)
-	}
-	var release struct {
-		Images []struct{ Repository, Digest string }
-	}
-	if err := json.Unmarshal(content, &release); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return err
 	}
 	if len(release.Images) == 0 {
-		return fmt.Errorf("%s lists no image: make the release once more", file)
+		return fmt.Errorf("release.json in %s lists no image: make the release once more", dir)
 	}
 	for _, image := range release.Images {
 		if sums {

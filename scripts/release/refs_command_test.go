@@ -24,7 +24,7 @@ func TestTheImagesOfAReleaseAreNamedForThoseWhoSign(t *testing.T) {
 		"as checksums":   {release, []string{"--sums"}, one + "  registry.example.com/a\n" + two + "  registry.example.com/b\n", ""},
 		"no image":       {`{"images": []}`, nil, "", "lists no image"},
 		"no JSON":        {`{`, nil, "", "release.json: "},
-		"no such folder": {"", nil, "", "make release VERSION= REGISTRY= OUT="},
+		"no such folder": {"", nil, "", "make one by make release OUT="},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,9 @@ type Release struct {
 	MemcachedImage string // of a Memcached that names none; empty: as it was
 	DryRun         bool
 
+	// Out is where the release gets to. It may be in the tree, and is no change of it.
+	Out string
+
 	// Build builds the images of operator and agent of the sources in dir.
 	Build func(ctx context.Context, dir, version string) (Digests, error)
 

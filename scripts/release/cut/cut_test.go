@@ -2,6 +2,7 @@ package cut
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,29 @@ func TestWritingTheReleaseIntoItsOwnCommitChangesNothing(t *testing.T) {
 	}
 	if want := []string{"release: v0.2.0", "one: a change"}; stamped.LastTag != "v0.1.0" || !slices.Equal(stamped.Subjects, want) {
 		t.Errorf("commits since %s: %q, want %q since v0.1.0", stamped.LastTag, stamped.Subjects, want)
+	}
+}
+
+func TestAReleaseThatIsInTheTreeAlreadyIsNoChangeOfIt(t *testing.T) {
+	tests := map[string]struct {
+		out     string // in the tree
+		refused string
+	}{
+		"the folder that is asked for": {"out", ""},
+		"one below another":            {"out/one", ""},
+		"another folder":               {"dist", "?? out/"},
+		"an odd name":                  {"o*", "?? out/"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := good(repository(t))
+			r.Out = filepath.Join(r.Root, tc.out)
+			writeFile(t, r.Root, "out/one/release.json", "{}")
+			_, err := r.WriteTo(t.Context(), t.TempDir())
+			if (err == nil) != (tc.refused == "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
+				t.Errorf("error %v, want %q", err, tc.refused)
+			}
+		})
 	}
 }
 

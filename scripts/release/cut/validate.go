@@ -37,7 +37,15 @@ func (r *Release) validate() error {
 
 // validateTree refuses what would get into a release without being in its commit.
 func (r *Release) validateTree(ctx context.Context) error {
-	status, err := worktree.Git(ctx, r.Root, "status", "--porcelain")
+	args := []string{"status", "--porcelain"}
+	if r.Out != "" {
+		out, err := r.outInTree()
+		if err != nil {
+			return err
+		}
+		args = append(args, out...)
+	}
+	status, err := worktree.Git(ctx, r.Root, args...)
 	if err != nil {
 		return err
 	}
@@ -51,6 +59,23 @@ func (r *Release) validateTree(ctx context.Context) error {
 		err = fmt.Errorf("--version %q: the tag %s is at another commit: a release is made once", r.Version, tag)
 	}
 	return err
+}
+
+// outInTree makes git leave out the folder that the release gets to, if it is in the tree.
+func (r *Release) outInTree() ([]string, error) {
+	out, err := filepath.Abs(r.Out)
+	if err != nil {
+		return nil, err
+	}
+	root, err := filepath.Abs(r.Root)
+	if err != nil {
+		return nil, err
+	}
+	name, err := filepath.Rel(root, out)
+	if err != nil || !filepath.IsLocal(name) {
+		return nil, nil //nolint:nilerror // It is elsewhere, where git does not look.
+	}
+	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}, nil
 }
 
 func (f *facts) validateOrder() error {

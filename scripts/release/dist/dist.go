@@ -17,7 +17,6 @@ import (
 // Release is what a release is told.
 type Release struct {
 	cut.Release
-	Out       string // folder to write
 	Platforms []v1.Platform
 }
 

@@ -53,6 +53,9 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	if diff := cmp.Diff(snapshot(t, first+"/dist"), snapshot(t, second+"/dist")); diff != "" {
 		t.Errorf("releases (-first +second):\n%s", diff)
 	}
+	if diff := cmp.Diff(modes(t, first+"/dist"), modes(t, second+"/dist")); diff != "" {
+		t.Errorf("modes (-first +second):\n%s", diff)
+	}
 	dir := filepath.Join(first, "dist")
 	t.Run("nothing of this machine is in the release", func(t *testing.T) { assertNothingOfThisMachine(t, dir, first) })
 	t.Run("the checksums are those of all files", func(t *testing.T) { assertChecksums(t, dir, made) })
@@ -93,6 +96,26 @@ func read(t *testing.T, path ...string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// modes are the permissions in a folder by name.
+func modes(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			found[name] = info.Mode().String()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // snapshot is the content of a folder by name.

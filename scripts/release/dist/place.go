@@ -3,6 +3,7 @@ package dist
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func replaceable(dir string) error {
 		return err
 	}
 	const fix = "remove it or name another folder"
-	if _, err := readRecord(dir); err != nil {
+	if _, err := ReadRecord(dir); err != nil {
 		return errors.New("the folder holds files that are no release: " + fix)
 	}
 	files, err := readSums(dir)
@@ -68,7 +69,7 @@ func (p *place) finish() error {
 	if err := replaceable(p.out); err != nil {
 		return err
 	}
-	if err := os.Chmod(p.temporary, 0o755); err != nil {
+	if err := setModes(p.temporary); err != nil {
 		return err
 	}
 	old := p.temporary + "-old"
@@ -79,6 +80,19 @@ func (p *place) finish() error {
 		return errors.Join(err, os.Rename(old, p.out))
 	}
 	return os.RemoveAll(old)
+}
+
+// setModes lets everybody read a release, whatever the umask of whoever made it.
+func setModes(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return os.Chmod(path, 0o755)
+		}
+		return os.Chmod(path, 0o644)
+	})
 }
 
 // close removes what was not finished.

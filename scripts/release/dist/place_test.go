@@ -14,12 +14,7 @@ func write(t *testing.T, dir string) {
 	if err := c.writeFile("install.yaml", []byte("a: b\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writeRecord(c); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeSums(dir); err != nil {
-		t.Fatal(err)
-	}
+	seal(t, c)
 }
 
 func TestOnlyAReleaseIsReplaced(t *testing.T) {
@@ -54,12 +49,18 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			touch(t, p.temporary, "new")
+			if err := os.Chmod(filepath.Join(p.temporary, "new"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if err := p.finish(); err != nil {
 				t.Fatal(err)
 			}
 			p.close()
 			assertHolds(t, parent, "dist")
 			assertHolds(t, out, "new")
+			if info, err := os.Stat(filepath.Join(out, "new")); err != nil || info.Mode().Perm() != 0o644 {
+				t.Errorf("mode %v, error %v, want 0644", info.Mode(), err)
+			}
 		})
 	}
 }

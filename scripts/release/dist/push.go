@@ -38,8 +38,11 @@ const (
 // Push sends the images of the release in dir to its registry, and nothing else. All that could be wrong is checked
 // before the first one is sent.
 func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error) {
-	record, err := readRecord(dir)
+	record, err := ReadRecord(dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := record.complete(); err != nil {
 		return nil, err
 	}
 	err = progress.Stage(ctx, "Checksums", func(func(string)) error { return verify(dir) })

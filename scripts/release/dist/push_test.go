@@ -21,7 +21,7 @@ var stamped = &cut.Stamped{Version: "0.2.0", Memcached: "docker.io/library/memca
 // to be built.
 func releaseFor(t *testing.T, host string, buildsAgent bool) (dir string, c *Content) {
 	t.Helper()
-	c = &Content{Stamped: stamped, Out: t.TempDir()}
+	c = &Content{Stamped: stamped, Out: t.TempDir(), Platforms: oci.Platforms()}
 	for _, name := range []string{"memcached-operator", "memcached-agent"} {
 		index, err := oci.Files(nil, map[string]string{"file": name})
 		if err != nil {
@@ -40,13 +40,19 @@ func releaseFor(t *testing.T, host string, buildsAgent bool) (dir string, c *Con
 		t.Fatal(err)
 	}
 	write(t, c.Out)
+	seal(t, c)
+	return c.Out, c
+}
+
+// seal writes what follows from the rest of a release.
+func seal(t *testing.T, c *Content) {
+	t.Helper()
 	if _, err := writeRecord(c); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeSums(c.Out); err != nil {
 		t.Fatal(err)
 	}
-	return c.Out, c
 }
 
 func newRegistry(t *testing.T) (host string) {
@@ -110,15 +116,23 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 		"a file that is lost": {
 			func(t *testing.T, dir string, _ *Content) { remove(t, dir, "install.yaml") }, "install.yaml: no such file",
 		},
+		"a file that the release did not write": {
+			func(t *testing.T, dir string, _ *Content) { touch(t, dir, "more.yaml") }, "SHA256SUMS has no checksum of more.yaml",
+		},
+		"no checksums": {
+			func(t *testing.T, dir string, _ *Content) { truncate(t, dir, sumsFile) }, "SHA256SUMS has no checksum of install.yaml",
+		},
+		"a trial on fewer platforms": {
+			func(t *testing.T, _ string, c *Content) {
+				c.Platforms = c.Platforms[:2]
+				seal(t, c)
+			},
+			"made without linux/ppc64le, linux/s390x, as a trial, and its tags are final: make it anew without --platform",
+		},
 		"a layout that holds another image": {
-			func(t *testing.T, dir string, c *Content) {
+			func(t *testing.T, _ string, c *Content) {
 				c.Images[1].Digest = c.Images[0].Digest
-				if _, err := writeRecord(c); err != nil {
-					t.Fatal(err)
-				}
-				if err := writeSums(dir); err != nil {
-					t.Fatal(err)
-				}
+				seal(t, c)
 			},
 			"images/memcached-agent does not hold sha256:",
 		},
@@ -151,6 +165,13 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 func remove(t *testing.T, dir, name string) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func truncate(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.Truncate(filepath.Join(dir, name), 0); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // recordFile is the release for machines. A folder that has it, and checksums of all else, is a release of ours.
@@ -41,8 +44,8 @@ func writeRecord(c *Content) (*Record, error) {
 	return record, c.writeFile(recordFile, append(content, '\n'))
 }
 
-// readRecord reads the record of a release that was made.
-func readRecord(dir string) (*Record, error) {
+// ReadRecord reads the record of a release that was made.
+func ReadRecord(dir string) (*Record, error) {
 	content, err := os.ReadFile(filepath.Join(dir, recordFile))
 	if err != nil {
 		return nil, fmt.Errorf("%s holds no release: make one by make release OUT=%[1]s: %w", dir, err)
@@ -52,6 +55,22 @@ func readRecord(dir string) (*Record, error) {
 		return nil, fmt.Errorf("%s: %w", recordFile, err)
 	}
 	return record, nil
+}
+
+// complete refuses a trial, whose images lack platforms that the manifests promise: its tags would be those of the
+// release for good.
+func (r *Record) complete() error {
+	var missing []string
+	for _, platform := range oci.Platforms() {
+		if !slices.Contains(r.Platforms, platform.String()) {
+			missing = append(missing, platform.String())
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s: the release was made without %s, as a trial, and its tags are final: "+
+			"make it anew without --platform", recordFile, strings.Join(missing, ", "))
+	}
+	return nil
 }
 
 // Made is a release that was written.

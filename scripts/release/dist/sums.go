@@ -74,19 +74,30 @@ func readSums(dir string) (files []File, err error) {
 	return files, lines.Err()
 }
 
-// verify reports every file that is not as it was written.
+// verify reports every file that is not as it was written, is lost, or was not written by the release.
 func verify(dir string) error {
 	files, err := readSums(dir)
 	if err != nil {
 		return err
 	}
+	names, err := list(dir)
+	if err != nil {
+		return err
+	}
 	var errs []error
+	sums := map[string]bool{}
 	for _, file := range files {
+		sums[file.Path] = true
 		sum, err := checksum(filepath.Join(dir, file.Path))
 		if err == nil && sum != file.SHA256 {
 			err = fmt.Errorf("%s has been changed: its checksum is %s, and %s has %s", file.Path, sum, sumsFile, file.SHA256)
 		}
 		errs = append(errs, err)
+	}
+	for _, name := range names {
+		if !sums[name] {
+			errs = append(errs, fmt.Errorf("%s has no checksum of %s: make the release anew", sumsFile, name))
+		}
 	}
 	return errors.Join(errs...)
 }
