@@ -61,10 +61,10 @@ func pushCommand() *cobra.Command {
 	var insecure bool
 	command := &cobra.Command{
 		Use:   "push",
-		Short: "Push the images of a release that dist wrote, and nothing else",
-		Long: "Push verifies the checksums of the release, and that no tag would move. It pushes the images to the\n" +
-			"registry that the release was made for, and checks that the registry returns the same digests. It can be\n" +
-			"repeated.",
+		Short: "Push the images and the chart of a release that dist wrote, and nothing else",
+		Long: "Push verifies the checksums of the release, and that no tag would move. It pushes the images and the Helm\n" +
+			"chart to the registry that the release was made for, and checks that the registry returns the same digests.\n" +
+			"It can be repeated.",
 		Example: "  go run ./scripts/release push --out dist",
 		Args:    cobra.NoArgs,
 	}

@@ -27,8 +27,10 @@ type Image struct {
 	Tag        string `json:"tag"`
 	Digest     string `json:"digest"`
 
-	// Layout is the image's folder in the release. It is empty for an image of an earlier release that this one names.
-	Layout string `json:"layout,omitempty"`
+	// Layout is the image's folder in the release, and Package the file of a Helm chart, which registries keep like an
+	// image. An image of an earlier release, which this one names, has neither.
+	Layout  string `json:"layout,omitempty"`
+	Package string `json:"package,omitempty"`
 
 	// Index is what Layout holds.
 	Index v1.ImageIndex `json:"-"`

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/chart"
 )
 
 // writeNotes writes what a release page says.
@@ -17,8 +18,12 @@ func writeNotes(_ context.Context, c *Content) error {
 	var notes strings.Builder
 	fmt.Fprintf(&notes, "# %s %s\n\nMade of commit `%s` (%s) with %s.\n\n",
 		bundle.Package, c.Version, c.Commit, c.Time, runtime.Version())
-	fmt.Fprintf(&notes, "```sh\nsha256sum -c SHA256SUMS\n"+
-		"kubectl apply --server-side -f install.yaml # or that of your architecture\n```\n\n")
+	fmt.Fprintf(&notes, "```sh\nsha256sum -c --ignore-missing SHA256SUMS # in the folder with the manifests\n"+
+		"kubectl apply --server-side -f install.yaml # or that of your architecture\n```\n\n"+
+		"The archive `.tar.gz` holds every file under the path that is in `SHA256SUMS`. Or install the Helm chart:\n\n"+
+		"```sh\nhelm install %s oci://%s \\\n  --version %s \\\n"+
+		"  --namespace memcached-operator-system --create-namespace --wait\n```\n\n",
+		chart.Name, chartRepository(c.Registry), c.Version)
 	fmt.Fprintf(&notes, "| image | digest |\n| --- | --- |\n")
 	for _, i := range c.Images {
 		fmt.Fprintf(&notes, "| `%s:%s` | `%s` |\n", i.Repository, i.Tag, i.Digest)

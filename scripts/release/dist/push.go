@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Pushed is a release whose images are in the registry.
+// Pushed is a release whose images and chart are in the registry.
 type Pushed struct {
 	Version string        `json:"version"`
 	Images  []PushedImage `json:"images"`
@@ -35,7 +35,7 @@ const (
 	unchanged = "unchanged" // the registry has it already
 )
 
-// Push sends the images of the release in dir to its registry, and nothing else. All that could be wrong is checked
+// Push sends the images and the chart of the release in dir to its registry, and nothing else. All that could be wrong is checked
 // before the first one is sent.
 func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error) {
 	record, err := ReadRecord(dir)
@@ -50,9 +50,9 @@ func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error)
 		return nil, err
 	}
 	p := &Pushed{Version: record.Version}
-	indexes := make([]v1.ImageIndex, len(record.Images))
+	sends := make([]send, len(record.Images))
 	for n, i := range record.Images {
-		if indexes[n], err = i.open(dir); err != nil {
+		if sends[n], err = i.open(dir, opts); err != nil {
 			return nil, err
 		}
 		action, err := i.plan(ctx, opts)
@@ -65,7 +65,7 @@ func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error)
 		if p.Images[n].Action != pushed {
 			continue
 		}
-		err := progress.Stage(ctx, "Push "+i.byTag(), func(func(string)) error { return i.push(ctx, indexes[n], opts) })
+		err := progress.Stage(ctx, "Push "+i.byTag(), func(func(string)) error { return i.push(ctx, sends[n], opts) })
 		if err != nil {
 			return nil, err
 		}
@@ -80,11 +80,23 @@ func (i *Image) byDigest() string { return i.Repository + "@" + i.Digest }
 // is compares digests alone: references of one image can be written in several ways.
 func (i *Image) is(found string) bool { return strings.HasSuffix(found, "@"+i.Digest) }
 
-// open opens the image's layout, which must hold what the record says, and nothing else.
-func (i *Image) open(dir string) (v1.ImageIndex, error) {
-	if i.Layout == "" {
-		return nil, nil
+// A send pushes an image that was opened.
+type send func(ctx context.Context) (reference string, err error)
+
+// open opens the image's layout or package, which must hold what the record says, and nothing else.
+func (i *Image) open(dir string, opts []name.Option) (send, error) {
+	switch {
+	case i.Layout != "":
+		index, err := i.openLayout(dir)
+		return func(ctx context.Context) (string, error) { return oci.PushIndex(ctx, index, i.byTag(), opts...) }, err
+	case i.Package != "":
+		packed, err := i.openPackage(dir)
+		return func(ctx context.Context) (string, error) { return oci.Push(ctx, packed, i.byTag(), opts...) }, err
 	}
+	return nil, nil
+}
+
+func (i *Image) openLayout(dir string) (v1.ImageIndex, error) {
 	digest, err := v1.NewHash(i.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("%s: image %s: %w", recordFile, i.Name, err)
@@ -101,10 +113,22 @@ func (i *Image) open(dir string) (v1.ImageIndex, error) {
 	return index, nil
 }
 
+func (i *Image) openPackage(dir string) (v1.Image, error) {
+	packed, err := readChart(filepath.Join(dir, i.Package))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", i.Package, err)
+	}
+	digest, err := packed.Digest()
+	if err == nil && digest.String() != i.Digest {
+		err = fmt.Errorf("%s makes %s, and %s names %s: make the release anew", i.Package, digest, recordFile, i.Digest)
+	}
+	return packed, err
+}
+
 // plan asks the registry what is left to do. A tag is never moved: whoever has installed a release relies on it.
 func (i *Image) plan(ctx context.Context, opts []name.Option) (action string, err error) {
-	reference := i.byTag()
-	if i.Layout == "" {
+	reference, elsewhere := i.byTag(), i.Layout == "" && i.Package == ""
+	if elsewhere {
 		reference = i.byDigest()
 	}
 	found, err := oci.Digest(ctx, reference, opts...)
@@ -114,7 +138,7 @@ func (i *Image) plan(ctx context.Context, opts []name.Option) (action string, er
 	case err == nil:
 		return "", fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
 			"a release is made once: choose a higher version, or delete the tag if nobody uses it", reference, i.Digest, found)
-	case i.Layout == "":
+	case elsewhere:
 		return "", fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
 			"push it from there, or raise the version of the agent", err)
 	case errors.Is(err, oci.ErrMissing):
@@ -124,8 +148,8 @@ func (i *Image) plan(ctx context.Context, opts []name.Option) (action string, er
 }
 
 // push sends an image, and asks the registry whether it has the same.
-func (i *Image) push(ctx context.Context, index v1.ImageIndex, opts []name.Option) error {
-	if _, err := oci.PushIndex(ctx, index, i.byTag(), opts...); err != nil {
+func (i *Image) push(ctx context.Context, send send, opts []name.Option) error {
+	if _, err := send(ctx); err != nil {
 		return errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
 	}
 	found, err := oci.Digest(ctx, i.byTag(), opts...)

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
@@ -21,7 +23,9 @@ var stamped = &cut.Stamped{Version: "0.2.0", Memcached: "docker.io/library/memca
 // to be built.
 func releaseFor(t *testing.T, host string, buildsAgent bool) (dir string, c *Content) {
 	t.Helper()
-	c = &Content{Stamped: stamped, Out: t.TempDir(), Platforms: oci.Platforms()}
+	of := *stamped
+	of.Dir, of.Registry = "../../..", host+"/team"
+	c = &Content{Stamped: &of, Out: t.TempDir(), Platforms: oci.Platforms()}
 	for _, name := range []string{"memcached-operator", "memcached-agent"} {
 		index, err := oci.Files(nil, map[string]string{"file": name})
 		if err != nil {
@@ -37,6 +41,9 @@ func releaseFor(t *testing.T, host string, buildsAgent bool) (dir string, c *Con
 		c.Images = append(c.Images, newImage(host+"/team/"+name+":1@"+digest.String(), index))
 	}
 	if err := writeImages(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeChart(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	write(t, c.Out)
@@ -70,10 +77,15 @@ func TestAReleaseIsPushedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := []string{result.Images[0].Action, result.Images[1].Action}; !slices.Equal(got, []string{want, want}) {
-			t.Errorf("actions %q, want both %s", got, want)
+		var got []string
+		for _, image := range result.Images {
+			got = append(got, image.Action)
 		}
-		for _, image := range c.Images {
+		if !slices.Equal(got, []string{want, want, want}) {
+			t.Errorf("actions %q, want thrice %s", got, want)
+		}
+		assertSame(t, c.Images[2], dir)
+		for _, image := range c.Images[:2] {
 			found, err := oci.Describe(t.Context(), image.byTag())
 			if err != nil {
 				t.Fatal(err)
@@ -82,6 +94,31 @@ func TestAReleaseIsPushedOnce(t *testing.T) {
 				t.Errorf("%s has %d platforms, digest (-want +got):\n%s", image.byTag(), len(found.Platforms), diff)
 			}
 		}
+	}
+}
+
+// assertSame checks that the registry has the chart's package as it is in the release.
+func assertSame(t *testing.T, chart Image, dir string) {
+	t.Helper()
+	reference, err := name.ParseReference(chart.byTag())
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := remote.Image(reference, remote.WithContext(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := image.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%d layers, error %v", len(layers), err)
+	}
+	digest, err := layers[0].Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := checksum(filepath.Join(dir, "charts/memcached-operator-0.2.0.tgz"))
+	if err != nil || digest.Hex != want || !strings.HasSuffix(chart.Repository, "/team/charts/memcached-operator") {
+		t.Errorf("%s holds %s, want %s, error %v", chart.byTag(), digest.Hex, want, err)
 	}
 }
 
@@ -135,6 +172,25 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 				seal(t, c)
 			},
 			"images/memcached-agent does not hold sha256:",
+		},
+		"a chart that is not the one of the record": {
+			func(t *testing.T, _ string, c *Content) {
+				c.Images[2].Digest = c.Images[0].Digest
+				seal(t, c)
+			},
+			"charts/memcached-operator-0.2.0.tgz makes sha256:",
+		},
+		"a chart's tag that has another digest": {
+			func(t *testing.T, _ string, c *Content) {
+				index, err := oci.Files(nil, map[string]string{"other": ""})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := oci.PushIndex(t.Context(), index, c.Images[2].byTag()); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"charts/memcached-operator:0.2.0 is in the registry already, with another digest",
 		},
 		"a tag that has another digest": {
 			func(t *testing.T, _ string, c *Content) {

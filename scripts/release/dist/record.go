@@ -102,7 +102,7 @@ func (m *Made) Print(out io.Writer) error {
 	fmt.Fprintln(out, "\nImages:")
 	for _, i := range m.Images {
 		fmt.Fprintf(out, "  %s:%s\n    %s\n    %s\n", i.Repository, i.Tag, i.Digest,
-			cmp.Or(i.Layout, "of an earlier release, not held here"))
+			cmp.Or(i.Layout, i.Package, "of an earlier release, not held here"))
 	}
 	_, err := fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", m.Out)
 	return err
