@@ -350,19 +350,23 @@ release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [O
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: release-push
-release-push: ## Push the images of the release in OUT, and nothing else.
+release-push: ## Push the images and the chart of the release in OUT, and nothing else.
 	@go run ./scripts/release push --out '$(OUT)' $(ARGS)
 
 .PHONY: release-sign
-release-sign: ## Sign the images and the checksums of the release in OUT, by cosign and without a key (for a forge's runner).
-	@go run ./scripts/release refs --dir '$(OUT)' --sums > '$(OUT).images'
+release-sign: ## Sign images, chart, checksums and archive of the release in OUT, by cosign and without a key (for a forge's runner).
+	@tar -C "$$(dirname '$(OUT)')" --sort=name --mtime="$$(sed -n 's/^  "time": "\(.*\)",$$/\1/p' '$(OUT)/release.json')" \
+		--owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -cf - "$$(basename '$(OUT)')" | gzip -n > '$(OUT).tar.gz'
+	@go run ./scripts/release refs --dir '$(OUT)' --sums > '$(OUT).subjects'
+	@sha256sum '$(OUT).tar.gz' >> '$(OUT).subjects'
 	@go run ./scripts/release refs --dir '$(OUT)' | xargs -n 1 cosign sign --yes
 	@cosign sign-blob --yes --bundle '$(OUT).SHA256SUMS.sigstore.json' '$(OUT)/SHA256SUMS'
+	@cosign sign-blob --yes --bundle '$(OUT).tar.gz.sigstore.json' '$(OUT).tar.gz'
 
 .PHONY: release-publish
 release-publish: ## Put the signed release in OUT on the forge's release page of TAG (needs gh and GH_TOKEN).
-	@tar -czf '$(OUT).tar.gz' '$(OUT)'
-	@gh release create '$(TAG)' --verify-tag --title '$(TAG)' --notes-file '$(OUT)/release-notes.md' \
-		'$(OUT).tar.gz' '$(OUT).SHA256SUMS.sigstore.json' $$(find '$(OUT)' -maxdepth 1 -type f ! -name release-notes.md)
+	@gh release create '$(TAG)' --verify-tag --title '$(TAG)' $(if $(findstring -,$(TAG)),--prerelease) \
+		--notes-file '$(OUT)/release-notes.md' '$(OUT).tar.gz' '$(OUT).tar.gz.sigstore.json' '$(OUT).SHA256SUMS.sigstore.json' \
+		$$(find '$(OUT)' -path '$(OUT)/images' -prune -o -type f ! -name release-notes.md -print | sort)
 
 TAG ?=

@@ -15,6 +15,7 @@ import (
 
 // workflow is what of a file is looked at.
 type workflow struct {
+	On          any                `json:"true"` // YAML takes the word on for a truth value.
 	Permissions *map[string]string `json:"permissions"`
 	Concurrency any                `json:"concurrency"`
 	Jobs        map[string]job     `json:"jobs"`
@@ -38,6 +39,8 @@ var (
 	pinned     = regexp.MustCompile(`^\s*(?:- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	permission = regexp.MustCompile(`^\s+[a-z-]+: (?:read|write) # \S+`)
 	target     = regexp.MustCompile(`^(?:sudo env "PATH=\$PATH" )?make ([a-z0-9-]+)(?: [A-Z]+=\S+)*$`)
+	tag        = regexp.MustCompile(`^v\[0-9\]\+\.\[0-9\]\+\.\[0-9\]\+(?:-\[a-z\]\+\.\[0-9\]\+)?$`)
+	privileged = regexp.MustCompile(`\b(?:pull_request_target|workflow_run)\b`)
 	declared   = regexp.MustCompile(`(?m)^([a-z0-9-]+):(?:[^=]|$)`)
 )
 
@@ -61,12 +64,31 @@ func Check(text string, targets []string) (problems []string) {
 	if w.Concurrency == nil {
 		problems = append(problems, "concurrency is missing")
 	}
+	problems = append(problems, checkTriggers(w.On)...)
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
 		for _, problem := range w.Jobs[name].check(targets) {
 			problems = append(problems, fmt.Sprintf("job %s: %s", name, problem))
 		}
 	}
 	return append(problems, checkLines(text)...)
+}
+
+// checkTriggers looks at what starts the workflow: code of strangers must not run with rights, nor the name of a tag get
+// into a command unless it is a version.
+func checkTriggers(on any) (problems []string) {
+	for _, found := range privileged.FindAllString(fmt.Sprint(on), -1) {
+		problems = append(problems, fmt.Sprintf("%s runs code of strangers with the rights of this repository", found))
+	}
+	triggers, _ := on.(map[string]any)
+	push, _ := triggers["push"].(map[string]any)
+	tags, _ := push["tags"].([]any)
+	for _, pattern := range tags {
+		if !tag.MatchString(fmt.Sprint(pattern)) {
+			problems = append(problems, fmt.Sprintf("the tags %v can hold more than a version: write v[0-9]+.[0-9]+.[0-9]+",
+				pattern))
+		}
+	}
+	return problems
 }
 
 func (j job) check(targets []string) (problems []string) {

@@ -31,7 +31,11 @@ func TestTheWorkflowsKeepEveryRule(t *testing.T) {
 	}
 }
 
-const good = `permissions: {}
+const good = `on:
+  pull_request:
+  push:
+    tags: ["v[0-9]+.[0-9]+.[0-9]+"]
+permissions: {}
 concurrency: ci
 jobs:
   test:
@@ -50,6 +54,9 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 	tests := map[string]struct{ old, new, want string }{
 		"no permissions":                   {"permissions: {}\n", "", "permissions of the workflow must be {}"},
 		"permissions for all":              {"permissions: {}\n", "permissions: {contents: read}\n", "must be {}"},
+		"strangers with rights":            {"  pull_request:", "  pull_request_target:", "pull_request_target runs code of strangers"},
+		"a run with the rights of another": {"  pull_request:", "  workflow_run: {workflows: [CI]}", "workflow_run runs code of strangers"},
+		"tags of any name":                 {"[0-9]+\"", "[0-9]+*\"", "can hold more than a version"},
 		"several at once":                  {"concurrency: ci\n", "", "concurrency is missing"},
 		"a system that changes":            {"ubuntu-24.04", "ubuntu-latest", `runs-on "ubuntu-latest"`},
 		"no end":                           {"    timeout-minutes: 5\n", "", "timeout-minutes is missing"},
