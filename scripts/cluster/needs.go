@@ -21,7 +21,7 @@ func (f *flags) needsCommand() *cobra.Command {
 		Example: "  go run ./scripts/cluster needs demo\n" +
 			"  go run ./scripts/cluster needs e2e -o json\n" +
 			"  sudo go run ./scripts/cluster needs e2e-arch --install",
-		Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), ValidArgs: preflight.Purposes(),
+		Args: cobra.ExactArgs(1), ValidArgs: preflight.Purposes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			needs, err := preflight.For(args[0])
 			if err != nil {
