@@ -27,6 +27,16 @@ func TestTheSchemaRefusesWhatCannotWork(t *testing.T) {
 		"a word for a switch":          {"metrics: {enabled: 'no'}", []string{"/metrics/enabled", "want boolean"}},
 		"an unknown pull policy":       {"image: {pullPolicy: always}", []string{"/image/pullPolicy", "IfNotPresent"}},
 		"a flag without dashes":        {"extraArgs: [sync-period=1h]", []string{"/extraArgs/0"}},
+		"a label that the Pods are selected by": {
+			`podLabels: {team: a, control-plane: "y"}`, []string{"/podLabels/control-plane"},
+		},
+		"another label of the selector": {
+			"podLabels: {app.kubernetes.io/name: x}", []string{"/podLabels/app.kubernetes.io~1name"},
+		},
+		"an annotation that the Pods have": {
+			"podAnnotations: {kubectl.kubernetes.io/default-container: x}",
+			[]string{"/podAnnotations/kubectl.kubernetes.io~1default-container"},
+		},
 		"a field resources don't have": {"resources: {memory: 1Gi}", []string{"/resources", "memory"}},
 	}
 	loaded := load(t, pack(t, chart.Options{Version: version}))

@@ -43,10 +43,15 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 		"the Prometheus Operator": {
 			values: "monitoring: {enabled: true}", overlay: "multiarch", components: []string{"monitoring"},
 		},
-		"all of it, on one architecture": {
+		"nearly all of it, on one architecture": {
 			values: "{architectures: [s390x], replicas: 2, watchNamespaces: [" + namespace + "], " +
+				"imagePullSecrets: [{name: registry}]}",
+			overlay: "s390x", components: []string{"two-replicas", "namespaced", "pull-secret"},
+		},
+		"all that goes together, on one architecture": {
+			values: "{architectures: [s390x], replicas: 2, " +
 				"imagePullSecrets: [{name: registry}], monitoring: {enabled: true}}",
-			overlay: "s390x", components: []string{"two-replicas", "namespaced", "pull-secret", "monitoring"},
+			overlay: "s390x", components: []string{"two-replicas", "pull-secret", "monitoring"},
 		},
 	}
 	loaded := load(t, pack(t, chart.Options{Version: version}))

@@ -22,6 +22,7 @@ const (
 	manager        = Name + "-controller-manager"
 	managerBinding = Name + "-manager-rolebinding"
 	metricsService = manager + "-metrics-service"
+	scraper        = Name + "-scraper"
 )
 
 // option is a component of the overlays that a value of the chart turns on.

@@ -11,6 +11,12 @@ const (
 	labels     = `{{- include "` + Name + `.labels" $ | nindent 0 }}`
 	namespace  = `{{ $.Release.Namespace }}`
 	hasMetrics = ".Values.metrics.enabled"
+
+	// isScraped: to ask who reads its metrics, the operator needs a right in the whole cluster. Where it has rights in
+	// some namespaces alone, it serves no metrics, and an alert that misses them would fire for ever.
+	isScraped = "and " + hasMetrics + " (not .Values.watchNamespaces)"
+
+	operatorRules = "spec groups [name=" + Name + "]"
 )
 
 // conditions are those of whole objects that no component of the overlays turns on or off.
@@ -21,6 +27,10 @@ var conditions = map[string]string{
 	"ClusterRole/" + Name + "-metrics-auth-role":               hasMetrics,
 	"ClusterRole/" + Name + "-metrics-reader":                  hasMetrics,
 	"ClusterRoleBinding/" + Name + "-metrics-auth-rolebinding": hasMetrics,
+	"ServiceMonitor/" + Name:                                   isScraped,
+	"ServiceAccount/" + scraper:                                isScraped,
+	"Secret/" + scraper:                                        isScraped,
+	"ClusterRoleBinding/" + scraper:                            isScraped,
 }
 
 // templates makes a template of each object.
@@ -51,6 +61,8 @@ func (m *manifests) template(o *object) (string, error) {
 	case "NetworkPolicy":
 		// The port of the metrics comes first.
 		t.when("spec ingress 0 ports 0", hasMetrics)
+	case "PrometheusRule":
+		t.when(operatorRules, isScraped)
 	case "CustomResourceDefinition":
 		t.add("metadata annotations", "{{- if .Values.crds.keep }}\nhelm.sh/resource-policy: keep\n{{- end }}")
 	}

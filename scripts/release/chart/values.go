@@ -1,6 +1,9 @@
 package chart
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // value is one that users of the chart may set.
 type value struct {
@@ -43,6 +46,14 @@ func (m *manifests) values() ([]value, error) {
 			return nil, err
 		}
 	}
+	podLabels, err := m.more("labels")
+	if err != nil {
+		return nil, err
+	}
+	podAnnotations, err := m.more("annotations")
+	if err != nil {
+		return nil, err
+	}
 	known, err := inline(defaults["architectures"])
 	if err != nil {
 		return nil, err
@@ -63,8 +74,8 @@ func (m *manifests) values() ([]value, error) {
 			"they must exist, and it serves no metrics.", names, "[]"},
 		{"resources", "Resources of the operator's container.", requirements, defaults["resources"]},
 		{"metrics.enabled", "Serve metrics of the operator, with the Service and the roles for that.", boolean, "true"},
-		{"monitoring.enabled", "Objects for the Prometheus Operator: PodMonitor, ServiceMonitor and alerts.",
-			boolean, "false"},
+		{"monitoring.enabled", "Objects for the Prometheus Operator: PodMonitor, ServiceMonitor and alerts. " +
+			"Those of the operator itself only if it serves metrics.", boolean, "false"},
 		{"networkPolicy.enabled", "A NetworkPolicy that lets in metrics and probes of the operator alone.",
 			boolean, "true"},
 		{"crds.install", "Install and upgrade the CRD with the release. Turn it off if something else does.",
@@ -75,9 +86,30 @@ func (m *manifests) values() ([]value, error) {
 		{"nodeSelector", "Labels of the Nodes that the operator may run on.", mapOf, "{}"},
 		{"tolerations", "Tolerations of the operator's Pods.", objects, "[]"},
 		{"priorityClassName", "PriorityClass of the operator's Pods.", anyText, `""`},
-		{"podAnnotations", "More annotations of the operator's Pods.", mapOf, "{}"},
-		{"podLabels", "More labels of the operator's Pods.", mapOf, "{}"},
+		{"podAnnotations", "More annotations of the operator's Pods, beside those that they have.", podAnnotations, "{}"},
+		{"podLabels", "More labels of the operator's Pods, beside those that they have.", podLabels, "{}"},
 	}...), nil
+}
+
+// more is the schema of labels or annotations that come beside those of the Pod template. One that is there already
+// would be there twice, and the Pods would no longer match the selector.
+func (m *manifests) more(field string) (string, error) {
+	node, err := lookup(m.find("Deployment/"+manager).RNode, "spec template metadata "+field)
+	if err != nil {
+		return "", err
+	}
+	taken, err := node.Fields()
+	if err != nil {
+		return "", err
+	}
+	refused := map[string]bool{} // propertyNames would do the same, but Helm's errors then name another value.
+	for _, key := range taken {
+		refused[key] = false
+	}
+	text, err := json.Marshal(map[string]any{
+		"type": "object", "additionalProperties": map[string]any{"type": "string"}, "properties": refused,
+	})
+	return string(text), err
 }
 
 func imageValuesOf(path, what string, released image) []value {
