@@ -35,17 +35,22 @@ var all = [][]string{
 	{"-C", "scripts/gitops", "test", "-trimpath", "-count=1", "-vet=off", "./..."},
 }
 
+// versions are the tests of what is not to follow a candidate.
+var versions = [][]string{{"test", "-trimpath", "-count=1", "-vet=off", "./test/docs", "./scripts/versions/..."}}
+
 func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	tests := map[string]struct {
+		version   string
 		memcached string // The images of operator and agent always have a digest.
 		commands  [][]string
 	}{
-		"by tag":    {registry + "/cache:1.6.46", images},
-		"by digest": {"docker.io/library/memcached:1.6.46@" + built, all},
+		"a candidate": {version + "-rc.1", "docker.io/library/memcached:1.6.46@" + built, versions},
+		"by tag":      {version, registry + "/cache:1.6.46", images},
+		"by digest":   {version, "docker.io/library/memcached:1.6.46@" + built, all},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			root := released(t, tc.memcached)
+			root := released(t, tc.version, tc.memcached)
 			for _, args := range tc.commands {
 				command := exec.CommandContext(t.Context(), "go", args...)
 				command.Dir, command.Env = root, append(worktree.Environment(), "PWD="+root)
@@ -58,7 +63,7 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 }
 
 // released is a repository of its own with the files of this one, in which a release was made.
-func released(t *testing.T, memcached string) string {
+func released(t *testing.T, version, memcached string) string {
 	t.Helper()
 	root := t.TempDir()
 	if err := worktree.Copy(t.Context(), repository, root); err != nil {

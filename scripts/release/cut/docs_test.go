@@ -19,7 +19,9 @@ func TestWhatTellsToUseAVersionFollowsTheRelease(t *testing.T) {
 		"a folder of OperatorHub":     {"docs/olm.md", "mkdir operators/memcached-operator/0.1.0", "mkdir operators/memcached-operator/0.2.0"},
 		"a range of patches":          {"docs/olm.md", "      version: 0.1.x", "      version: 0.2.x"},
 		"the ClusterExtension":        {versionRange, "path: /spec/source/catalog/version, value: 0.1.x}", "path: /spec/source/catalog/version, value: 0.2.x}"},
-		"an overlay by its URL":       {"README.md", "overlays/arm64?ref=v0.1.0", "overlays/arm64?ref=v0.2.0"},
+		"the chart's package":         {"docs/helm.md", "memcached-operator-0.1.0.tgz", "memcached-operator-0.2.0.tgz"},
+		"the chart in Argo CD":        {"docs/helm.md", "    targetRevision: 0.1.0", "    targetRevision: 0.2.0"},
+		"the chart in Flux":           {"docs/helm.md", "    tag: 0.1.0", "    tag: 0.2.0"},
 		"what happened in the past":   {"docs/olm.md", "tried with 0.1.0", "tried with 0.1.0"},
 		"a version of another thing":  {"docs/olm.md", "memcached:0.1.0", "memcached:0.1.0"},
 		"a file that is no page":      {"docs/one.yaml", "version: 0.1.0", "version: 0.1.0"},
@@ -28,7 +30,8 @@ func TestWhatTellsToUseAVersionFollowsTheRelease(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			writeFile(t, root, documented, "VERSION=0.1.0\n")
+			writeFile(t, root, makefile, "VERSION ?= 0.2.0\n")
+			writeFile(t, root, agentVersion, "0.1.0\n")
 			writeFile(t, root, tc.file, tc.before)
 			if err := stampDocs(root, acme("0.2.0")); err != nil {
 				t.Fatal(err)
@@ -42,7 +45,6 @@ func TestWhatTellsToUseAVersionFollowsTheRelease(t *testing.T) {
 
 func TestACandidateLeavesTheRangeAsItIs(t *testing.T) {
 	root := t.TempDir()
-	writeFile(t, root, documented, "VERSION=0.1.0\n")
 	writeFile(t, root, versionRange, "value: 0.1.x")
 	if err := stampDocs(root, acme("0.2.0-rc.1")); err != nil {
 		t.Fatal(err)

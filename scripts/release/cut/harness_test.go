@@ -55,6 +55,8 @@ func repository(t *testing.T) string {
 }
 
 const (
+	documented = "docs/install.md"
+
 	// oldAgent is the agent's image before the first release that knows of it by digest.
 	oldAgent = "registry.example.com/memcached-agent:0.1.0"
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,19 +62,60 @@ func read(root string, names []string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	found, known, err := compare(root, files, table)
+	if err != nil {
+		return nil, err
+	}
+	found.Twice = slices.Concat(twice(files, known), apart(files))
+	return found, nil
+}
+
+// Write changes the copies of some versions in some files of a tree. The tree may lack all other homes.
+func Write(root string, names []string, versions ...string) error {
+	files, err := contents(root, names)
+	if err != nil {
+		return err
+	}
+	some := slices.DeleteFunc(slices.Clone(table), func(f fact) bool { return !slices.Contains(versions, f.name) })
+	homes, err := contents(root, homesOf(some))
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, homes)
+	found, _, err := compare(root, files, some)
+	if err != nil {
+		return err
+	}
+	found.Stale = slices.DeleteFunc(found.Stale, func(c Copy) bool { return !slices.Contains(names, c.File) })
+	_, err = found.Write()
+	return err
+}
+
+func homesOf(versions []fact) (names []string) {
+	for _, f := range versions {
+		names = append(names, f.home)
+		if f.stable != nil {
+			names = append(names, f.stable.in...)
+		}
+	}
+	return names
+}
+
+// compare looks for the copies of versions, and returns also where they are.
+func compare(root string, files map[string]string, versions []fact) (*Found, map[span]bool, error) {
 	found := &Found{root: root}
 	known := map[span]bool{}
-	for i := range table {
-		value, err := table[i].value(files)
+	for i := range versions {
+		value, err := versions[i].value(files)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		known[value.at] = true
 		for name, content := range files {
-			for _, c := range table[i].copiesIn(name, content, value) {
+			for _, c := range versions[i].copiesIn(name, content, value) {
 				value.Copies++
 				known[span{name, c.to}] = true
-				if c.Has != c.Want && table[i].others[c.Has] == "" {
+				if c.Has != c.Want && versions[i].others[c.Has] == "" {
 					found.Stale = append(found.Stale, c)
 				}
 			}
@@ -83,8 +125,7 @@ func read(root string, names []string) (*Found, error) {
 	slices.SortFunc(found.Stale, func(a, b Copy) int {
 		return strings.Compare(fmt.Sprintf("%s:%9d", a.File, a.from), fmt.Sprintf("%s:%9d", b.File, b.from))
 	})
-	found.Twice = slices.Concat(twice(files, known), apart(files))
-	return found, nil
+	return found, known, nil
 }
 
 func contents(root string, names []string) (map[string]string, error) {
@@ -121,7 +162,8 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 		return nil
 	}
 	for _, p := range f.copies {
-		if !slices.ContainsFunc(p.in, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		in := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if !slices.ContainsFunc(p.in, in) || slices.Contains(p.except, name) {
 			continue
 		}
 		want := value.Text
@@ -129,9 +171,6 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 			want = p.part(want)
 		}
 		for _, at := range regexp.MustCompile(p.find).FindAllStringSubmatchIndex(content, -1) {
-			if p.not != "" && strings.Contains(lineAt(content, at[2]), p.not) {
-				continue
-			}
 			copies = append(copies, Copy{
 				Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
 				Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
@@ -139,12 +178,6 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 		}
 	}
 	return copies
-}
-
-// lineAt is the line around a place in a text.
-func lineAt(text string, at int) string {
-	line, _, _ := strings.Cut(text[1+strings.LastIndex(text[:at], "\n"):], "\n")
-	return line
 }
 
 // Err reports the copies that differ, and what has no home.

@@ -88,11 +88,19 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			fixed: map[string]string{"docs/a.md": "VERSION=0.10.0\nversion: 0.10.x\nnewTag: 0.10.0\nnewTag: 0.10.0\n"},
 		},
 		"the version of a release that is to be made": {
-			files: map[string]string{"docs/a.md": "make build\nmake release VERSION=9.9.9\n"},
+			files: map[string]string{"docs/releasing.md": "make build\nmake release VERSION=9.9.9\n"},
+		},
+		"the Helm chart": {
+			files: map[string]string{"Makefile": "VERSION ?= 0.3.0\n", "docs/helm.md": "memcached-operator-0.1.0.tgz\n" +
+				"    targetRevision: 0.1.0\n    tag: 0.1.0\n    targetRevision: main\n"},
+			want: []string{"docs/helm.md:1: operator is 0.1.0", "docs/helm.md:2:", "docs/helm.md:3:"},
+			fixed: map[string]string{"docs/helm.md": "memcached-operator-0.3.0.tgz\n" +
+				"    targetRevision: 0.3.0\n    tag: 0.3.0\n    targetRevision: main\n"},
 		},
 		"a candidate is not for readers": {
 			files: map[string]string{
 				"Makefile": "VERSION ?= 0.3.0-rc.1\n", "docs/install.md": "VERSION=0.2.0\n", "docs/a.md": "VERSION=0.2.0 or VERSION=0.1.0\n",
+				"operator/config/a.yaml": "image: r.io/memcached-operator:0.3.0-rc.1\n",
 			},
 			want:  []string{"docs/a.md:1: operator is 0.1.0, and 0.2.0 in docs/install.md"},
 			fixed: map[string]string{"docs/a.md": "VERSION=0.2.0 or VERSION=0.2.0\n"},
@@ -186,9 +194,11 @@ func homes(t *testing.T) string {
 	if err := worktree.CopyFiles(repository, root, files); err != nil {
 		t.Fatal(err)
 	}
-	// The page is a home only while there is a candidate.
-	if err := os.WriteFile(filepath.Join(root, "docs/install.md"), nil, 0o644); err != nil {
-		t.Fatal(err)
+	// No candidate, as after most releases: while there is one, the page is the home.
+	for name, content := range map[string]string{"Makefile": "VERSION ?= 0.1.0\n", "docs/install.md": ""} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return root
 }

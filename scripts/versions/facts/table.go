@@ -23,10 +23,10 @@ type fact struct {
 
 // place is where a value may be repeated.
 type place struct {
-	in   []string // beginnings of file names
-	find string   // the first group is the value, or what part makes of it
-	not  string   // in a line that holds this, the value is one of its own
-	part func(value string) string
+	in     []string // beginnings of file names
+	except []string // files whose value is one of their own
+	find   string   // the first group is the value, or what part makes of it
+	part   func(value string) string
 }
 
 const (
@@ -40,23 +40,35 @@ var (
 	everyYAML = slices.Concat(manifests, pages)
 )
 
+// Versions that a release writes.
+const (
+	Operator = "operator"
+	Agent    = "agent"
+)
+
 // table lists the versions that more than one file names.
 var table = []fact{
 	{
-		name: "operator", home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
+		// Readers and OLM follow it. While it is a candidate, they stay at the version before.
+		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
-			{in: everyYAML, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
+			{in: pages, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
 			{
-				in: pages, find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/)` + version,
-				not: "make release", // the next one
+				in: pages, except: []string{"docs/releasing.md"}, // the next one
+				find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/|` +
+					`targetRevision: | tag: |memcached-operator-)` + version,
 			},
 			{in: everyYAML, find: `\b(?:version|value): ` + minor + `\.x`, part: minorOf},
 		},
+	},
+	{
+		name: "operator's image", home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
+		copies: []place{{in: manifests, find: `memcached-operator(?::v?|\.v)` + version}},
 		others: map[string]string{"0.0.0": "a base, which gets its version when the bundle is made"},
 	},
 	{
-		name: "agent", home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
+		name: Agent, home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
 		copies: []place{
 			{in: everyYAML, find: `memcached-agent:` + version},
 			{in: []string{"operator/internal/app/options.go"}, find: `memcached-agent:` + version},
