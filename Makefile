@@ -340,7 +340,7 @@ release-prepare: ## Write a version into every place of the tree, for you to com
 OUT ?= dist
 
 .PHONY: chart
-chart: ## Write the Helm chart to dist/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARGS='--out ...'].
+chart: ## Write the Helm chart to bin/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARGS='--out ...'].
 	@go run ./scripts/release chart --version '$(VERSION)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 

@@ -16,7 +16,7 @@ func chartCommand() *cobra.Command {
 		Short: "Write the Helm chart from the manifests",
 		Long: "Chart writes memcached-operator-VERSION.tgz. Its default values install what overlays/multiarch builds.\n" +
 			"The same manifests, options and time make the same bytes.",
-		Example: "  go run ./scripts/release chart --version 0.2.0 --out dist/charts \\\n" +
+		Example: "  go run ./scripts/release chart --version 0.2.0 --out bin/charts \\\n" +
 			"    --image registry.example.com/team/memcached-operator:0.2.0",
 		Args: cobra.NoArgs,
 	}
@@ -26,7 +26,7 @@ func chartCommand() *cobra.Command {
 	flags.StringVar(&o.Agent, "agent-image", "", "the agent's image (default: as in the manifests)")
 	flags.StringVar(&o.Memcached, "memcached-image", "",
 		"image of a Memcached that names none (default: as in the manifests)")
-	flags.StringVar(&out, "out", "dist/charts", "folder to write to")
+	flags.StringVar(&out, "out", "bin/charts", "folder to write to")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		path, err := chart.Write(".", out, o)
 		if err == nil {

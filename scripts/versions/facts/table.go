@@ -38,6 +38,7 @@ var (
 	pages     = []string{"docs/", "README.md", "CONTRIBUTING.md"}
 	manifests = []string{"operator/config/", "overlays/", "gitops/operator/", "gitops/platform/", "gitops/bootstrap/"}
 	everyYAML = slices.Concat(manifests, pages)
+	next      = []string{"docs/releasing.md"} // tells of the version that is to be made
 )
 
 // Versions that a release writes.
@@ -53,9 +54,9 @@ var table = []fact{
 		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
-			{in: pages, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
+			{in: pages, except: next, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
 			{
-				in: pages, except: []string{"docs/releasing.md"}, // the next one
+				in: pages, except: next,
 				find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/|` +
 					`targetRevision: | tag: |memcached-operator-)` + version,
 			},
