@@ -182,6 +182,14 @@ func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
 		"a new file in no commit": {
 			func(t *testing.T, r *Release) { writeFile(t, r.Root, "new", "") }, []string{"in no commit", "?? new"},
 		},
+		"a shallow clone": {
+			func(t *testing.T, r *Release) {
+				clone := t.TempDir()
+				mustGit(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone)
+				r.Root = clone
+			},
+			[]string{"this clone is shallow", "git fetch --unshallow --tags"},
+		},
 		"an API that breaks objects": {
 			func(t *testing.T, r *Release) {
 				api := read(t, r.Root, crdFile)

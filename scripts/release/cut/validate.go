@@ -53,6 +53,14 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return fmt.Errorf("a release is made of a commit, and the tree has changes that are in no commit: "+
 			"commit or stash them first:\n%s", status)
 	}
+	shallow, err := worktree.Git(ctx, r.Root, "rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(shallow) == "true" {
+		return errors.New("this clone is shallow, and may lack tags and commits since the last release: " +
+			"run git fetch --unshallow --tags")
+	}
 	tag := "v" + r.Version
 	tags, err := worktree.Git(ctx, r.Root, "tag", "--list", tag, "--no-contains", "HEAD")
 	if err == nil && tags != "" {

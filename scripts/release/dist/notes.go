@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 func writeNotes(_ context.Context, c *Content) error {
 	var notes strings.Builder
 	fmt.Fprintf(&notes, "# %s %s\n\nMade of commit `%s` (%s) with %s.\n\n",
-		bundle.Package, c.Version, c.Commit, c.Time, runtime.Version())
+		bundle.Package, c.Version, c.Commit, c.Time, goVersion())
 	fmt.Fprintf(&notes, "```sh\nsha256sum -c --ignore-missing SHA256SUMS # in the folder with the manifests\n"+
 		"kubectl apply --server-side -f install.yaml # or that of your architecture\n```\n\n"+
 		"The archive `.tar.gz` holds every file under the path that is in `SHA256SUMS`. Or install the Helm chart:\n\n"+

@@ -22,6 +22,9 @@ func openPlace(out string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	if followed, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = followed // A link stays, and leads to the new release.
+	}
 	if err := replaceable(absolute); err != nil {
 		return nil, fmt.Errorf("--out %q: %w", out, err)
 	}

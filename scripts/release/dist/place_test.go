@@ -65,6 +65,27 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 	}
 }
 
+func TestALinkToAFolderStays(t *testing.T) {
+	parent := t.TempDir()
+	out, link := filepath.Join(parent, "real"), filepath.Join(parent, "link")
+	mkdir(t, out)
+	if err := os.Symlink(out, link); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openPlace(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	touch(t, p.temporary, "new")
+	if err := p.finish(); err != nil {
+		t.Fatal(err)
+	}
+	assertHolds(t, out, "new")
+	if to, err := os.Readlink(link); err != nil || to != out {
+		t.Errorf("the link leads to %q, error %v", to, err)
+	}
+}
+
 func TestAReleaseThatFailsLeavesNothingBehind(t *testing.T) {
 	parent := t.TempDir()
 	out := filepath.Join(parent, "dist")

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,9 @@ type send func(ctx context.Context) (reference string, err error)
 
 // open opens the image's layout or package, which must hold what the record says, and nothing else.
 func (i *Image) open(dir string, opts []name.Option) (send, error) {
+	if within := cmp.Or(i.Layout, i.Package, "."); !filepath.IsLocal(within) {
+		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release anew", recordFile, i.Name, within)
+	}
 	switch {
 	case i.Layout != "":
 		index, err := i.openLayout(dir)

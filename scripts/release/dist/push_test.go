@@ -166,6 +166,13 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 			},
 			"made without linux/ppc64le, linux/s390x, as a trial, and its tags are final: make it anew without --platform",
 		},
+		"a layout outside the release": {
+			func(t *testing.T, _ string, c *Content) {
+				c.Images[1].Layout = "../images"
+				seal(t, c)
+			},
+			`is in "../images", outside the release`,
+		},
 		"a layout that holds another image": {
 			func(t *testing.T, _ string, c *Content) {
 				c.Images[1].Digest = c.Images[0].Digest
