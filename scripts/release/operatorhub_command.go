@@ -15,6 +15,7 @@ func operatorHubCommand() *cobra.Command {
 		Short: "Write the folder that the OperatorHub community repositories want",
 		Long: "It writes operators/<name>/<version> and operators/<name>/ci.yaml of bundle/ into a folder, such as\n" +
 			"a clone of k8s-operatorhub/community-operators or of redhat-openshift-ecosystem/community-operators-prod.\n" +
+			"A ci.yaml that is there already is kept.\n" +
 			"It checks the rules that both publish, and writes nothing that breaks one.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
 		Args:    cobra.NoArgs,

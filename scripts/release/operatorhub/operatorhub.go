@@ -21,6 +21,9 @@ const (
 	// CI is the source of ci.yaml.
 	CI = "operator/config/manifests/operatorhub/ci.yaml"
 
+	// exampleReviewer is in CI until somebody writes a user of their own there.
+	exampleReviewer = "example-inc"
+
 	csvFile = "manifests/" + bundle.Package + ".clusterserviceversion.yaml"
 )
 
@@ -41,6 +44,10 @@ func Write(root, out string) (*Written, error) {
 	if s.Others, err = versions(operator, s.Version); err != nil {
 		return nil, err
 	}
+	kept, err := keepCI(filepath.Join(operator, "ci.yaml"), s)
+	if err != nil {
+		return nil, err
+	}
 	problems := slices.Concat(check.Bundle(s.Bundle), check.OperatorHub(*s))
 	if err := check.Errors(problems); err != nil {
 		return nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", s.Version, err)
@@ -56,14 +63,48 @@ func Write(root, out string) (*Written, error) {
 			return nil, err
 		}
 	}
-	return &Written{Dir: dir, Notes: csv.notes(s)}, write(filepath.Join(operator, "ci.yaml"), s.CI)
+	notes, err := reviewerNotes(s.CI)
+	if err != nil {
+		return nil, err
+	}
+	notes = slices.Concat(kept, csv.notes(s), notes)
+	return &Written{Dir: dir, Notes: notes}, write(filepath.Join(operator, "ci.yaml"), s.CI)
+}
+
+// keepCI takes the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
+func keepCI(path string, s *check.Submission) (notes []string, err error) {
+	have, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if string(have) != s.CI {
+		notes = append(notes, fmt.Sprintf("%s is kept as it was, and differs from %s: compare them", path, CI))
+	}
+	s.CI = string(have)
+	return notes, nil
+}
+
+// reviewerNotes warn of the example: a GitHub user of that name could merge pull requests for the operator.
+func reviewerNotes(ci string) (notes []string, err error) {
+	var c struct{ Reviewers []string }
+	if err := yaml.Unmarshal([]byte(ci), &c); err != nil {
+		return nil, err
+	}
+	if slices.Contains(c.Reviewers, exampleReviewer) {
+		notes = append(notes, fmt.Sprintf("the reviewer %s of ci.yaml is an example, and a GitHub user who could merge "+
+			"pull requests for your operator: write your own users into ci.yaml and into %s", exampleReviewer, CI))
+	}
+	return notes, nil
 }
 
 // csv is what of a ClusterServiceVersion decides whether others can use it.
 type csv struct {
 	Spec struct {
 		Version, Replaces string
-		RelatedImages     []struct{ Image string }
+		RelatedImages     []struct{ Name, Image string }
 		Maintainers       []struct{ Email string }
 	}
 }
@@ -89,9 +130,11 @@ func (c *csv) notes(s *check.Submission) (notes []string) {
 	for _, related := range c.Spec.RelatedImages {
 		switch host, _, _ := strings.Cut(related.Image, "/"); {
 		case strings.HasSuffix(host, "example.com"):
-			notes = append(notes, fmt.Sprintf("nobody can pull %s: make a release with your REGISTRY first", related.Image))
+			notes = append(notes, fmt.Sprintf("nobody can pull %s: run make release-prepare with your REGISTRY, "+
+				"and make a release of its commit", related.Image))
 		case !strings.Contains(related.Image, "@sha256:"):
-			notes = append(notes, fmt.Sprintf("%s is not named by digest: make release does that", related.Image))
+			fix := pin(related.Name, related.Image)
+			notes = append(notes, fmt.Sprintf("%s is not named by digest: run %s", related.Image, fix))
 		}
 	}
 	for _, maintainer := range c.Spec.Maintainers {
@@ -103,6 +146,14 @@ func (c *csv) notes(s *check.Submission) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s must be in the repository already: this version replaces it", c.Spec.Replaces))
 	}
 	return notes
+}
+
+// pin is the command that names an image of the bundle by digest. Only the user knows that of memcached.
+func pin(name, image string) string {
+	if name == "memcached" {
+		return "make release-prepare with MEMCACHED_IMAGE=" + image + "@sha256:..."
+	}
+	return "make release-prepare"
 }
 
 // versions are the folders of other versions of the operator.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,44 @@ func TestTheFolderHoldsTheBundleAndCI(t *testing.T) {
 	}
 }
 
+func TestACIFileThatIsThereIsKept(t *testing.T) {
+	const mine = "updateGraph: replaces-mode\nreviewers: [somebody-of-ours]\n"
+	out := t.TempDir()
+	file := filepath.Join(out, "operators/memcached-operator/ci.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written, err := operatorhub.Write(root, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content, _ := os.ReadFile(file); string(content) != mine {
+		t.Errorf("it is now:\n%s", content)
+	}
+	notes := strings.Join(written.Notes, "\n")
+	if !strings.Contains(notes, file+" is kept") || strings.Contains(notes, "reviewer example-inc") {
+		t.Errorf("notes %q, want one that it is kept, and none about a reviewer", notes)
+	}
+}
+
+// TestACIFileThatIsRefusedIsNotSubmitted: what is kept goes into the pull request, so it is what the rules are for.
+func TestACIFileThatIsRefusedIsNotSubmitted(t *testing.T) {
+	out := t.TempDir()
+	file := filepath.Join(out, "operators/memcached-operator/ci.yaml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("updateGraph: semver-mode\nreviewers: [somebody-of-ours]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operatorhub.Write(root, out); err == nil || !strings.Contains(err.Error(), "semver-mode") {
+		t.Errorf("error %v, want one about the update graph", err)
+	}
+}
+
 func TestAnotherBundleOfAVersionThatIsThereIsRefused(t *testing.T) {
 	out := t.TempDir()
 	if _, err := operatorhub.Write(root, out); err != nil {
@@ -81,26 +120,83 @@ func TestABundleThatTheRepositoriesRefuseIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestExamplesOfImagesAndMaintainersAreNoted(t *testing.T) {
+func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
+	const cache = "quay.io/caches/memcached:1"
+	at := "@sha256:" + strings.Repeat("a", 64)
+	ours := []string{"example-inc", "somebody-of-ours"}
+	release := []string{
+		`email: .*`, "email: team@caches.dev", `(/disconnected): .*`, `$1: "true"`, `(?m)^  replaces: .*\n`, "",
+		`(image|containerImage|value): \S+/(memcached-operator|memcached-agent|memcached)[:@]\S+`,
+		"$1: quay.io/caches/$2:1" + at,
+	}
+	tests := map[string]struct {
+		bundle []string // patterns, each with what replaces it
+		ci     []string
+		want   []string
+	}{
+		"nothing of an own release": {release, ours, nil},
+		"the maintainer's address": {
+			slices.Concat(release, []string{"team@caches.dev", "maintainers@example.com"}), ours,
+			[]string{"maintainers@example.com is an example"},
+		},
+		"a reviewer that is an example": {release, nil, []string{"the reviewer example-inc"}},
+		"memcached without a digest": {
+			slices.Concat(release, []string{cache + at, cache, `(/disconnected): .*`, `$1: "false"`}), ours,
+			[]string{cache + " is not named by digest: run make release-prepare with MEMCACHED_IMAGE=" + cache + "@sha256:..."},
+		},
+		"images of the example's registry": {
+			slices.Concat(release, []string{"quay.io/caches/", "images.example.com/"}), ours,
+			[]string{
+				"nobody can pull images.example.com/memcached-operator:1" + at + ": run make release-prepare",
+				"nobody can pull images.example.com/memcached:1" + at + ": run make release-prepare",
+				"nobody can pull images.example.com/memcached-agent:1" + at + ": run make release-prepare",
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			written, err := operatorhub.Write(edited(t, tc.bundle, tc.ci), t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			begins := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
+			if diff := cmp.Diff(tc.want, written.Notes, begins); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// edited is a copy of what goes into a submission, with changes.
+func edited(t *testing.T, inBundle, inCI []string) string {
+	t.Helper()
 	copied := t.TempDir()
 	files := readBundle(t)
 	for name, content := range files {
-		files[name] = regexp.MustCompile(`email: .*`).ReplaceAllString(content, "email: maintainers@example.com")
+		files[name] = replace(content, inBundle)
 	}
 	if err := files.Write(filepath.Join(copied, bundle.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(copied, filepath.Dir(operatorhub.CI)),
-		os.DirFS(filepath.Join(root, filepath.Dir(operatorhub.CI)))); err != nil {
-		t.Fatal(err)
-	}
-	written, err := operatorhub.Write(copied, t.TempDir())
+	ci, err := os.ReadFile(filepath.Join(root, operatorhub.CI))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(written.Notes, "\n"); !strings.Contains(notes, "maintainers@example.com is an example") {
-		t.Errorf("notes %q, want one about the maintainers' address", notes)
+	file := filepath.Join(copied, operatorhub.CI)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
 	}
+	if err := os.WriteFile(file, []byte(replace(string(ci), inCI)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+func replace(text string, pairs []string) string {
+	for pair := range slices.Chunk(pairs, 2) {
+		text = regexp.MustCompile(pair[0]).ReplaceAllString(text, pair[1])
+	}
+	return text
 }
 
 func readBundle(t *testing.T) bundle.Files {
