@@ -73,8 +73,8 @@ func Check(text string, targets []string) (problems []string) {
 	return append(problems, checkLines(text)...)
 }
 
-// checkTriggers looks at what starts the workflow: code of strangers must not run with rights, nor the name of a tag get
-// into a command unless it is a version.
+// checkTriggers looks at what starts the workflow: code of strangers must not run with rights, and no tag but a version
+// may get into a command.
 func checkTriggers(on any) (problems []string) {
 	for _, found := range privileged.FindAllString(fmt.Sprint(on), -1) {
 		problems = append(problems, fmt.Sprintf("%s runs code of strangers with the rights of this repository", found))

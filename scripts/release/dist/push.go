@@ -36,8 +36,8 @@ const (
 	unchanged = "unchanged" // the registry has it already
 )
 
-// Push sends the images and the chart of the release in dir to its registry, and nothing else. All that could be wrong is checked
-// before the first one is sent.
+// Push sends the images and the chart of the release in dir to its registry, and nothing else. All that could be wrong
+// is checked before the first one is sent.
 func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error) {
 	record, err := ReadRecord(dir)
 	if err != nil {
@@ -87,7 +87,8 @@ type send func(ctx context.Context) (reference string, err error)
 // open opens the image's layout or package, which must hold what the record says, and nothing else.
 func (i *Image) open(dir string, opts []name.Option) (send, error) {
 	if within := cmp.Or(i.Layout, i.Package, "."); !filepath.IsLocal(within) {
-		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release anew", recordFile, i.Name, within)
+		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release anew",
+			recordFile, i.Name, within)
 	}
 	switch {
 	case i.Layout != "":
