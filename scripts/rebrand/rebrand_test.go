@@ -18,13 +18,14 @@ import (
 
 const root = "../.."
 
-// another identity is put together here: a name that a file of the tree has already is refused.
+// another identity is put together here: a name that a file of the tree has already is refused. The project's ends like
+// the name of memcached's image.
 func another() identity.Identity {
 	return identity.Identity{
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"localhost:5055", "other"}, "/"),
-		Name:     strings.Join([]string{"other", "cachekeeper"}, "-"),
+		Name:     strings.Join([]string{"other", "memcached"}, "-"),
 	}
 }
 
@@ -63,6 +64,13 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 			"./operator/internal/plan", "./operator/internal/render", "./operator/internal/drift", "./operator/internal/status"}
 		build := []string{"go", "build", "-o", os.DevNull, "./operator/cmd/manager"}
 		for _, words := range [][]string{build, golden, tests} {
+			if err := c.run(t.Context(), c.dir, words...); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("every version has the same value in all places", func(t *testing.T) {
+		for _, words := range [][]string{{"git", "add", "--all"}, {"go", "run", "./scripts/versions"}} {
 			if err := c.run(t.Context(), c.dir, words...); err != nil {
 				t.Error(err)
 			}

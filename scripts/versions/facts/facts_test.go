@@ -114,6 +114,14 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			files: map[string]string{"docs/a.md": "Argo CD 2.13.\nKubernetes 1.2.3, OLM v0.1.2, OLM v1.0.0\n"},
 			want:  []string{"docs/a.md:1: Argo CD is 2.13, and", "Kubernetes is 1.2.3", "OLM is 0.1.2", "OLM v1 is 1.0.0"},
 		},
+		"names that end like another, as that of a fork may": {
+			files: map[string]string{
+				"docs/a.md": "r.io/zz-memcached:0.2.0 zz-memcached-agent:0.2.0 zz.golang:1.2.3\n" +
+					"zz-memcached-operator:0.2.0 operators/zz-memcached-operator/0.2.0 zz-memcached-operator-0.2.0.tgz\n" +
+					"zz-argocd-operator.v0.2.0 https://r.io/zz/operator-controller/releases/download/v0.2.0\n",
+				"operator/config/a.yaml": "r.io/zz-scorecard-test:v0.2.0",
+			},
+		},
 		"memcached's image by digest is a release's own": {
 			files: map[string]string{"operator/config/a.yaml": "image: docker.io/library/memcached:1.5.0@" + digest + "\n"},
 		},

@@ -30,8 +30,14 @@ type place struct {
 }
 
 const (
-	version = `(\d+\.\d+\.\d+(?:-[a-z0-9.]+)?)`
+	version = `(\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)`
 	minor   = `(\d+\.\d+)`
+
+	// begins is what stands before a name: that of a fork, such as YOU-memcached, is another than memcached.
+	begins = `(?:^|[^\w.-])`
+
+	olmReleases   = `/operator-framework/operator-lifecycle-manager/releases/download/v`
+	olmV1Releases = `/operator-framework/operator-controller/releases/download/v`
 )
 
 var (
@@ -54,43 +60,43 @@ var table = []fact{
 		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
-			{in: pages, except: next, find: `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
+			{in: pages, except: next, find: begins + `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
 			{
 				in: pages, except: next,
-				find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |memcached-operator/|` +
-					`targetRevision: | tag: |memcached-operator-)` + version,
+				find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |targetRevision: | tag: |` +
+					begins + `memcached-operator[/-])` + version,
 			},
 			{in: everyYAML, find: `\b(?:version|value): ` + minor + `\.x`, part: minorOf},
 		},
 	},
 	{
 		name: "operator's image", home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
-		copies: []place{{in: manifests, find: `memcached-operator(?::v?|\.v)` + version}},
+		copies: []place{{in: manifests, find: begins + `memcached-operator(?::v?|\.v)` + version}},
 		others: map[string]string{"0.0.0": "a base, which gets its version when the bundle is made"},
 	},
 	{
 		name: Agent, home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
 		copies: []place{
-			{in: everyYAML, find: `memcached-agent:` + version},
-			{in: []string{"operator/internal/app/options.go"}, find: `memcached-agent:` + version},
+			{in: everyYAML, find: begins + `memcached-agent:` + version},
+			{in: []string{"operator/internal/app/options.go"}, find: begins + `memcached-agent:` + version},
 		},
 	},
 	{
 		name: "memcached", home: "operator/internal/app/options.go",
 		find: `DefaultMemcachedImage = "docker.io/library/memcached:` + version,
 		copies: []place{
-			{in: pages, find: `\bmemcached:` + version},
+			{in: pages, find: begins + `memcached:` + version},
 			// A release by MEMCACHED_IMAGE writes a digest behind the tag. It is another image on purpose.
 			{
 				in:   []string{"operator/config/", "gitops/settings/", "scripts/"},
-				find: `docker\.io/library/memcached:` + version + `["\s]`,
+				find: begins + `docker\.io/library/memcached:` + version + `["\s]`,
 			},
 		},
 		others: map[string]string{"1.6.40": "an older one, in examples of what changes"},
 	},
 	{
-		name: "Go of the images", home: "Dockerfile", find: `golang:` + version + `@`,
-		copies: []place{{in: slices.Concat(pages, []string{"Dockerfile"}), find: `golang:` + version}},
+		name: "Go of the images", home: "Dockerfile", find: begins + `golang:` + version + `@`,
+		copies: []place{{in: slices.Concat(pages, []string{"Dockerfile"}), find: begins + `golang:` + version}},
 	},
 	{
 		name: "Go at least", home: "scripts/cluster/builds/containerd/go.mod", find: `(?m)^go (\S+)$`,
@@ -126,27 +132,27 @@ var table = []fact{
 	},
 	{
 		name: "OLM", home: "gitops/platform/olm/kustomization.yaml",
-		find: `lifecycle-manager/releases/download/v` + version + `/olm\.yaml`,
+		find: olmReleases + version + `/olm\.yaml`,
 		copies: []place{
-			{in: everyYAML, find: `lifecycle-manager/releases/download/v` + version},
+			{in: everyYAML, find: olmReleases + version},
 			{in: pages, find: `OLM v(0\.\d+\.\d+)`},
 		},
 	},
 	{
 		name: "OLM v1", home: "gitops/platform/operator-controller/kustomization.yaml",
-		find: `operator-controller/releases/download/v` + version,
+		find: olmV1Releases + version,
 		copies: []place{
-			{in: everyYAML, find: `operator-controller/releases/download/v` + version},
+			{in: everyYAML, find: olmV1Releases + version},
 			{in: pages, find: `OLM v(1\.\d+\.\d+)`},
 		},
 	},
 	{
 		name: "argocd-operator", home: "gitops/bootstrap/argocd/operator/kustomization.yaml", find: `ref=v` + version,
-		copies: []place{{in: everyYAML, find: `argocd-operator(?:\.v|\S*\?ref=v)` + version}},
+		copies: []place{{in: everyYAML, find: begins + `argocd-operator(?:\.v|\S*\?ref=v)` + version}},
 	},
 	{
-		name: "scorecard", home: "operator/config/scorecard/config.yaml", find: `scorecard-test:v` + version,
-		copies: []place{{in: everyYAML, find: `scorecard-test:v` + version}},
+		name: "scorecard", home: "operator/config/scorecard/config.yaml", find: begins + `scorecard-test:v` + version,
+		copies: []place{{in: everyYAML, find: begins + `scorecard-test:v` + version}},
 	},
 }
 
