@@ -171,10 +171,14 @@ func (f *fact) copiesIn(name, content string, value Value) (copies []Copy) {
 			want = p.part(want)
 		}
 		for _, at := range regexp.MustCompile(p.find).FindAllStringSubmatchIndex(content, -1) {
-			copies = append(copies, Copy{
+			c := Copy{
 				Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
 				Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
-			})
+			}
+			if strings.HasPrefix(content[c.to:], "@sha256:") {
+				c.Want = c.Has // A release wrote both: with another tag, the digest would be of another image.
+			}
+			copies = append(copies, c)
 		}
 	}
 	return copies

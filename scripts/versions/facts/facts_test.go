@@ -105,6 +105,28 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			want:  []string{"docs/a.md:1: operator is 0.1.0, and 0.2.0 in docs/install.md"},
 			fixed: map[string]string{"docs/a.md": "VERSION=0.2.0 or VERSION=0.2.0\n"},
 		},
+		"manifests name the candidate": {
+			files: map[string]string{
+				"Makefile": "VERSION ?= 0.3.0-rc-2.1\n", "docs/install.md": "VERSION=0.2.0\n",
+				"operator/config/a.yaml":        "r.io/memcached-operator:0.3.0-rc-2.1\nr.io/memcached-operator:0.3.0-rc-1.1\n",
+				"docs/a.md":                     "r.io/memcached-operator:0.3.0-rc-2.1\n",
+				"gitops/operator/olm-v1/a.yaml": "value: 0.3.x",
+			},
+			want: []string{
+				"docs/a.md:1: operator is 0.3.0-rc-2.1, and 0.2.0 in docs/install.md",
+				"gitops/operator/olm-v1/a.yaml:1: operator is 0.3, and 0.2 in docs/install.md",
+				"operator/config/a.yaml:2: operator's image is 0.3.0-rc-1.1, and 0.3.0-rc-2.1 in Makefile",
+			},
+			fixed: map[string]string{"operator/config/a.yaml": strings.Repeat("r.io/memcached-operator:0.3.0-rc-2.1\n", 2)},
+		},
+		"a digest belongs to its tag": {
+			files: map[string]string{
+				"Makefile": "VERSION ?= 0.3.0\n", "operator/cmd/agent/VERSION": "0.9.0\n",
+				"operator/internal/app/options.go": "\tDefaultMemcachedImage = \"docker.io/library/memcached:1.6.45\"\n",
+				"operator/config/a.yaml": "r.io/memcached-operator:0.2.0@" + digest + "\nr.io/memcached-agent:0.1.0@" + digest +
+					"\nr.io/memcached-operator:0.3.0-rc.1@" + digest + "\n",
+			},
+		},
 		"the agent's default in the code": {
 			files: map[string]string{"operator/cmd/agent/VERSION": "0.9.0\n", "overlays/a.yaml": "memcached-agent:0.1.0"},
 			want:  []string{"options.go:", "overlays/a.yaml:1: agent is 0.1.0, and 0.9.0 in operator/cmd/agent/VERSION"},

@@ -86,10 +86,9 @@ var table = []fact{
 		find: `DefaultMemcachedImage = "docker.io/library/memcached:` + version,
 		copies: []place{
 			{in: pages, find: begins + `memcached:` + version},
-			// A release by MEMCACHED_IMAGE writes a digest behind the tag. It is another image on purpose.
 			{
 				in:   []string{"operator/config/", "gitops/settings/", "scripts/"},
-				find: begins + `docker\.io/library/memcached:` + version + `["\s]`,
+				find: begins + `docker\.io/library/memcached:` + version,
 			},
 		},
 		others: map[string]string{"1.6.40": "an older one, in examples of what changes"},
