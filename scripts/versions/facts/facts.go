@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver/v4"
+
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -149,11 +151,26 @@ func (f *fact) value(files map[string]string) (Value, error) {
 			return Value{}, fmt.Errorf("%s: %s is not there, and this is its home: nothing matches %s", home, f.name, find)
 		}
 		text := files[home][at[2]:at[3]]
+		if err := validate(text); err != nil {
+			return Value{}, fmt.Errorf("%s: %s is %q, %w", home, f.name, text, err)
+		}
 		if f.stable == nil || home != f.home || !strings.Contains(text, "-") {
 			return Value{Name: f.name, Text: text, Home: home, at: span{home, at[3]}}, nil
 		}
 		home, find = f.stable.in[0], f.stable.find
 	}
+}
+
+// validate refuses what could not be found again in the copies.
+func validate(text string) error {
+	parsed, err := semver.Parse(text)
+	switch {
+	case err != nil:
+		return errors.New("which is no semantic version: write three numbers, such as 0.1.0 or 0.2.0-rc.1")
+	case len(parsed.Build) > 0:
+		return errors.New("which has build metadata: leave out the + and what follows")
+	}
+	return nil
 }
 
 // copiesIn finds what a file repeats.

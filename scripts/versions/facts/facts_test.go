@@ -236,6 +236,15 @@ func homes(t *testing.T) string {
 // look reads all files of a tree.
 func look(t *testing.T, root string) *Found {
 	t.Helper()
+	found, err := read(root, filesIn(t, root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func filesIn(t *testing.T, root string) []string {
+	t.Helper()
 	var names []string
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -247,9 +256,5 @@ func look(t *testing.T, root string) *Found {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := read(root, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return names
 }

@@ -30,8 +30,9 @@ type place struct {
 }
 
 const (
-	version = `(\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)`
-	minor   = `(\d+\.\d+)`
+	version  = `(\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)`
+	minor    = `(\d+\.\d+)`
+	anything = `([^\s"/@]*)` // in a home, where it has to be a version
 
 	// begins is what stands before a name: that of a fork, such as YOU-memcached, is another than memcached.
 	begins = `(?:^|[^\w.-])`
@@ -57,7 +58,7 @@ const (
 var table = []fact{
 	{
 		// Readers and OLM follow it. While it is a candidate, they stay at the version before.
-		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
+		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (.*)$`,
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
 			{in: pages, except: next, find: begins + `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
@@ -70,12 +71,12 @@ var table = []fact{
 		},
 	},
 	{
-		name: "operator's image", home: "Makefile", find: `(?m)^VERSION \?= (\S+)$`,
+		name: "operator's image", home: "Makefile", find: `(?m)^VERSION \?= (.*)$`,
 		copies: []place{{in: manifests, find: begins + `memcached-operator(?::v?|\.v)` + version}},
 		others: map[string]string{"0.0.0": "a base, which gets its version when the bundle is made"},
 	},
 	{
-		name: Agent, home: "operator/cmd/agent/VERSION", find: `^(\S+)`,
+		name: Agent, home: "operator/cmd/agent/VERSION", find: `^(.*)`,
 		copies: []place{
 			{in: everyYAML, find: begins + `memcached-agent:` + version},
 			{in: []string{"operator/internal/app/options.go"}, find: begins + `memcached-agent:` + version},
@@ -83,7 +84,7 @@ var table = []fact{
 	},
 	{
 		name: "memcached", home: "operator/internal/app/options.go",
-		find: `DefaultMemcachedImage = "docker.io/library/memcached:` + version,
+		find: `DefaultMemcachedImage = "docker.io/library/memcached:` + anything,
 		copies: []place{
 			{in: pages, find: begins + `memcached:` + version},
 			{
@@ -94,15 +95,15 @@ var table = []fact{
 		others: map[string]string{"1.6.40": "an older one, in examples of what changes"},
 	},
 	{
-		name: "Go of the images", home: "Dockerfile", find: begins + `golang:` + version + `@`,
+		name: "Go of the images", home: "Dockerfile", find: begins + `golang:` + anything + `@`,
 		copies: []place{{in: slices.Concat(pages, []string{"Dockerfile"}), find: begins + `golang:` + version}},
 	},
 	{
-		name: "Go at least", home: "scripts/cluster/builds/containerd/go.mod", find: `(?m)^go (\S+)$`,
+		name: "Go at least", home: "scripts/cluster/builds/containerd/go.mod", find: `(?m)^go (.*)$`,
 		copies: []place{{in: pages, find: `Go ` + version + ` or newer`}},
 	},
 	{
-		name: "Kubernetes", home: "scripts/cluster/builds/kubernetes/go.mod", find: `k8s\.io/kubernetes v` + version,
+		name: "Kubernetes", home: "scripts/cluster/builds/kubernetes/go.mod", find: `k8s\.io/kubernetes v` + anything,
 		copies: []place{
 			{in: pages, find: `Kubernetes v?` + version},
 			{in: pages, find: `tests run on ` + minor, part: minorOf},
@@ -110,13 +111,13 @@ var table = []fact{
 	},
 	{
 		name: "oldest Kubernetes", home: "operator/config/manifests/bases/memcached-operator.clusterserviceversion.yaml",
-		find: `minKubeVersion: ` + version,
+		find: `minKubeVersion: ` + anything,
 		copies: []place{
 			{in: pages, find: `Kubernetes ` + minor + ` (?:or newer|is OpenShift)`, part: minorOf},
 		},
 	},
 	{
-		name: "Argo CD", home: "scripts/cluster/builds/argocd/go.mod", find: `argo-cd/v2 v` + version,
+		name: "Argo CD", home: "scripts/cluster/builds/argocd/go.mod", find: `argo-cd/v2 v` + anything,
 		copies: []place{
 			{in: pages, find: `Argo CD v?(2\.\d+\.\d+)`},
 			{in: pages, find: `Argo CD v?(2\.\d+)(?:[^\d.]|\.\s)`, part: minorOf},
@@ -124,14 +125,14 @@ var table = []fact{
 		},
 	},
 	{
-		name: "Argo CD 3", home: "scripts/cluster/builds/argocd3/go.mod", find: `argo-cd/v3 v` + version,
+		name: "Argo CD 3", home: "scripts/cluster/builds/argocd3/go.mod", find: `argo-cd/v3 v` + anything,
 		copies: []place{
 			{in: []string{"docs/local-cluster.md", "scripts/cluster/local/options.go"}, find: `\bv?(3\.\d+\.\d+)\b`},
 		},
 	},
 	{
 		name: "OLM", home: "gitops/platform/olm/kustomization.yaml",
-		find: olmReleases + version + `/olm\.yaml`,
+		find: olmReleases + anything + `/olm\.yaml`,
 		copies: []place{
 			{in: everyYAML, find: olmReleases + version},
 			{in: pages, find: `OLM v(0\.\d+\.\d+)`},
@@ -139,18 +140,18 @@ var table = []fact{
 	},
 	{
 		name: "OLM v1", home: "gitops/platform/operator-controller/kustomization.yaml",
-		find: olmV1Releases + version,
+		find: olmV1Releases + anything,
 		copies: []place{
 			{in: everyYAML, find: olmV1Releases + version},
 			{in: pages, find: `OLM v(1\.\d+\.\d+)`},
 		},
 	},
 	{
-		name: "argocd-operator", home: "gitops/bootstrap/argocd/operator/kustomization.yaml", find: `ref=v` + version,
+		name: "argocd-operator", home: "gitops/bootstrap/argocd/operator/kustomization.yaml", find: `ref=v` + anything,
 		copies: []place{{in: everyYAML, find: begins + `argocd-operator(?:\.v|\S*\?ref=v)` + version}},
 	},
 	{
-		name: "scorecard", home: "operator/config/scorecard/config.yaml", find: begins + `scorecard-test:v` + version,
+		name: "scorecard", home: "operator/config/scorecard/config.yaml", find: begins + `scorecard-test:v` + anything,
 		copies: []place{{in: everyYAML, find: begins + `scorecard-test:v` + version}},
 	},
 }
