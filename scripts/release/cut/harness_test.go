@@ -36,7 +36,7 @@ func repository(t *testing.T) string {
 	writeFile(t, root, agentVersion, "0.1.0\n")
 	writeFile(t, root, "operator/cmd/agent/main.go", "package main\n")
 	writeFile(t, root, makefile, "VERSION ?= 0.1.0\nREGISTRY ?= registry.example.com\n")
-	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewTag: 0.1.0\n")
+	writeFile(t, root, "docs/install.md", "Since 0.1.0.\n\n\tmake image VERSION=0.1.0\n\tnewName: r.io/memcached-operator\n\tnewTag: 0.1.0\n")
 	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
 	dir := filepath.Join(root, bundle.Dir)
 	options := bundle.Options{Version: "0.1.0", Image: image, Channels: []string{"stable", "candidate"}}

@@ -83,9 +83,9 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			fixed: map[string]string{"docs/a.md": "see r.io/memcached-operator:0.3.0.\n"},
 		},
 		"several in one file": {
-			files: map[string]string{"Makefile": "VERSION ?= 0.10.0\n", "docs/a.md": "VERSION=0.1.0\nversion: 0.1.x\nnewTag: 0.10.0\nnewTag: 0.2.0\n"},
+			files: map[string]string{"Makefile": "VERSION ?= 0.10.0\n", "docs/a.md": "VERSION=0.1.0\nversion: 0.1.x\n--version 0.10.0\n--version 0.2.0\n"},
 			want:  []string{"docs/a.md:1:", "docs/a.md:2: operator is 0.1, and 0.10 in", "docs/a.md:4:"},
-			fixed: map[string]string{"docs/a.md": "VERSION=0.10.0\nversion: 0.10.x\nnewTag: 0.10.0\nnewTag: 0.10.0\n"},
+			fixed: map[string]string{"docs/a.md": "VERSION=0.10.0\nversion: 0.10.x\n--version 0.10.0\n--version 0.10.0\n"},
 		},
 		"the version of a release that is to be made": {
 			files: map[string]string{"docs/releasing.md": "make build\nmake release VERSION=9.9.9\n"},
@@ -126,6 +126,17 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				"operator/config/a.yaml": "r.io/memcached-operator:0.2.0@" + digest + "\nr.io/memcached-agent:0.1.0@" + digest +
 					"\nr.io/memcached-operator:0.3.0-rc.1@" + digest + "\n",
 			},
+		},
+		"a new tag in a kustomization is of the image above it": {
+			files: map[string]string{
+				"Makefile": "VERSION ?= 0.3.0\n", "operator/cmd/agent/VERSION": "0.2.0\n",
+				"operator/internal/app/options.go": "\tDefaultMemcachedImage = \"docker.io/library/memcached:1.6.45\"\n",
+				"docs/a.md": "    newName: r.io/memcached-operator\n    newTag: 0.1.0\n" +
+					"    newName: r.io/memcached-agent\n    newTag: 0.1.0\n",
+			},
+			want: []string{"docs/a.md:2: operator is 0.1.0, and 0.3.0 in", "docs/a.md:4: agent is 0.1.0, and 0.2.0 in"},
+			fixed: map[string]string{"docs/a.md": "    newName: r.io/memcached-operator\n    newTag: 0.3.0\n" +
+				"    newName: r.io/memcached-agent\n    newTag: 0.2.0\n"},
 		},
 		"the agent's default in the code": {
 			files: map[string]string{"operator/cmd/agent/VERSION": "0.9.0\n", "overlays/a.yaml": "memcached-agent:0.1.0"},

@@ -37,6 +37,8 @@ const (
 	// begins is what stands before a name: that of a fork, such as YOU-memcached, is another than memcached.
 	begins = `(?:^|[^\w.-])`
 
+	newTag = `\s+newTag: ` // behind an image's new name, in a kustomization
+
 	olmReleases   = `/operator-framework/operator-lifecycle-manager/releases/download/v`
 	olmV1Releases = `/operator-framework/operator-controller/releases/download/v`
 )
@@ -61,10 +63,13 @@ var table = []fact{
 		name: Operator, home: "Makefile", find: `(?m)^VERSION \?= (.*)$`,
 		stable: &place{in: []string{"docs/install.md"}, find: `\bVERSION=` + version},
 		copies: []place{
-			{in: pages, except: next, find: begins + `memcached-operator(?:-bundle|-catalog)?(?::v?|\.v)` + version},
 			{
 				in: pages, except: next,
-				find: `(?:\bVERSION=|newTag: |--version |[ \x60]version: |targetRevision: | tag: |` +
+				find: begins + `memcached-operator(?:(?:-bundle|-catalog)?(?::v?|\.v)|` + newTag + `)` + version,
+			},
+			{
+				in: pages, except: next,
+				find: `(?:\bVERSION=|--version |[ \x60]version: |targetRevision: | tag: |` +
 					begins + `memcached-operator[/-])` + version,
 			},
 			{in: everyYAML, find: `\b(?:version|value): ` + minor + `\.x`, part: minorOf},
@@ -78,7 +83,7 @@ var table = []fact{
 	{
 		name: Agent, home: "operator/cmd/agent/VERSION", find: `^(.*)`,
 		copies: []place{
-			{in: everyYAML, find: begins + `memcached-agent:` + version},
+			{in: everyYAML, find: begins + `memcached-agent(?::|` + newTag + `)` + version},
 			{in: []string{"operator/internal/app/options.go"}, find: begins + `memcached-agent:` + version},
 		},
 	},
