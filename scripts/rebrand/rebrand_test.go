@@ -24,7 +24,7 @@ func another() identity.Identity {
 	return identity.Identity{
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
-		Registry: strings.Join([]string{"localhost:5055", "other"}, "/"),
+		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
 		Name:     strings.Join([]string{"other", "memcached"}, "-"),
 	}
 }

@@ -30,7 +30,7 @@ func bundleCommand() *cobra.Command {
 		Long: "Bundle writes the same bytes for the same input: the time in it is an input too. What a version replaces\n" +
 			"it takes from the catalog in the same folder.",
 		Example: "  go run ./scripts/release bundle --version 0.1.0 --channels stable,candidate \\\n" +
-			"    --image registry.example.com/memcached-operator:0.1.0",
+			"    --image " + bundle.ImageExample,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}

@@ -78,7 +78,10 @@ func ValidateVersion(flag, version string) error {
 	return nil
 }
 
-const imageRemedy = "name it as in registry.example.com/memcached-operator:0.1.0"
+// ImageExample is the operator's image in help and errors.
+const ImageExample = "registry.example.com/memcached-operator:0.1.0"
+
+const imageRemedy = "name it as in " + ImageExample
 
 // ValidateImage takes a reference that says where the image is and which it is. Without a registry each machine
 // would look in its own; without tag or digest each pull could bring another image.
