@@ -187,13 +187,19 @@ BUILD_ARGS ?=
 build: ## Build the operator for this machine into bin/.
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
 
+# Before the first of both is pushed.
+CHECK_IMAGES = go run ./scripts/images check --image '$(IMG)' --agent-image '$(AGENT_IMG)'
+
 .PHONY: image
 image: ## Build both images, operator and agent, without Docker and push them to IMG and AGENT_IMG, for ARCH alone.
-	@go run ./scripts/images operator --version '$(VERSION)' --platform linux/$(ARCH) --push '$(IMG)'
-	@go run ./scripts/images agent --platform linux/$(ARCH) --push '$(AGENT_IMG)'
+	@$(CHECK_IMAGES)
+	@go run ./scripts/images operator --version '$(VERSION)' --platform 'linux/$(ARCH)' --push '$(IMG)'
+	@go run ./scripts/images agent --platform 'linux/$(ARCH)' --push '$(AGENT_IMG)'
 
 .PHONY: image-index
-image-index: agent-image-index ## Build both images without Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
+image-index: ## Build both images without Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
+	@$(CHECK_IMAGES)
+	@$(MAKE) agent-image-index
 	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
 
 .PHONY: agent-image-index
@@ -208,7 +214,7 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 .PHONY: docker-build
 docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah), as IMG and AGENT_IMG, for this machine.
 	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
-	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION=$(VERSION) --tag '$(IMG)' .
+	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
 .PHONY: docker-push
@@ -218,7 +224,7 @@ docker-push: ## Push the images that docker-build made.
 
 .PHONY: docker-buildx
 docker-buildx: buildx-builder ## Build both images with Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
-	@$(BUILDX) --build-arg VERSION=$(VERSION) --tag '$(IMG)' --push .
+	@$(BUILDX) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' --push .
 	@$(BUILDX) --target agent --tag '$(AGENT_IMG)' --push .
 
 BUILDX = $(CONTAINER_TOOL) buildx build $(BUILD_ARGS) --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false

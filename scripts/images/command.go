@@ -39,7 +39,7 @@ func newCommand() *cobra.Command {
 		build.Flags().StringVar(&f.push, "push", "", "reference to push to; without it the image is only built")
 		root.AddCommand(build)
 	}
-	root.AddCommand(f.inspectCommand())
+	root.AddCommand(f.inspectCommand(), checkCommand())
 	return root
 }
 
@@ -50,7 +50,7 @@ func (f *flags) operatorCommand() *cobra.Command {
 		Example: "  go run ./scripts/images operator --version 0.1.0 --push localhost:15001/memcached-operator",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			platforms, err := platformsOf(cmd)
+			platforms, err := platformsOf(cmd, oci.Platforms()...)
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (f *flags) agentCommand() *cobra.Command {
 		Example: "  go run ./scripts/images agent --push localhost:15001/memcached-agent",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			platforms, err := platformsOf(cmd)
+			platforms, err := platformsOf(cmd, oci.Platforms()...)
 			if err != nil {
 				return err
 			}
@@ -179,12 +179,13 @@ func addPlatforms(cmd *cobra.Command, platforms ...v1.Platform) {
 
 const platformFlag = "platform"
 
-func platformsOf(cmd *cobra.Command) ([]v1.Platform, error) {
+// platformsOf reads the flag. Where some platforms alone are supported, it takes no others.
+func platformsOf(cmd *cobra.Command, supported ...v1.Platform) ([]v1.Platform, error) {
 	names, err := cmd.Flags().GetStringSlice(platformFlag)
 	if err != nil {
 		return nil, err
 	}
-	return oci.ParsePlatforms(names)
+	return oci.ParsePlatforms(names, supported...)
 }
 
 // built is an image, or the index of several, and the tag that it suggests.
@@ -212,7 +213,6 @@ func (b built) push(ctx context.Context, ref string, options ...name.Option) (pu
 	if err != nil {
 		return "", err
 	}
-	tagged, _, _ = strings.Cut(tagged, "@")
 	return tagged + pushed[strings.LastIndex(pushed, "@"):], nil
 }
 
@@ -221,7 +221,7 @@ func (f *flags) publish(
 	cmd *cobra.Command, title string, build func(context.Context, func(string)) (built, error),
 ) error {
 	if f.push != "" {
-		if err := bundle.ValidateImage("push", withTag(f.push, "latest")); err != nil {
+		if err := bundle.ValidateTarget("push", withTag(f.push, "latest")); err != nil {
 			return err
 		}
 	}

@@ -2,13 +2,16 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
@@ -85,9 +88,8 @@ func TestWhatIsPushedIsPrintedWithTagAndDigest(t *testing.T) {
 		"the tag that the image suggests, such as memcached's version": {
 			"/memcached", built{image: empty.Image, version: "1.6.18"}, "/memcached:1.6.18" + at,
 		},
-		"a tag that was given":    {"/memcached:dev", built{image: empty.Image, version: "1.6.18"}, "/memcached:dev" + at},
-		"no tag and no version":   {"/pause", built{image: empty.Image}, "/pause:latest" + at},
-		"a digest that was given": {"/pause" + at, built{image: empty.Image, version: "1"}, "/pause" + at},
+		"a tag that was given":  {"/memcached:dev", built{image: empty.Image, version: "1.6.18"}, "/memcached:dev" + at},
+		"no tag and no version": {"/pause", built{image: empty.Image}, "/pause:latest" + at},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,9 +104,45 @@ func TestWhatIsPushedIsPrintedWithTagAndDigest(t *testing.T) {
 	}
 }
 
+// TestNothingIsPushedIfOneOfBothReferencesIsWrong runs the Makefile, which pushes both.
+func TestNothingIsPushedIfOneOfBothReferencesIsWrong(t *testing.T) {
+	for target, variable := range map[string]string{"image": "ARCH=amd64", "image-index": "PLATFORMS=linux/amd64"} {
+		for which, refs := range map[string][2]string{
+			"the agent's":    {"/half/c:1", "/Half/a:1"},
+			"the operator's": {"/Half/c:1", "/half/a:1"},
+		} {
+			t.Run(which+" of make "+target, func(t *testing.T) {
+				host := newRegistry(t)
+				cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", target, variable,
+					"IMG="+host+refs[0], "AGENT_IMG="+host+refs[1])
+				if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "must be lowercase") {
+					t.Errorf("error %v, output:\n%s", err, out)
+				}
+				registry, err := name.NewRegistry(host)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pushed, err := remote.Catalog(t.Context(), registry); err != nil || len(pushed) > 0 {
+					t.Errorf("pushed: %s, error %v", pushed, err)
+				}
+			})
+		}
+	}
+}
+
 func TestWhatCannotBeDoneIsRefusedAtOnce(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("1", 64)
 	tests := map[string]struct{ args, want string }{
 		"a push to nowhere":                 {"operator --push operator:1", "--push"},
+		"a push to a digest":                {"operator --push localhost:1/x/c@" + digest, `names a digest`},
+		"a push to a tag and a digest":      {"pause --push localhost:1/x/c:1@" + digest, `names a digest`},
+		"a platform nobody has":             {"operator --platform linux/multiarch", "linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"},
+		"the agent on another system":       {"agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
+		"a wrong name of the operator":      {"check --image localhost:1/X:1 --agent-image localhost:1/a", `--image "localhost:1/X:1"`},
+		"a wrong name of the agent":         {"check --image localhost:1/x:1 --agent-image localhost:1/A", `--agent-image "localhost:1/A:`},
+		"an agent without a registry":       {"check --image localhost:1/x:1 --agent-image a:1", `--agent-image "a:1"`},
+		"a digest of the agent":             {"check --image localhost:1/x:1 --agent-image localhost:1/a@" + digest, "names a digest"},
+		"one name for both":                 {"check --image localhost:1/x:1 --agent-image localhost:1/x:1", "one image would replace the other"},
 		"a platform without a system":       {"operator --platform arm64", `--platform "arm64"`},
 		"memcached for half a platform":     {"memcached --platform linux/", `--platform "linux/"`},
 		"an unknown format":                 {"inspect -o yaml", `--output "yaml": text and json are possible`},

@@ -43,7 +43,7 @@ func distCommand() *cobra.Command {
 		r.Platforms = oci.Platforms()
 		if len(platforms) > 0 {
 			var err error
-			if r.Platforms, err = oci.ParsePlatforms(platforms); err != nil {
+			if r.Platforms, err = oci.ParsePlatforms(platforms, oci.Platforms()...); err != nil {
 				return err
 			}
 		}

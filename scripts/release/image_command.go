@@ -47,7 +47,7 @@ func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
 			"    --tag registry.example.com/memcached-operator-" + name + ":v0.1.0 --push",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := bundle.ValidateImage("tag", f.tag); err != nil {
+			if err := bundle.ValidateTarget("tag", f.tag); err != nil {
 				return err
 			}
 			if f.tool == "" {

@@ -64,6 +64,7 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"an image of no bundle":           {"image bundle --tag registry.example.com/b:1", "make bundle"},
 		"an unknown tool":                 {"image bundle --tag registry.example.com/b:1 --tool kaniko", "--tool"},
 		"a push to nowhere":               {"image bundle --tag bundle --push", "--tag"},
+		"a push to a digest":              {"image bundle --push --tag " + host + "/b@sha256:" + strings.Repeat("1", 64), "names a digest"},
 	}
 	t.Chdir("../..")
 	for name, tc := range tests {
@@ -77,5 +78,15 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 				t.Errorf("%s was written", entries[0].Name())
 			}
 		})
+	}
+}
+
+func TestAReleaseForAPlatformThatNobodyHasIsRefused(t *testing.T) {
+	t.Chdir("../..")
+	out := t.TempDir()
+	_, err := run(t, "dist", "--version", "0.2.0", "--registry", "registry.example.com/team", "--platform", "linux/foo", "--out", out)
+	const want = `--platform "linux/foo" is not supported: choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

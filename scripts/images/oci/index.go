@@ -64,18 +64,37 @@ func folders(content map[string]string) []file {
 }
 
 // ParsePlatforms reads a list such as linux/arm64,linux/amd64. What comes back is sorted and has each platform once,
-// so that an index has the same digest in whatever order its platforms were named.
-func ParsePlatforms(list []string) ([]v1.Platform, error) {
+// so that an index has the same digest in whatever order its platforms were named. If supported platforms are named, it
+// refuses others.
+func ParsePlatforms(list []string, supported ...v1.Platform) ([]v1.Platform, error) {
 	var platforms []v1.Platform
 	for _, item := range list {
 		platform, err := v1.ParsePlatform(item)
 		if err != nil || platform.OS == "" || platform.Architecture == "" {
 			return nil, fmt.Errorf("--platform %q: write a list like linux/amd64,linux/arm64", item)
 		}
+		if !supports(supported, *platform) {
+			return nil, fmt.Errorf("--platform %q is not supported: choose from %s", item, join(supported))
+		}
 		platforms = append(platforms, *platform)
 	}
 	slices.SortFunc(platforms, func(a, b v1.Platform) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(platforms, func(a, b v1.Platform) bool { return a.Equals(b) }), nil
+}
+
+// supports is true if nothing is said of which platforms are supported.
+func supports(supported []v1.Platform, platform v1.Platform) bool {
+	return len(supported) == 0 || slices.ContainsFunc(supported, func(s v1.Platform) bool {
+		return s.OS == platform.OS && s.Architecture == platform.Architecture
+	})
+}
+
+func join(platforms []v1.Platform) string {
+	var names []string
+	for _, platform := range platforms {
+		names = append(names, platform.String())
+	}
+	return strings.Join(names, ",")
 }
 
 // BuildAll builds the program for each of the platforms, as one index.

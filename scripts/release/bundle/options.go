@@ -103,6 +103,18 @@ func ValidateImage(flag, image string) error {
 	return nil
 }
 
+// ValidateTarget takes a reference that an image can be pushed to. A registry would store an image under the digest
+// that it has, whatever digest the reference names, and without a tag.
+func ValidateTarget(flag, image string) error {
+	if err := ValidateImage(flag, image); err != nil {
+		return err
+	}
+	if strings.Contains(image, "@") {
+		return invalid(flag, image, "names a digest, which follows from what is built", "name a tag alone")
+	}
+	return nil
+}
+
 func validateIfAny(flag, image string) error {
 	if image == "" {
 		return nil
