@@ -25,6 +25,7 @@ var (
 	dpkg   = Need{Program: "dpkg-deb", Package: "dpkg", Why: "unpacks packages"}
 	rc     = Need{Program: "update-rc.d", Package: "init-system-helpers", Why: "keeps new services from starting"}
 	shell  = Need{Program: "sh", Package: "dash", Why: "runs a line of commands"}
+	bash   = Need{Program: "bash", Package: "bash", Why: "runs the recipes of the Makefile"}
 	cat    = Need{Program: "cat", Package: "coreutils", Why: "is a process that waits"}
 	uname  = Need{Program: "uname", Package: "coreutils", Why: "names the kernel"}
 	sums   = Need{Program: "sha256sum", Package: "coreutils", Why: "verifies the checksums of a release"}
@@ -51,7 +52,7 @@ var (
 const cniPlugins = "containernetworking-plugins"
 
 // Base is what the README asks for, and what each Debian and Ubuntu has. None of it is ever installed.
-func Base() []Need { return []Need{golang, git, maker, apt, dpkg, rc, shell, cat, uname, sums} }
+func Base() []Need { return []Need{golang, git, maker, apt, dpkg, rc, shell, bash, cat, uname, sums} }
 
 // Cluster is what the parts of a cluster call that doesn't come from Go modules.
 func Cluster(withArgoCD bool) []Need {
