@@ -281,10 +281,16 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 // quiet waits until the operator has asked for nothing over a second, and returns what it has asked for so far.
 func (w *world) quiet() []string {
 	w.t.Helper()
+	return w.quietIn(w.namespace)
+}
+
+// quietIn is the same for another namespace that the operator serves.
+func (w *world) quietIn(namespace string) []string {
+	w.t.Helper()
 	var last []string
 	since := time.Now()
 	w.Eventually(func() bool {
-		requests := audit.requests(w.t, w.namespace)
+		requests := audit.requests(w.t, namespace)
 		if len(requests) != len(last) {
 			last, since = requests, time.Now()
 		}

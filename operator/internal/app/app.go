@@ -114,13 +114,9 @@ func newScheme() *runtime.Scheme {
 
 func managerOptions(options *Options, metrics metricsserver.Options) ctrl.Options {
 	return ctrl.Options{
-		Scheme:         newScheme(),
-		MapperProvider: restMapper,
-		Cache:          cacheOptions(options),
-		Client: client.Options{Cache: &client.CacheOptions{
-			// A pass must see what the pass before it wrote: a cache that is behind would make it write again.
-			EnableReadYourWritesConsistency: new(true),
-		}},
+		Scheme:                        newScheme(),
+		MapperProvider:                restMapper,
+		Cache:                         cacheOptions(options),
 		Metrics:                       metrics,
 		HealthProbeBindAddress:        options.ProbeAddress,
 		PprofBindAddress:              options.ProfilesAddress,

@@ -6,15 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
@@ -22,7 +19,7 @@ import (
 // Pods no more than what a node is told by. These are read where they lie, as nobody changes what was observed.
 func cacheOptions(operator *Options) cache.Options {
 	ours := cache.ByObject{
-		Label: childSelector(), Transform: observe.TrimChild, UnsafeDisableDeepCopy: new(true),
+		Label: observe.Selector(), Transform: observe.TrimChild, UnsafeDisableDeepCopy: new(true),
 	}
 	pods := ours
 	pods.Transform = observe.TrimPod
@@ -72,12 +69,4 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	}
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	return mapper, nil
-}
-
-func childSelector() labels.Selector {
-	instance, err := labels.NewRequirement(names.LabelInstance, selection.Exists, nil)
-	if err != nil {
-		panic(err) // The label is a constant.
-	}
-	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/consistent"
 )
 
 // Name is the controller's, in logs, metrics and events.
@@ -45,11 +46,12 @@ type Config struct {
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, config Config) error {
 	secrets := observe.NewSecrets(mgr.GetAPIReader())
+	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
 	reconciler := &Reconciler{
-		client:   mgr.GetClient(),
-		observe:  observe.Collector{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: secrets},
-		secrets:  &secretWatch{cache: mgr.GetCache(), reader: mgr.GetClient(), secrets: secrets},
-		syncer:   apply.NewSyncer(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
+		client:   writer,
+		observe:  observe.Collector{Cache: writer, Live: mgr.GetAPIReader(), Secrets: secrets},
+		secrets:  &secretWatch{cache: mgr.GetCache(), reader: writer, secrets: secrets},
+		syncer:   apply.NewSyncer(writer, mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
 		machines: newMachines(config.Machines),
@@ -59,15 +61,15 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
-		For(&cachev1.Memcached{}, builder.WithPredicates(reconciler.statuses.news())).
+		For(&cachev1.Memcached{}, builder.WithPredicates(writer.Predicate(), reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
 		WithOptions(config.Options)
 	for _, kind := range observe.Kinds() {
-		build.Owns(kind.New(), builder.WithPredicates(childChanges(reconciler.syncer)))
+		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), childChanges(reconciler.syncer)))
 	}
-	built, err := build.Build(reconcile.AsReconciler(mgr.GetClient(), reconciler))
+	built, err := build.Build(reconcile.AsReconciler(writer, reconciler))
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 // Kind is a kind of child object.
@@ -37,6 +41,21 @@ var (
 	// DeploymentKind is the kind of the object that runs the nodes.
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
+
+// Selector selects the children, and the Pods, that are cached.
+func Selector() labels.Selector {
+	instance, err := labels.NewRequirement(names.LabelInstance, selection.Exists, nil)
+	if err != nil {
+		panic(err) // The label is a constant.
+	}
+	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
+}
+
+// IsCached tells whether the cache holds objects of a kind that have these labels.
+func IsCached(kind schema.GroupKind, set labels.Set) bool {
+	_, isChild := find(kind)
+	return !isChild || Selector().Matches(set)
+}
 
 // New returns an empty object of a kind of child.
 func New(kind schema.GroupKind) client.Object {

@@ -1,0 +1,171 @@
+// Package consistent makes reads from the cache show what the operator wrote before. A decision on an older state would
+// repeat the write, or take it back.
+//
+// Each object has a record of its own: the resource version of its last write. So it makes no difference how many
+// informers fill the cache; of several, each is behind by another time.
+package consistent
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// patience is how long a read waits for the cache before it asks the API server. A watch normally takes milliseconds.
+const patience = 5 * time.Second
+
+// Client writes, remembers what it wrote, and reads it from the cache. It remembers the kinds of write that the operator
+// makes: Apply, Patch, Delete and Status().Patch.
+type Client struct {
+	client.Client
+
+	live    client.Reader
+	cached  Cached
+	records records
+}
+
+// Cached tells whether the cache holds objects of a kind that have these labels. For others there is nothing to wait for.
+type Cached func(kind schema.GroupKind, labels labels.Set) bool
+
+// NewClient returns a Client that writes by another client and reads from the cache of that client. If the cache does
+// not show a write in time, it reads by the live reader. The Client has to hear of what the cache shows: see Predicate.
+func NewClient(upstream client.Client, live client.Reader, cached Cached) *Client {
+	return &Client{Client: upstream, live: live, cached: cached, records: records{of: map[identity]*record{}}}
+}
+
+// Get reads from the cache. If that is older than the last write of the object, it waits for the cache.
+func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	if c.records.isEmpty() {
+		return c.Client.Get(ctx, key, object, opts...)
+	}
+	id, err := c.identify(object, key)
+	if err != nil {
+		return err
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for {
+		awaited := c.records.find(id) // Before the cache is read: what is noted later may not be in it.
+		err := c.Client.Get(ctx, key, object, opts...)
+		switch {
+		case awaited == nil, err != nil && !apierrors.IsNotFound(err):
+			return err
+		case awaited.isShownBy(unlessMissing(object, err)):
+			c.records.drop(id, awaited)
+			return err
+		}
+		select {
+		case <-awaited.seen:
+		case <-late.C:
+			return c.readLive(ctx, id, object, awaited, err)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the cache to show the last write of %s %s: %w", id.kind.Kind, key, ctx.Err())
+		}
+	}
+}
+
+// readLive reads from the API server. If both agree that there is no such object to be cached, the write was undone
+// while the watch was interrupted, and no event will tell.
+func (c *Client) readLive(
+	ctx context.Context, id identity, object client.Object, awaited *record, cacheErr error,
+) error {
+	log.FromContext(ctx).Info("The cache does not show the last write; read it from the API server",
+		"kind", id.kind.Kind, "resourceVersion", awaited.version)
+	reflect.ValueOf(object).Elem().SetZero() // It may share memory with the cache.
+	err := c.live.Get(ctx, id.key, object)
+	gone := apierrors.IsNotFound(err) || err == nil && !c.cached(id.kind.GroupKind(), object.GetLabels())
+	if gone && apierrors.IsNotFound(cacheErr) {
+		c.records.drop(id, awaited)
+	}
+	return err
+}
+
+// Apply applies, and remembers what that made.
+func (c *Client) Apply(ctx context.Context, wanted runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if err := c.Client.Apply(ctx, wanted, opts...); err != nil {
+		return err
+	}
+	id, answer, err := readAnswer(wanted)
+	if err != nil {
+		return err
+	}
+	return c.note(ctx, id, answer)
+}
+
+// Patch patches, and remembers what that made.
+func (c *Client) Patch(ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if err := c.Client.Patch(ctx, object, patch, opts...); err != nil {
+		return err
+	}
+	return c.noteObject(ctx, object)
+}
+
+// Delete deletes, and remembers that.
+func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
+	id, err := c.identify(object, client.ObjectKeyFromObject(object))
+	if err != nil {
+		return err
+	}
+	if err := c.Client.Delete(ctx, object, opts...); err != nil {
+		return err
+	}
+	return c.await(ctx, id, c.records.note(id, object.GetUID(), ""))
+}
+
+// Status writes the status, and remembers what that made.
+func (c *Client) Status() client.SubResourceWriter {
+	return statusWriter{SubResourceWriter: c.Client.Status(), client: c}
+}
+
+type statusWriter struct {
+	client.SubResourceWriter
+	client *Client
+}
+
+func (w statusWriter) Patch(
+	ctx context.Context, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+) error {
+	if err := w.SubResourceWriter.Patch(ctx, object, patch, opts...); err != nil {
+		return err
+	}
+	return w.client.noteObject(ctx, object)
+}
+
+func (c *Client) noteObject(ctx context.Context, answer client.Object) error {
+	id, err := c.identify(answer, client.ObjectKeyFromObject(answer))
+	if err != nil {
+		return err
+	}
+	return c.note(ctx, id, answer)
+}
+
+// note remembers the answer to a write. The cache won't show an object without our labels, whoever took them away.
+func (c *Client) note(ctx context.Context, id identity, answer metav1.Object) error {
+	if !c.cached(id.kind.GroupKind(), answer.GetLabels()) {
+		return nil
+	}
+	return c.await(ctx, id, c.records.note(id, answer.GetUID(), answer.GetResourceVersion()))
+}
+
+// await drops a record at once if the cache shows it already: the event came before the answer, or nothing changed.
+func (c *Client) await(ctx context.Context, id identity, noted *record) error {
+	created, err := c.Scheme().New(id.kind)
+	if err != nil {
+		return err
+	}
+	cached := created.(client.Object)
+	err = c.Client.Get(ctx, id.key, cached)
+	if client.IgnoreNotFound(err) == nil && noted.isShownBy(unlessMissing(cached, err)) {
+		c.records.drop(id, noted)
+	}
+	return nil // Else an event does it, or a later read.
+}

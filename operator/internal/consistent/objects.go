@@ -1,0 +1,92 @@
+package consistent
+
+import (
+	"fmt"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+)
+
+// Predicate hears of each change that the cache shows. It lets all events pass, so put it first: a predicate that comes
+// after one that stops an event does not hear of it.
+func (c *Client) Predicate() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return c.hear(e.Object, (*record).isShownBy) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return c.hear(e.ObjectNew, (*record).isShownBy) },
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			return c.hear(e.Object, func(awaited *record, deleted metav1.Object) bool {
+				return awaited.isOverBy(deleted, e.DeleteStateUnknown)
+			})
+		},
+	}
+}
+
+// hear drops the record of an object if an event ends the wait for it.
+func (c *Client) hear(object client.Object, ends func(*record, metav1.Object) bool) bool {
+	if c.records.isEmpty() {
+		return true
+	}
+	id, err := c.identify(object, client.ObjectKeyFromObject(object))
+	if err != nil {
+		return true // Not a kind that the operator writes.
+	}
+	if awaited := c.records.find(id); awaited != nil && ends(awaited, object) {
+		c.records.drop(id, awaited)
+	}
+	return true
+}
+
+func (c *Client) identify(object client.Object, key client.ObjectKey) (identity, error) {
+	kind, err := apiutil.GVKForObject(object, c.Scheme())
+	return identity{kind, key}, err
+}
+
+// readAnswer reads the identity and the metadata from an apply configuration, which holds the API server's answer. The
+// configurations of all kinds are generated: they embed both under the same names, and no method returns them.
+func readAnswer(configuration runtime.ApplyConfiguration) (identity, metav1.Object, error) {
+	fields := reflect.Indirect(reflect.ValueOf(configuration))
+	kind, isKind := embedded[metav1ac.TypeMetaApplyConfiguration](fields, "TypeMetaApplyConfiguration")
+	metadata, isMetadata := embedded[*metav1ac.ObjectMetaApplyConfiguration](fields, "ObjectMetaApplyConfiguration")
+	if !isKind || !isMetadata || metadata == nil {
+		return identity{}, nil, fmt.Errorf("%T has no metadata", configuration)
+	}
+	answer := &metav1.ObjectMeta{
+		Namespace: dereference(metadata.Namespace), Name: dereference(metadata.Name), Labels: metadata.Labels,
+		UID: dereference(metadata.UID), ResourceVersion: dereference(metadata.ResourceVersion),
+	}
+	return identity{
+		kind: schema.FromAPIVersionAndKind(dereference(kind.APIVersion), dereference(kind.Kind)),
+		key:  types.NamespacedName{Namespace: answer.Namespace, Name: answer.Name},
+	}, answer, nil
+}
+
+func embedded[T any](fields reflect.Value, name string) (found T, ok bool) {
+	if field := fields.FieldByName(name); field.IsValid() {
+		found, ok = field.Interface().(T)
+	}
+	return found, ok
+}
+
+func dereference[T any](pointer *T) (value T) {
+	if pointer != nil {
+		value = *pointer
+	}
+	return value
+}
+
+// unlessMissing is the object that a read returned, or nil if there was none.
+func unlessMissing(object metav1.Object, err error) metav1.Object {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return object
+}
