@@ -78,8 +78,16 @@ const (
 	// them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
+	// ReasonAwaitsTurn: likewise, and updatePolicy is Automatic. The operator updates other caches first: at most
+	// --max-concurrent-updates at a time.
+	ReasonAwaitsTurn = "AwaitsTurn"
+
 	// ReasonNoUpdatePending: the operator would make the Pods as they are.
 	ReasonNoUpdatePending = "NoUpdatePending"
+
+	// ReasonUpdateInProgress: the operator has applied its defaults, because updatePolicy is Automatic, and the cache is
+	// not Ready again yet.
+	ReasonUpdateInProgress = "UpdateInProgress"
 )
 
 // ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.

@@ -40,6 +40,9 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 
 // newManager returns a manager with the controller in it, ready to be started.
 func newManager(ctx context.Context, config *rest.Config, options *Options) (ctrl.Manager, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
 	// The API server shares itself out fairly (API Priority and Fairness); a limit here would only be a
 	// second, worse one.
 	config = rest.CopyConfig(config)
@@ -66,6 +69,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	err = controller.Setup(mgr, controller.Config{
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Machines: machineReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
+		MaxConcurrentUpdates: options.MaxConcurrentUpdates,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,

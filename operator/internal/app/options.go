@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -52,6 +53,10 @@ type Options struct {
 
 	// MaxConcurrentReconciles is how many Memcacheds are worked on at a time.
 	MaxConcurrentReconciles int
+
+	// MaxConcurrentUpdates is how many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of the
+	// operator.
+	MaxConcurrentUpdates int
 
 	// SyncPeriod is how often every Memcached is looked at again although nothing told of a change.
 	SyncPeriod time.Duration
@@ -103,6 +108,7 @@ func NewOptions() *Options {
 	return &Options{
 		WatchNamespaces:         splitList(os.Getenv(EnvWatchNamespace)),
 		MaxConcurrentReconciles: 10,
+		MaxConcurrentUpdates:    1,
 		SyncPeriod:              10 * time.Hour,
 		MetricsAddress:          ":8443",
 		ProbeAddress:            ":8081",
@@ -114,6 +120,14 @@ func NewOptions() *Options {
 	}
 }
 
+// validate finds what the flags can't.
+func (o *Options) validate() error {
+	if o.MaxConcurrentUpdates < 1 {
+		return fmt.Errorf("--max-concurrent-updates is %d: set it to 1 or more", o.MaxConcurrentUpdates)
+	}
+	return nil
+}
+
 // servesAll tells whether the operator serves all namespaces, and has rights in the cluster as a whole.
 func (o *Options) servesAll() bool { return len(o.WatchNamespaces) == 0 }
 
@@ -123,6 +137,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles,
 		"How many Memcacheds are worked on at a time.")
+	flags.IntVar(&o.MaxConcurrentUpdates, "max-concurrent-updates", o.MaxConcurrentUpdates,
+		"How many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of the operator, at least 1.")
 	flags.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod,
 		"How often every Memcached is looked at again although nothing told of a change. It costs no request.")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", o.LeaderElection,

@@ -43,3 +43,21 @@ func TestTheDefaultAgentIsOfTheAgentsVersion(t *testing.T) {
 		t.Errorf("the default is %s, want the tag %s", DefaultAgentImage, want)
 	}
 }
+
+func TestAtLeastOneCacheMustBeUpdatedAtATime(t *testing.T) {
+	for most, want := range map[int]string{
+		1: "", 5: "",
+		0:  "--max-concurrent-updates is 0: set it to 1 or more",
+		-1: "--max-concurrent-updates is -1: set it to 1 or more",
+	} {
+		o := NewOptions()
+		o.MaxConcurrentUpdates = most
+		got := ""
+		if err := o.validate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}

@@ -42,6 +42,7 @@ type Reconciler struct {
 	events   events.EventRecorder
 	machines *machines
 	statuses *statuses
+	waves    *waves
 	metrics  *metrics.Metrics
 }
 
@@ -71,7 +72,7 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	if pass.Snapshot, pass.Err = r.observe.Collect(ctx, mc); pass.Err != nil {
 		return pass
 	}
-	pass.Plan, pass.Err = plan.Compute(mc, pass.Snapshot.Deployment(), r.defaults(ctx))
+	r.plan(ctx, &pass)
 	switch {
 	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
 		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
@@ -81,9 +82,22 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	return pass
 }
 
+// plan computes the plan. A cache with updatePolicy Automatic has to wait for its turn to be updated.
+func (r *Reconciler) plan(ctx context.Context, pass *status.Input) {
+	mc, live, defaults := pass.Memcached, pass.Snapshot.Deployment(), r.defaults(ctx)
+	defaults.AwaitTurn = true
+	pass.Plan, pass.Err = plan.Compute(mc, live, defaults)
+	if turn := r.waves.enter(*pass); turn.phase == updating {
+		pass.Updating = !turn.unready
+		defaults.AwaitTurn = false
+		pass.Plan, pass.Err = plan.Compute(mc, live, defaults)
+	}
+}
+
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
 func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl.Result, err error) {
 	now := status.Evaluate(pass)
+	r.waves.settle(pass, now)
 	defer func() { r.metrics.Pass(pass, now, err) }()
 	wait, err := r.writeStatus(ctx, pass.Memcached, now)
 	if err != nil {

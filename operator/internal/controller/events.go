@@ -62,7 +62,11 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 		case apply.Created, apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
 		}
 	}
-	return append(notices, transition(pass.Memcached.Status, now)...)
+	notices = append(notices, transition(pass.Memcached.Status, now)...)
+	if pass.Updating && updateFailed(now) && !updateFailed(pass.Memcached.Status) {
+		notices = append(notices, stopped())
+	}
+	return notices
 }
 
 // updated tells the three causes of an update apart: a changed size, another wish of the spec or of a new operator,
@@ -137,6 +141,13 @@ func driftCorrected(o apply.Outcome) notice {
 		o.Kind, o.Name, drift.Words(o.Drift), drift.Remedies(o.Kind, o.Drift)))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected
+}
+
+// stopped is about a cache that is not Ready after an automatic update.
+func stopped() notice {
+	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
+		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"
+	return notice{eventType: corev1.EventTypeWarning, reason: "UpdateWaveStopped", action: "Update", note: note}
 }
 
 func normal(o apply.Outcome, reason, action, note string) notice {

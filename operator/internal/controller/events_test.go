@@ -31,6 +31,7 @@ func TestEvents(t *testing.T) {
 	}
 	tests := map[string]struct {
 		report      apply.Report
+		updating    bool
 		before, now cachev1.MemcachedStatus
 		want        []string
 	}{
@@ -99,6 +100,18 @@ func TestEvents(t *testing.T) {
 			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
 			want: []string{"Warning OwnershipConflict: theirs"},
 		},
+		"an automatic update fails": {
+			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: ready(cachev1.ReasonInvalidSpec, "no"),
+			want: []string{"Warning InvalidSpec: no", "Warning UpdateWaveStopped: The cache is not Ready after its update. " +
+				"No other cache with updatePolicy Automatic is updated until this one is Ready, suspended or deleted, or its " +
+				"updatePolicy is OnSpecChange"},
+		},
+		"a failed update is still there": {
+			updating: true, before: ready(cachev1.ReasonInvalidSpec, "no"), now: ready(cachev1.ReasonInvalidSpec, "no"),
+		},
+		"an automatic update goes on": {
+			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3"), now: ready(cachev1.ReasonRollingOut, "1 of 3"),
+		},
 		"it still stands in the way": {
 			before: ready(cachev1.ReasonOwnershipConflict, "theirs"), now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
 		},
@@ -107,7 +120,7 @@ func TestEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
 			var got []string
-			for _, e := range eventsOf(status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report}, tc.now) {
+			for _, e := range eventsOf(status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report, Updating: tc.updating}, tc.now) {
 				got = append(got, e.eventType+" "+e.reason+": "+e.note)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -20,10 +20,10 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/consistent"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/consistent"
 )
 
 // Name is the controller's, in logs, metrics and events.
@@ -38,6 +38,9 @@ type Config struct {
 
 	// Machines reads the Nodes of the cluster; nil means that the operator does not ask for them.
 	Machines client.Reader
+
+	// MaxConcurrentUpdates is how many caches with updatePolicy Automatic are updated at a time after an upgrade.
+	MaxConcurrentUpdates int
 
 	LegacyFieldManagers []string
 	Options             controller.Options
@@ -56,15 +59,19 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		events:   mgr.GetEventRecorder(names.FieldOwner),
 		machines: newMachines(config.Machines),
 		statuses: newStatuses(),
+		waves:    newWaves(config.MaxConcurrentUpdates),
 		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
+	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.waves.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
-		For(&cachev1.Memcached{}, builder.WithPredicates(writer.Predicate(), reconciler.statuses.news())).
+		For(&cachev1.Memcached{}, builder.WithPredicates(
+			reconciler.waves.news(), writer.Predicate(), reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
+		WatchesRawSource(source.Channel(reconciler.waves.changed, handler.EnqueueRequestsFromMapFunc(reconciler.waves.due))).
 		WithOptions(config.Options)
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), childChanges(reconciler.syncer)))
@@ -88,8 +95,9 @@ func childChanges(syncer *apply.Syncer) predicate.Predicate {
 	}
 }
 
-// all are all Memcacheds that the operator serves.
+// all are all Memcacheds that the operator serves. The defaults changed for each of them.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	r.waves.startAnew()
 	return memcacheds(ctx, r.client)
 }
 

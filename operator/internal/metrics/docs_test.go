@@ -50,6 +50,7 @@ func table(t *testing.T) string {
 	registry := prometheus.NewRegistry()
 	New(registry)
 	NewMemcacheds(registry, nil).begin()
+	NewUpdates(registry, func() Updates { return Updates{} })
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

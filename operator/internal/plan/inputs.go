@@ -62,6 +62,9 @@ type Defaults struct {
 	// Platform is what the operator runs on; empty while that can't be found out, for the reason in Unknown.
 	Platform Platform
 	Unknown  error
+
+	// AwaitTurn keeps a cache with updatePolicy Automatic as it is: other caches are updated first.
+	AwaitTurn bool
 }
 
 // inputs are the defaults that a spec leaves open.
@@ -95,15 +98,15 @@ func choose(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (
 	if sameSet(now.Architectures, before.Architectures) {
 		now.Architectures = before.Architectures // Another order is no other choice, but would be another template.
 	}
-	if letsIn(mc.Spec, before, now) || !slices.Contains(defaults.Revisions, before.Revision) {
+	if letsIn(mc.Spec, before, now, defaults) || !slices.Contains(defaults.Revisions, before.Revision) {
 		return now, nil, nil // What a newer operator makes, an older one it was put back to does not know.
 	}
 	return before, waiting(before.Inputs, now.Inputs), nil
 }
 
-func letsIn(spec cachev1.MemcachedSpec, before, now Record) bool {
-	policy := cmp.Or(spec.UpdatePolicy, cachev1.UpdateOnSpecChange)
-	return policy == cachev1.UpdateAutomatic || before.Spec != now.Spec || before.Requested != now.Requested
+func letsIn(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
+	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.AwaitTurn
+	return automatic || before.Spec != now.Spec || before.Requested != now.Requested
 }
 
 // platformProblem keeps Pods from being made the wrong way where nothing tells the right one.

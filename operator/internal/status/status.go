@@ -3,9 +3,7 @@
 package status
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -31,6 +29,9 @@ type Input struct {
 
 	// Machines are asked for only while nodes are unplaced, and not every operator may.
 	Machines observe.Machines
+
+	// Updating says that the cache has its turn to be updated to the defaults of the operator, until it is Ready.
+	Updating bool
 
 	// Err is what ended the pass before anything was applied.
 	Err error
@@ -64,6 +65,9 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	return status
 }
+
+// IsReady tells whether the condition Ready is True.
+func IsReady(in Input) bool { return judge(in).state == done }
 
 // mayWrite tells whether what is planned is written, too.
 func (in Input) mayWrite() bool {
@@ -121,23 +125,6 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 		Message:            "Nothing but the status is written while spec.suspend is true",
 		ObservedGeneration: status.ObservedGeneration,
 	})
-}
-
-// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
-// False, and not absent, while nothing is pending: kubectl waits for ever for a condition that is absent.
-func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
-	pending := metav1.Condition{
-		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
-		Message:            "No update is pending",
-		ObservedGeneration: status.ObservedGeneration,
-	}
-	if len(in.Plan.Waiting) > 0 && in.deployment() != nil {
-		pending.Status, pending.Reason = metav1.ConditionTrue, cachev1.ReasonDefaultsDiffer
-		pending.Message = Shorten(fmt.Sprintf("%s. It waits, as it replaces the nodes, for a change of the spec that does "+
-			"so anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
-			strings.Join(in.Plan.Waiting, "; "), cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic), longestMessage)
-	}
-	meta.SetStatusCondition(&status.Conditions, pending)
 }
 
 // setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any.

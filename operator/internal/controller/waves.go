@@ -1,0 +1,252 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// phase is how far a cache is with the defaults of this operator.
+type phase int
+
+const (
+	// unseen: not reconciled since the operator started, or since its defaults changed.
+	unseen phase = iota
+
+	// settled: nothing is pending, or the pending update can't be applied.
+	settled
+
+	// queued: an update is pending, and the cache waits for its turn.
+	queued
+
+	// updating: the cache has its turn, until it is Ready.
+	updating
+)
+
+// turn is what is known of one cache with updatePolicy Automatic.
+type turn struct {
+	uid   types.UID
+	phase phase
+
+	// unready says that the cache was not Ready before its update: that it is not Ready after it says nothing about the
+	// update.
+	unready bool
+
+	// stops says that the update failed: no other cache gets its turn.
+	stops bool
+}
+
+// waves gives the caches with updatePolicy Automatic their turns after an upgrade of the operator: at most a number of
+// them are updated at a time, those that are Ready first, by namespace and name.
+type waves struct {
+	most int
+
+	// changed tells that another cache may have its turn. It holds at most one event: whoever takes it looks at all.
+	changed chan event.GenericEvent
+
+	mu    sync.Mutex
+	turns map[types.NamespacedName]*turn
+}
+
+func newWaves(most int) *waves {
+	return &waves{
+		most: most, changed: make(chan event.GenericEvent, 1), turns: map[types.NamespacedName]*turn{},
+	}
+}
+
+// news keeps track of the caches that take turns. It passes every event. The workers start after it has seen all
+// Memcacheds that exist.
+func (w *waves) news() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return w.follow(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return w.follow(e.ObjectNew) },
+		DeleteFunc: func(e event.DeleteEvent) bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.drop(client.ObjectKeyFromObject(e.Object))
+			return true
+		},
+	}
+}
+
+func (w *waves) follow(object client.Object) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mc, key := object.(*cachev1.Memcached), client.ObjectKeyFromObject(object)
+	known := w.turns[key]
+	switch {
+	case mc.Spec.UpdatePolicy != cachev1.UpdateAutomatic, mc.Spec.Suspend, !mc.DeletionTimestamp.IsZero():
+		w.drop(key)
+	case known == nil || known.uid != mc.UID:
+		w.turns[key] = &turn{uid: mc.UID}
+	}
+	return true
+}
+
+// drop ends the turn of a cache that was deleted, suspended, or takes no turns any more.
+func (w *waves) drop(key types.NamespacedName) {
+	if _, known := w.turns[key]; known {
+		delete(w.turns, key)
+		w.wake()
+	}
+}
+
+// startAnew waits until each cache was reconciled, because the defaults of the operator changed.
+func (w *waves) startAnew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, turn := range w.turns {
+		if turn.phase != updating {
+			turn.phase = unseen
+		}
+	}
+}
+
+// enter returns the turn of a cache, which may be updated while it is updating. The plan is the one without the update.
+func (w *waves) enter(pass status.Input) turn {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := client.ObjectKeyFromObject(pass.Memcached)
+	its := w.turns[key]
+	if its == nil || its.uid != pass.Memcached.UID {
+		return turn{}
+	}
+	before := its.phase
+	switch {
+	case before == updating:
+	case wasUpdating(pass, before):
+		its.phase, its.unready = updating, false
+	case len(pass.Plan.Waiting) > 0 && pass.Err == nil && pass.Snapshot.Usable():
+		its.phase, its.unready = queued, !status.IsReady(pass)
+		if slices.Contains(w.next(), key) {
+			its.phase = updating
+		}
+	default:
+		its.phase = settled
+	}
+	if its.phase != before {
+		w.wake()
+	}
+	return *its
+}
+
+// wasUpdating tells whether an operator before this one has begun to update a cache. It may have ended before it could
+// write so into the status, which then still tells that the update is pending.
+func wasUpdating(pass status.Input, known phase) bool {
+	pending := meta.FindStatusCondition(pass.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
+	if pending == nil || status.IsReady(pass) {
+		return false
+	}
+	return pending.Reason == cachev1.ReasonUpdateInProgress ||
+		known == unseen && pending.Status == metav1.ConditionTrue && len(pass.Plan.Waiting) == 0 && pass.Err == nil
+}
+
+// settle ends the turn of a cache that is Ready now, and lets no other one have its turn if the update failed.
+func (w *waves) settle(pass status.Input, now cachev1.MemcachedStatus) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	turn := w.turns[client.ObjectKeyFromObject(pass.Memcached)]
+	if turn == nil || turn.uid != pass.Memcached.UID || turn.phase != updating {
+		return
+	}
+	before := *turn
+	turn.stops = updateFailed(now) && !turn.unready
+	if meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionReady) || updateFailed(now) && turn.unready {
+		turn.phase = settled
+	}
+	if *turn != before {
+		w.wake()
+	}
+}
+
+// updateFailed tells whether a status is none that a cache has while its Pods are replaced.
+func updateFailed(now cachev1.MemcachedStatus) bool {
+	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+	return ready != nil && ready.Status != metav1.ConditionTrue &&
+		ready.Reason != cachev1.ReasonRollingOut && ready.Reason != cachev1.ReasonNodesNotReady
+}
+
+// next are the queued caches whose turn it is: none before every cache was reconciled, and none while an update failed.
+func (w *waves) next() []types.NamespacedName {
+	free := w.most
+	var line []types.NamespacedName
+	for key, turn := range w.turns {
+		switch {
+		case turn.phase == unseen, turn.stops:
+			return nil
+		case turn.phase == updating:
+			free--
+		case turn.phase == queued:
+			line = append(line, key)
+		}
+	}
+	if free <= 0 {
+		return nil
+	}
+	slices.SortFunc(line, func(a, b types.NamespacedName) int {
+		return cmp.Or(
+			cmp.Compare(w.turns[a].rank(), w.turns[b].rank()),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return line[:min(free, len(line))]
+}
+
+// rank puts the caches that are not Ready behind the others: their updates show nothing, and may need a long time.
+func (t *turn) rank() int {
+	if t.unready {
+		return 1
+	}
+	return 0
+}
+
+// wake has the caches reconciled whose turn it is, if any.
+func (w *waves) wake() {
+	select {
+	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
+	default: // One is waiting already.
+	}
+}
+
+// due has the caches reconciled whose turn it is.
+func (w *waves) due(context.Context, client.Object) []reconcile.Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var requests []reconcile.Request
+	for _, key := range w.next() {
+		requests = append(requests, reconcile.Request{NamespacedName: key})
+	}
+	return requests
+}
+
+// counts are those of the metrics.
+func (w *waves) counts() metrics.Updates {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var counts metrics.Updates
+	for _, turn := range w.turns {
+		switch {
+		case turn.phase == queued:
+			counts.Pending++
+		case turn.phase == updating && turn.stops:
+			counts.Failed++
+			counts.InProgress++
+		case turn.phase == updating:
+			counts.InProgress++
+		}
+	}
+	return counts
+}

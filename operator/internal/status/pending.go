@@ -1,0 +1,48 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
+// False, and not absent, while nothing is pending: kubectl waits for ever for a condition that is absent.
+func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
+	pending := metav1.Condition{
+		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
+		Message:            "No update is pending",
+		ObservedGeneration: status.ObservedGeneration,
+	}
+	switch {
+	case in.deployment() == nil:
+	case len(in.Plan.Waiting) > 0:
+		pending.Status = metav1.ConditionTrue
+		var until string
+		pending.Reason, until = awaited(in.Memcached.Spec)
+		pending.Message = Shorten(strings.Join(in.Plan.Waiting, "; ")+". "+until, longestMessage)
+	case in.Updating && !meta.IsStatusConditionTrue(status.Conditions, cachev1.ConditionReady):
+		pending.Reason = cachev1.ReasonUpdateInProgress
+		pending.Message = "The update is applied; the Pods are being replaced"
+	}
+	meta.SetStatusCondition(&status.Conditions, pending)
+}
+
+// awaited says what a pending update waits for.
+func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
+	switch {
+	case spec.UpdatePolicy != cachev1.UpdateAutomatic:
+		return cachev1.ReasonDefaultsDiffer, fmt.Sprintf("It waits, as it replaces the nodes, for a change of the spec that "+
+			"does so anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
+			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
+	case spec.Suspend:
+		return cachev1.ReasonAwaitsTurn, "It waits until spec.suspend is false"
+	}
+	return cachev1.ReasonAwaitsTurn, fmt.Sprintf("It waits for its turn: the operator updates a limited number of caches at "+
+		"a time (--max-concurrent-updates), those that are Ready first, ordered by namespace and name. A new value of the "+
+		"annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
+}

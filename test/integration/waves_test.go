@@ -1,0 +1,112 @@
+package integration
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+const (
+	formerImage = "registry.example.com/memcached:former"
+	nextImage   = "registry.example.com/memcached:next"
+)
+
+// automatic makes caches of two Pods with updatePolicy Automatic, and has an operator with the former image bring
+// them up.
+func (w *world) automatic(names ...string) {
+	w.t.Helper()
+	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=" + formerImage}, "--watch-namespaces="+w.namespace)
+	for _, name := range names {
+		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
+		mc.Spec.Size, mc.Spec.UpdatePolicy = new(int32(2)), cachev1.UpdateAutomatic
+		w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	}
+	for _, name := range names {
+		w.ready(name)
+	}
+}
+
+// upgrade starts an operator with the next image in the place of the one before it.
+func (w *world) upgrade(flags ...string) {
+	w.t.Helper()
+	w.stop()
+	flags = append([]string{"--watch-namespaces=" + w.namespace}, flags...)
+	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=" + nextImage}, flags...)
+}
+
+// updated returns the caches that have the next image, and those of them whose Pods are not all replaced yet.
+func (w *world) updated() (all, inProgress []string) {
+	w.t.Helper()
+	list := &appsv1.DeploymentList{}
+	w.Expect(cluster.List(w.ctx, list, client.InNamespace(w.namespace))).To(gomega.Succeed())
+	for _, deployment := range list.Items {
+		if deployment.Spec.Template.Spec.Containers[0].Image != nextImage {
+			continue
+		}
+		all = append(all, deployment.Name)
+		if s := deployment.Status; s.ObservedGeneration < deployment.Generation || s.AvailableReplicas != 2 || s.Replicas != 2 || s.UpdatedReplicas != 2 {
+			inProgress = append(inProgress, deployment.Name)
+		}
+	}
+	return all, inProgress
+}
+
+// makeAllReady does what the kubelet would do to the Pods of caches.
+func (w *world) makeAllReady(names ...string) {
+	w.t.Helper()
+	for _, name := range names {
+		pods := w.pods(name)
+		for i := range pods {
+			makeReady(w, &pods[i])
+		}
+	}
+}
+
+func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
+	for name, tc := range map[string]struct {
+		most  int
+		flags []string
+	}{
+		"one by default": {1, nil},
+		"two on request": {2, []string{"--max-concurrent-updates=2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := emptyWorld(t, operatorKubeconfig)
+			want := []string{"a", "b", "c", "d", "e", "f"}
+			w.automatic("d", "a", "f", "b", "e", "c")
+			spent := len(w.quiet())
+			w.upgrade(tc.flags...)
+
+			var order []string
+			w.Eventually(func() []string {
+				all, inProgress := w.updated()
+				w.Expect(len(inProgress)).To(gomega.BeNumerically("<=", tc.most), "caches in progress: %v", inProgress)
+				for _, cache := range all { // They come sorted: those that begin together are in order.
+					if !slices.Contains(order, cache) {
+						order = append(order, cache)
+					}
+				}
+				w.makeAllReady(inProgress...)
+				return all
+			}).WithTimeout(2 * patience).Should(gomega.Equal(want))
+			if diff := cmp.Diff(want, order); diff != "" {
+				t.Errorf("order (-want +got):\n%s", diff)
+			}
+			for _, cache := range want {
+				w.ready(cache)
+				w.waits(cache, "")
+			}
+			if writes := count(w.quiet()[spent:], "patch deployments"); writes != len(want) {
+				t.Errorf("%d writes of Deployments for %d caches", writes, len(want))
+			}
+		})
+	}
+}
