@@ -46,6 +46,7 @@ var options = []option{
 	{'f', "slab-growth-factor", true, ""},
 	{'n', "slab-min-size", true, ""},
 	{'t', "threads", true, "set spec.threads instead"},
+	{'D', "", true, ""},
 	{'L', "enable-largepages", false, ""},
 	{'R', "max-reqs-per-event", true, ""},
 	{'C', "disable-cas", false, ""},
@@ -134,19 +135,6 @@ func check(known option, argument, value string) error {
 			"leave it out", argument, value)
 	case known.name == "extended":
 		return checkExtended(argument, value)
-	}
-	return nil
-}
-
-func checkExtended(argument, value string) error {
-	for extended := range strings.SplitSeq(value, ",") {
-		extended = strings.TrimSpace(extended)
-		switch {
-		case strings.HasPrefix(extended, "ssl_"):
-			return fmt.Errorf("%q sets %s: %s", argument, extended, managedSecurity)
-		case strings.HasPrefix(extended, "slab_chunk_max"):
-			return fmt.Errorf("%q sets %s: spec.maxItemSize depends on its default", argument, extended)
-		}
 	}
 	return nil
 }

@@ -10,24 +10,39 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"a letter":                              {[]string{"-m", "100"}, `"-m" sets memcached's --memory-limit: set spec.memory instead`},
-		"a letter with its value joined":        {[]string{"-c2048"}, "set spec.maxConnections instead"},
-		"letters that stand together":           {[]string{"-vvd"}, "--daemon"},
-		"a name":                                {[]string{"--threads", "9"}, "set spec.threads instead"},
-		"a name with its value joined":          {[]string{"--max-item-size=2m"}, "set spec.maxItemSize instead"},
-		"a shortened name":                      {[]string{"--memory-l=9"}, "--memory-limit"},
-		"a name so short that it is ambiguous":  {[]string{"--enable-s"}, "--enable-"},
-		"the port":                              {[]string{"-v", "-p", "1"}, "--port"},
-		"the address":                           {[]string{"-l", "0.0.0.0"}, "--listen"},
-		"the shutdown command":                  {[]string{"-A"}, "any client could end the node"},
-		"TLS by an extended option":             {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
-		"TLS by an extended option, joined":     {[]string{"-ossl_key=/x"}, "encryption"},
-		"TLS by the long extended option":       {[]string{"--extended=ssl_key=/x"}, "encryption"},
-		"the chunk of large items":              {[]string{"-o", "modern,slab_chunk_max=9"}, "spec.maxItemSize depends on its default"},
-		"a protocol that the agent can't speak": {[]string{"-B", "binary"}, `"-B" sets memcached's --protocol to "binary"`},
-		"a protocol, by its long name":          {[]string{"--proto=auto"}, "speak the text protocol; leave it out"},
-		"the end of options":                    {[]string{"--", "x"}, "leave it out"},
-		"after a value that looks like none":    {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
+		"a letter":                               {[]string{"-m", "100"}, `"-m" sets memcached's --memory-limit: set spec.memory instead`},
+		"a letter with its value joined":         {[]string{"-c2048"}, "set spec.maxConnections instead"},
+		"letters that stand together":            {[]string{"-vvd"}, "--daemon"},
+		"a name":                                 {[]string{"--threads", "9"}, "set spec.threads instead"},
+		"a name with its value joined":           {[]string{"--max-item-size=2m"}, "set spec.maxItemSize instead"},
+		"a shortened name":                       {[]string{"--memory-l=9"}, "--memory-limit"},
+		"a name so short that it is ambiguous":   {[]string{"--enable-s"}, "--enable-"},
+		"the port":                               {[]string{"-v", "-p", "1"}, "--port"},
+		"the address":                            {[]string{"-l", "0.0.0.0"}, "--listen"},
+		"the shutdown command":                   {[]string{"-A"}, "any client could end the node"},
+		"TLS by an extended option":              {[]string{"-o", "modern,ssl_chain_cert=/x"}, "encryption"},
+		"TLS by an extended option, joined":      {[]string{"-ossl_key=/x"}, "encryption"},
+		"TLS by the long extended option":        {[]string{"--extended=ssl_key=/x"}, "encryption"},
+		"TLS by an extended option after blanks": {[]string{"-o", " \tssl_key=/x"}, "encryption"},
+		"a proxy":                                {[]string{"-o", "proxy_config=/x.lua"}, `"-o" sets proxy_config: the operator runs memcached as a cache, and not as a proxy`},
+		"a proxy's argument, among others":       {[]string{"-o", "modern,proxy_arg=x,lru_crawler"}, "sets proxy_arg"},
+		"a proxy, joined":                        {[]string{"-oproxy_config=/x.lua"}, "sets proxy_config"},
+		"a proxy, by the long name, shortened":   {[]string{"--ext=proxy_config=/x.lua"}, "sets proxy_config"},
+		"a proxy, in the next argument":          {[]string{"--extended", "proxy_config=/x.lua"}, "sets proxy_config"},
+		"a file for items":                       {[]string{"-o", "ext_path=/data/store:1G"}, "sets ext_path: the container's file system is read-only"},
+		"an option of such a file":               {[]string{"-o", "ext_threads=9"}, "sets ext_threads"},
+		"large items in one chunk":               {[]string{"-o", "no_chunked_items"}, "spec.maxItemSize depends on its default"},
+		"the defaults of memcached 1.4":          {[]string{"-o", "no_modern"}, "spec.maxItemSize depends on its default"},
+		"a filter of system calls":               {[]string{"-o", "drop_privileges"}, "could not load changed users"},
+		"an extended option nobody knows":        {[]string{"-o", "modern,sock_cookie_id=1"}, "sets sock_cookie_id: it is no extended option of memcached 1.6 that the operator knows"},
+		"a blank between extended options":       {[]string{"-o", "modern, lru_crawler"}, `sets  lru_crawler`},
+		"an extended option, shortened":          {[]string{"-o", "hashpow=20"}, "sets hashpow"},
+		"after a delimiter of prefixes":          {[]string{"-D", ":", "-m", "1"}, "--memory-limit"},
+		"the chunk of large items":               {[]string{"-o", "modern,slab_chunk_max=9"}, "spec.maxItemSize depends on its default"},
+		"a protocol that the agent can't speak":  {[]string{"-B", "binary"}, `"-B" sets memcached's --protocol to "binary"`},
+		"a protocol, by its long name":           {[]string{"--proto=auto"}, "speak the text protocol; leave it out"},
+		"the end of options":                     {[]string{"--", "x"}, "leave it out"},
+		"after a value that looks like none":     {[]string{"-f", "-1", "-m", "1"}, "--memory-limit"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +57,8 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 func TestCheckArgumentsLetsTheRestThrough(t *testing.T) {
 	for _, arguments := range [][]string{
 		nil, {"-v"}, {"-vv"}, {"-M"}, {"-f", "1.08"}, {"-f1.08"}, {"--slab-growth-factor=1.08"}, {"-o", "modern,no_lru_crawler"},
-		{"-o", "-m"}, {"--protocol", "ascii"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
+		{"-o", "hashpower=20,no_hashexpand,idle_timeout=60"}, {"-o", "no_drop_privileges,"}, {"-o", " modern"}, {"-vD-"}, {"-D", "-m"},
+		{"-f", "-m"}, {"--protocol", "ascii"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
 	} {
 		if err := CheckArguments(arguments); err != nil {
 			t.Errorf("%q: %v", arguments, err)

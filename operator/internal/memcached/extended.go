@@ -1,0 +1,68 @@
+package memcached
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reasons for which an extended option is refused.
+const (
+	managedChunk = "spec.maxItemSize depends on its default"
+	managedProxy = "the operator runs memcached as a cache, and not as a proxy"
+	managedFiles = "the container's file system is read-only, and has no room for items"
+	managedCalls = "memcached could not load changed users and certificates any more"
+)
+
+// refusedExtended are extended options that break what the operator takes for granted, by how their names begin.
+var refusedExtended = []struct{ prefix, reason string }{
+	{"ssl_", managedSecurity},
+	{"proxy_", managedProxy},
+	{"ext_", managedFiles},
+	{"slab_chunk_max", managedChunk},
+	{"no_chunked_items", managedChunk},
+	{"no_modern", managedChunk}, // It implies no_chunked_items.
+	{"drop_privileges", managedCalls},
+}
+
+// extended are the extended options of memcached 1.6 that may be set (memcached.c, subopts_tokens). One that is not known
+// could open a file or a port, or change what the memory limit is computed from; so it is refused.
+var extended = map[string]bool{
+	"maxconns_fast": true, "no_maxconns_fast": true, "idle_timeout": true,
+	"hashpower": true, "no_hashexpand": true, "hash_algorithm": true,
+	"slab_reassign": true, "no_slab_reassign": true, "slab_sizes": true, "track_sizes": true,
+	"slab_automove": true, "no_slab_automove": true, "slab_automove_ratio": true, "slab_automove_window": true,
+	"slab_automove_freeratio": true,
+	"lru_crawler":             true, "no_lru_crawler": true, "lru_crawler_sleep": true, "lru_crawler_tocrawl": true,
+	"lru_maintainer": true, "no_lru_maintainer": true, "temporary_ttl": true, "tail_repair_time": true,
+	"hot_lru_pct": true, "warm_lru_pct": true, "hot_max_factor": true, "warm_max_factor": true,
+	"watcher_logbuf_size": true, "worker_logbuf_size": true,
+	"read_buf_mem_limit": true, "resp_obj_mem_limit": true,
+	"inline_ascii_resp": true, "no_inline_ascii_resp": true, "modern": true, "no_drop_privileges": true,
+}
+
+// checkExtended reads a value of --extended as getsubopt does: parts between commas, each a name and perhaps a value after
+// an equals sign. Names can't be shortened, and blanks count, but for those that memcached itself skips at the beginning.
+func checkExtended(argument, value string) error {
+	for part := range strings.SplitSeq(strings.TrimLeft(value, " \t\n\v\f\r"), ",") {
+		if part == "" {
+			continue // Nothing for memcached to do, or an error of its own.
+		}
+		name, _, _ := strings.Cut(part, "=")
+		if reason := refusal(name); reason != "" {
+			return fmt.Errorf("%q sets %s: %s", argument, name, reason)
+		}
+	}
+	return nil
+}
+
+func refusal(name string) string {
+	for _, refused := range refusedExtended {
+		if strings.HasPrefix(name, refused.prefix) {
+			return refused.reason
+		}
+	}
+	if !extended[name] {
+		return "it is no extended option of memcached 1.6 that the operator knows; correct it or leave it out"
+	}
+	return ""
+}
