@@ -29,7 +29,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		return err
 	}
 	a := &agent{options: options, log: log, version: version}
-	a.exporter = &exporter.Exporter{Login: a.login, Log: log}
+	a.exporter = &exporter.Exporter{Login: a.login, SlabClasses: options.SlabClasses, Log: log}
 	a.addUsers()
 	a.addCertificates()
 	defer a.exporter.Close()

@@ -66,10 +66,11 @@ func metricTable() string {
 	metrics := append(exporter.Metrics(), ownMetrics()...)
 	slices.SortFunc(metrics, func(a, b *exporter.Metric) int { return strings.Compare(a.Name, b.Name) })
 	var table bytes.Buffer
-	table.WriteString("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n")
+	totals := exporter.Totals()
+	table.WriteString("| metric | type | labels | total | meaning |\n| --- | --- | --- | --- | --- |\n")
 	for _, metric := range metrics {
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n",
-			metric.Name, metric.Kind, strings.Join(metric.Labels, ", "), metric.Help)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n",
+			metric.Name, metric.Kind, strings.Join(metric.Labels, ", "), totals[metric], metric.Help)
 	}
 	return table.String()
 }

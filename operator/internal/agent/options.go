@@ -34,6 +34,9 @@ type Options struct {
 	// Interval is how often the folders are read.
 	Interval time.Duration
 
+	// SlabClasses serves the metrics of each slab class, and not of all together.
+	SlabClasses bool
+
 	// MetricsAddress is where metrics are served; "0" turns them off.
 	MetricsAddress string
 
@@ -77,6 +80,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder where memcached's process is to be seen.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
 		"Address of /metrics; 0 turns it off.")
+	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
+		"Serve metrics of each slab class, with the label slab. Without it, one series over all of them.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /started; 0 turns them off.")
 }

@@ -48,13 +48,18 @@ func byClass(stats map[string]string, prefix string) map[string]map[string]strin
 	return classes
 }
 
-func (a answers) samples() []Sample {
+// samples are general ones, and those of slab classes: of each, or of all together.
+func (a answers) samples(each bool, evicted *evictions) []Sample {
 	var samples []Sample
 	if text := a.general["version"]; text != "" {
 		samples = append(samples, Sample{version, []string{strings.ToValidUTF8(text, "?")}, 1})
 	}
 	samples = appendRows(samples, general, a.general)
 	samples = appendRows(samples, settings, a.settings)
+	if !each {
+		samples = evicted.appendTotals(samples, items, a.items)
+		return evicted.appendTotals(samples, slabs, a.slabs)
+	}
 	for class, stats := range a.items {
 		samples = appendRows(samples, items, stats, class)
 	}

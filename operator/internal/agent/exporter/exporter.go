@@ -24,11 +24,15 @@ type Exporter struct {
 	// Served asks for the certificate that memcached serves; nil if it serves none.
 	Served func(context.Context) (*x509.Certificate, error)
 
+	// SlabClasses has it tell of each slab class. There are up to 63, and 36 series for each.
+	SlabClasses bool
+
 	Log *slog.Logger
 
-	mutex  sync.Mutex
-	client *protocol.Client
-	reason string // why memcached is down, as it was logged
+	mutex   sync.Mutex
+	client  *protocol.Client
+	reason  string // why memcached is down, as it was logged
+	evicted evictions
 }
 
 // Collect asks memcached. What goes wrong is told by memcached_up.
@@ -42,7 +46,7 @@ func (e *Exporter) Collect(ctx context.Context) []Sample {
 	samples := []Sample{{Metric: up}}
 	if err == nil {
 		samples[0].Value = 1
-		samples = append(samples, got.samples()...)
+		samples = append(samples, got.samples(e.SlabClasses, &e.evicted)...)
 	}
 	if e.Served == nil {
 		return samples

@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 // memcached answers to "stats" and its kinds. It ends each connection after some answers.
 type memcached struct {
 	address     string
+	mutex       sync.Mutex
 	answers     map[string]string
 	perLogin    int
 	connections atomic.Int64
@@ -45,12 +47,24 @@ func newMemcached(t *testing.T, answers map[string]string) *memcached {
 			m.connections.Add(1)
 			requests := bufio.NewScanner(connection)
 			for i := 0; i < m.perLogin && requests.Scan(); i++ {
-				fmt.Fprint(connection, m.answers[requests.Text()]+"END\r\n")
+				fmt.Fprint(connection, m.answerTo(requests.Text())+"END\r\n")
 			}
 			_ = connection.Close()
 		}
 	}()
 	return m
+}
+
+func (m *memcached) answer(request, answer string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.answers[request] = answer
+}
+
+func (m *memcached) answerTo(request string) string {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.answers[request]
 }
 
 func (m *memcached) login(ctx context.Context) (*protocol.Client, error) {
@@ -60,7 +74,7 @@ func (m *memcached) login(ctx context.Context) (*protocol.Client, error) {
 func newExporter(t *testing.T, m *memcached) (*Exporter, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	e := &Exporter{Login: m.login, Log: slog.New(slog.NewTextHandler(log, nil))}
+	e := &Exporter{Login: m.login, SlabClasses: true, Log: slog.New(slog.NewTextHandler(log, nil))}
 	t.Cleanup(e.Close)
 	return e, log
 }
@@ -84,12 +98,12 @@ func TestCollect(t *testing.T) {
 	}{
 		"statistics that nobody knows": {map[string]string{"stats": "STAT new 5\r\n"}, []string{"memcached_up 1"}},
 		"each kind": {map[string]string{
-			"stats": "STAT version 1.6.45\r\nSTAT uptime 5\r\nSTAT rusage_user 0.004811\r\n", "stats settings": "STAT maxconns 1024\r\nSTAT lru_crawler yes\r\nSTAT lru_maintainer_thread no\r\n",
+			"stats": "STAT version 1.6.45\r\nSTAT uptime 5\r\nSTAT threads 4\r\nSTAT rusage_user 0.004811\r\n", "stats settings": "STAT maxconns 1024\r\nSTAT lru_crawler yes\r\nSTAT lru_maintainer_thread no\r\n",
 			"stats items": "STAT items:3:number 7\r\nSTAT items:3:hits_to_temp 1\r\n", "stats slabs": "STAT 3:chunk_size 96\r\nSTAT active_slabs 1\r\nSTAT total_malloced 1048576\r\n",
 		}, []string{
 			"memcached_lru_crawler_enabled 1", "memcached_lru_crawler_maintainer_thread 0", "memcached_malloced_bytes 1.048576e+06", "memcached_max_connections 1024", "memcached_process_user_cpu_seconds_total 0.004811",
 			`memcached_slab_chunk_size_bytes{slab="3"} 96`, `memcached_slab_current_items{slab="3"} 7`, `memcached_slab_lru_hits_total{slab="3",lru="temporary"} 1`,
-			"memcached_up 1", "memcached_uptime_seconds 5", `memcached_version{version="1.6.45"} 1`,
+			"memcached_threads 4", "memcached_up 1", "memcached_uptime_seconds 5", `memcached_version{version="1.6.45"} 1`,
 		}},
 		"sets without those that are a cas": {map[string]string{
 			"stats":       "STAT cmd_set 100\r\nSTAT cas_misses 1\r\nSTAT cas_hits 2\r\nSTAT cas_badval 4\r\nSTAT get_misses 3\r\n",
@@ -100,7 +114,7 @@ func TestCollect(t *testing.T) {
 			`memcached_slab_commands_total{slab="3",command="cas",status="badval"} 4`, `memcached_slab_commands_total{slab="3",command="cas",status="hit"} 2`, `memcached_slab_commands_total{slab="3",command="set",status="hit"} 44`,
 			"memcached_up 1",
 		}},
-		"what is no number":   {map[string]string{"stats": "STAT uptime long\r\nSTAT threads 4\r\n"}, []string{"memcached_up 1"}},
+		"what is no number":   {map[string]string{"stats": "STAT uptime long\r\nSTAT pid 4\r\n"}, []string{"memcached_up 1"}},
 		"a version in quotes": {map[string]string{"stats": "STAT version a\"b\\c\xff\r\n"}, []string{"memcached_up 1", `memcached_version{version="a\"b\\c?"} 1`}},
 		"an error":            {map[string]string{"stats settings": "CLIENT_ERROR unauthenticated\r\n"}, []string{"memcached_up 0"}},
 	}

@@ -18,6 +18,7 @@ var general = slices.Concat(
 		counter("read_bytes_total", "Bytes that came from clients.", "bytes_read"),
 		counter("written_bytes_total", "Bytes that went to clients.", "bytes_written"),
 
+		gauge("threads", "Worker threads.", "threads"),
 		gauge("current_connections", "Connections that are open.", "curr_connections"),
 		counter("connections_total", "Connections that were opened.", "total_connections"),
 		counter("connections_rejected_total", "Connections that were refused at the limit.", "rejected_connections"),

@@ -8,6 +8,9 @@ type row struct {
 	metric *Metric
 	labels []string // values, after that of the slab class
 	stats  []string // the first less all the others
+
+	// total says how the slab classes of a Pod make one series. The general rows have no classes.
+	total Total
 }
 
 // Metrics that are not a statistic of memcached's.
@@ -48,6 +51,12 @@ func slabGauge(name, help, stat string) row {
 
 func slabCounter(name, help, stat string) row {
 	return row{metric: newMetric(Counter, "slab_"+name, help, "slab"), stats: []string{stat}}
+}
+
+// as says how the slab classes make one series, where that is not their sum.
+func (r row) as(total Total) row {
+	r.total = total
+	return r
 }
 
 // commands are the requests by command and status. Memcached counts each cas as a set, too; casOfSet are those counts.
