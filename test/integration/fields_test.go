@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func (w *world) patch(object client.Object, name, patch string) {
 func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 	pod := func(d *appsv1.Deployment) *corev1.PodSpec { return &d.Spec.Template.Spec }
 	container := func(d *appsv1.Deployment) *corev1.Container { return &pod(d).Containers[0] }
+	arguments := func(d *appsv1.Deployment) string { return strings.Join(container(d).Args, " ") }
 	tests := map[string]struct {
 		set, unset string
 		is         func(*appsv1.Deployment) any
@@ -39,6 +41,12 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 		"image": {
 			`{"image":"registry.example.com:5000/team/memcached"}`, `{"image":null}`,
 			func(d *appsv1.Deployment) any { return container(d).Image }, "registry.example.com:5000/team/memcached",
+		},
+		"imagePullPolicy": {
+			`{"imagePullPolicy":"Always"}`, `{"imagePullPolicy":null}`,
+			func(d *appsv1.Deployment) any {
+				return []corev1.PullPolicy{container(d).ImagePullPolicy, pod(d).InitContainers[0].ImagePullPolicy}
+			}, []corev1.PullPolicy{"Always", "Always"},
 		},
 		"imagePullSecrets": {
 			`{"imagePullSecrets":[{"name":"mirror"}]}`, `{"imagePullSecrets":null}`,
@@ -68,6 +76,13 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			`{"resources":{"limits":{"cpu":"1","memory":"1Gi"}}}`, `{"resources":null}`,
 			func(d *appsv1.Deployment) any { return container(d).Resources.Limits.Memory().String() }, "1Gi",
 		},
+		"agent.resources": {
+			`{"agent":{"resources":{"limits":{"cpu":"100m","memory":"96Mi"}}}}`, `{"agent":null}`,
+			func(d *appsv1.Deployment) any {
+				limits := pod(d).InitContainers[0].Resources.Limits
+				return []string{limits.Cpu().String(), limits.Memory().String()}
+			}, []string{"100m", "96Mi"},
+		},
 		"architectures": {
 			`{"architectures":["s390x"]}`, `{"architectures":null}`,
 			func(d *appsv1.Deployment) any {
@@ -93,6 +108,22 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			`{"placement":{"topologySpreadConstraints":[]}}`, `{"placement":null}`,
 			func(d *appsv1.Deployment) any { return len(pod(d).TopologySpreadConstraints) }, 0,
 		},
+		"placement.schedulerName": {
+			`{"placement":{"schedulerName":"batch"}}`, `{"placement":null}`,
+			func(d *appsv1.Deployment) any { return pod(d).SchedulerName }, "batch",
+		},
+		"rollout.drainSeconds": {
+			`{"rollout":{"drainSeconds":120}}`, `{"rollout":null}`,
+			func(d *appsv1.Deployment) any {
+				return []int64{container(d).Lifecycle.PreStop.Sleep.Seconds, *pod(d).TerminationGracePeriodSeconds}
+			}, []int64{120, 135},
+		},
+		"rollout.drainSeconds of 0": {
+			`{"rollout":{"drainSeconds":0}}`, `{"rollout":{"drainSeconds":null}}`,
+			func(d *appsv1.Deployment) any {
+				return []any{container(d).Lifecycle == nil, *pod(d).TerminationGracePeriodSeconds}
+			}, []any{true, int64(15)},
+		},
 		"rollout": {
 			`{"rollout":{"maxSurge":"50%","maxUnavailable":1,"minReadySeconds":1}}`, `{"rollout":null}`,
 			func(d *appsv1.Deployment) any {
@@ -103,6 +134,16 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			`{"tls":{"secretName":"tls"}}`, `{"tls":null}`,
 			func(d *appsv1.Deployment) any { return len(pod(d).Volumes) }, 1,
 		},
+		"tls.minVersion": {
+			`{"tls":{"secretName":"tls","minVersion":"VersionTLS13"}}`, `{"tls":null}`,
+			func(d *appsv1.Deployment) any { return strings.HasSuffix(arguments(d), ",ssl_min_version=3") }, true,
+		},
+		"tls.cipherSuites": {
+			`{"tls":{"secretName":"tls","cipherSuites":["ECDHE-RSA-AES256-SHA","ECDHE-RSA-AES128-SHA"]}}`, `{"tls":null}`,
+			func(d *appsv1.Deployment) any {
+				return strings.HasSuffix(arguments(d), ",ssl_ciphers=ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES256-SHA")
+			}, true,
+		},
 		"auth": {
 			`{"auth":{"secretName":"users"}}`, `{"auth":null}`,
 			func(d *appsv1.Deployment) any { return []any{len(pod(d).Volumes), pod(d).ShareProcessNamespace != nil} },
@@ -111,6 +152,10 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 		"metrics": {
 			`{"metrics":{"mode":"Disabled"}}`, `{"metrics":null}`,
 			func(d *appsv1.Deployment) any { return len(pod(d).InitContainers) }, 0,
+		},
+		"metrics.slabMetrics": {
+			`{"metrics":{"slabMetrics":"PerClass"}}`, `{"metrics":null}`,
+			func(d *appsv1.Deployment) any { return pod(d).InitContainers[0].Args }, []string{"--slab-classes"},
 		},
 		"podMetadata": {
 			`{"podMetadata":{"labels":{"team":"shop"},"annotations":{"example.com/a":"b"}}}`, `{"podMetadata":null}`,

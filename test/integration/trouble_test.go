@@ -2,6 +2,7 @@ package integration
 
 import (
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,15 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 			},
 			want: "0 of 2 nodes ready; nodes can not be created: exceeded quota: small",
 		},
+		"a quota on what no container has": {
+			before: quotaOnLimits,
+			want: "0 of 2 nodes ready; nodes can not be created: failed quota: limits: must specify limits.cpu for: agent,memcached " +
+				"(set spec.agent.resources.limits.cpu, spec.resources.limits.cpu)",
+		},
+		"a runtime class that there is not": {
+			spec: `{"placement":{"runtimeClassName":"sandbox"}}`,
+			want: `nodes can not be created: pod rejected: RuntimeClass "sandbox" not found`,
+		},
 		"a LimitRange": {
 			before: func(w *world) client.Object {
 				return &corev1.LimitRange{
@@ -38,7 +48,7 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 					}}},
 				}
 			},
-			want: "0 of 2 nodes ready; nodes can not be created: maximum memory usage per Container is 64Mi",
+			want: "0 of 2 nodes ready; nodes can not be created: maximum memory usage per Container is 64Mi, but limit is 244Mi (see spec.resources and spec.agent.resources)",
 		},
 		"a priority class that there is not": {
 			spec: `{"placement":{"priorityClassName":"precious"}}`,
@@ -93,6 +103,30 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 			}).Should(gomega.ContainSubstring(tc.want))
 		})
 	}
+}
+
+// quotaOnLimits bounds requests and limits of a namespace, as platform teams do.
+func quotaOnLimits(w *world) client.Object {
+	hard := corev1.ResourceList{}
+	for _, name := range []corev1.ResourceName{"requests.cpu", "requests.memory", "limits.cpu", "limits.memory"} {
+		hard[name] = resource.MustParse("8Gi")
+	}
+	return &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "limits"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
+	}
+}
+
+func TestACacheWithTLSAndUsersComesUpUnderAQuotaOnLimitsOnceTheyAreSet(t *testing.T) {
+	w := newWorld(t)
+	w.secret("tls", certificate(t, time.Time{}))
+	w.secret("users", map[string]string{"users": "ann:a"})
+	w.Expect(cluster.Create(w.ctx, quotaOnLimits(w))).To(gomega.Succeed())
+	w.quotaIsKnown()
+	w.memcached("cache", 2)
+	w.patchSpec(`{"tls":{"secretName":"tls"},"auth":{"secretName":"users"}}`)
+	w.says("cache", "(set spec.agent.resources.limits.cpu, spec.resources.limits.cpu)")
+	w.patchSpec(`{"resources":{"limits":{"cpu":"1"}},"agent":{"resources":{"limits":{"cpu":"100m"}}}}`)
+	w.ready("cache")
 }
 
 // quotaIsKnown waits until the quota controller has taken up the quota, if there is one: before that it limits nothing.

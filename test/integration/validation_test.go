@@ -19,6 +19,7 @@ import (
 const validSpec = `
 size: 3
 image: registry.example.com:5000/memcached:1.6
+imagePullPolicy: IfNotPresent
 imagePullSecrets: [{name: registry}]
 memory: 128Mi
 maxItemSize: 2Mi
@@ -26,17 +27,19 @@ maxConnections: 2048
 threads: 2
 extraArgs: [-v]
 resources: {limits: {memory: 1Gi}}
+agent: {resources: {limits: {cpu: 100m}}}
 architectures: [amd64, arm64]
 preferredArchitectures: [{architecture: arm64, weight: 10}]
-placement: {nodeSelector: {disk: ssd}, tolerations: [{operator: Exists}], priorityClassName: high}
-rollout: {maxSurge: 25%, maxUnavailable: 1, minReadySeconds: 5}
+placement: {nodeSelector: {disk: ssd}, tolerations: [{operator: Exists}], priorityClassName: high, schedulerName: batch, runtimeClassName: sandbox}
+rollout: {maxSurge: 25%, maxUnavailable: 1, minReadySeconds: 5, drainSeconds: 60}
 updatePolicy: Automatic
 disruption: {maxUnavailable: 1}
+metadata: {labels: {team: a}, annotations: {team: a}}
 podMetadata: {labels: {team: a}, annotations: {team: a}}
-service: {labels: {team: a}, annotations: {team: a}}
-tls: {secretName: tls, clientAuth: Require, plaintext: Enabled}
+service: {labels: {team: a}, annotations: {team: a}, ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv4, IPv6]}
+tls: {secretName: tls, clientAuth: Require, plaintext: Enabled, minVersion: VersionTLS12, cipherSuites: [ECDHE-RSA-AES128-GCM-SHA256]}
 auth: {secretName: users}
-metrics: {mode: Enabled}
+metrics: {mode: Enabled, slabMetrics: PerClass}
 networkPolicy: {mode: Enabled, from: [{podSelector: {}}], metricsFrom: [{podSelector: {}}]}
 suspend: true
 `
@@ -138,9 +141,15 @@ var refusals = map[string]refusal{
 
 const neither = `spec.rollout: Invalid value: maxSurge and maxUnavailable, which defaults to 0, must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1`
 
+func allRefusals() map[string]refusal {
+	all := maps.Clone(refusals)
+	maps.Copy(all, fieldRefusals)
+	return all
+}
+
 func TestAnInvalidSpecIsRefusedWithWordsThatHelp(t *testing.T) {
 	live := liveMemcached(t)
-	for name, tc := range refusals {
+	for name, tc := range allRefusals() {
 		t.Run(name, func(t *testing.T) {
 			for when, err := range tryOut(t, live, tc.change) {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -153,7 +162,7 @@ func TestAnInvalidSpecIsRefusedWithWordsThatHelp(t *testing.T) {
 
 func TestEveryRuleOfTheSpecIsSeenToRefuse(t *testing.T) {
 	seen := map[string]bool{}
-	for _, tc := range refusals {
+	for _, tc := range allRefusals() {
 		seen[tc.rule] = true
 	}
 	delete(seen, "")
@@ -187,6 +196,12 @@ func TestASpecAtItsBoundsIsTaken(t *testing.T) {
 		`{disruption: {maxUnavailable: 0}}`, `{disruption: {maxUnavailable: 1000}}`, `{disruption: {maxUnavailable: 0%}}`, `{disruption: {maxUnavailable: 100%}}`,
 		`{podMetadata: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{podMetadata: {annotations: {app: x}}}`,
 		`{service: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{service: {annotations: {memcached_cr: x}}}`,
+		`{imagePullPolicy: Always}`, `{imagePullPolicy: Never}`, `{agent: {}}`, `{agent: {resources: {requests: {memory: 32Mi}}}}`,
+		`{placement: {schedulerName: a.b, runtimeClassName: ` + strings.Repeat("a", 253) + `}}`, `{rollout: {drainSeconds: 0}}`, `{rollout: {drainSeconds: 600}}`,
+		`{metadata: {}}`, `{metadata: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{metadata: {annotations: {app: x}}}`,
+		`{service: {ipFamilies: [IPv6]}}`, `{service: {ipFamilyPolicy: SingleStack, ipFamilies: [IPv6]}}`, `{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv6, IPv4]}}`,
+		`{service: {ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv4]}}`, `{service: {ipFamilies: []}}`, `{tls: {secretName: a, minVersion: VersionTLS13}}`,
+		`{tls: {secretName: a, cipherSuites: [ECDHE-ECDSA-CHACHA20-POLY1305, ECDHE-RSA-AES256-SHA]}}`, `{metrics: {slabMetrics: Totals}}`,
 	} {
 		for when, err := range tryOut(t, live, change) {
 			if err != nil {

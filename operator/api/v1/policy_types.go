@@ -37,6 +37,22 @@ type Placement struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// schedulerName is the scheduler that places the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to
+	// default-scheduler.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	SchedulerName string `json:"schedulerName,omitempty"`
+
+	// runtimeClassName names the RuntimeClass that runs the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to
+	// the container runtime's own default.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 }
 
 // Rollout says how nodes are replaced.
@@ -61,6 +77,14 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+
+	// drainSeconds is how long a Pod that is to end goes on to answer, in seconds, 0 to 600: time for its address to leave
+	// the DNS answers that clients hold. Then memcached has 15 seconds to end. Defaults to 30. It is part of the Pods: a
+	// change replaces them.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 }
 
 // UpdatePolicy says when what a new operator brings reaches nodes that run, which empties them.
@@ -83,32 +107,4 @@ type Disruption struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-}
-
-// PodMetadata is added to the Pods.
-type PodMetadata struct {
-	// labels of the Pods, at most 64. The two by which Pods are selected can't be set.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: by these two the Pods of a cache are selected; choose another name"
-	Labels map[string]string `json:"labels,omitempty"`
-
-	// annotations of the Pods, at most 64.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	Annotations map[string]string `json:"annotations,omitempty"`
-}
-
-// ServiceMetadata is added to the Service.
-type ServiceMetadata struct {
-	// labels of the Service, at most 64. The two by which the operator finds it can't be set.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: by these two the operator finds the Service; choose another name"
-	Labels map[string]string `json:"labels,omitempty"`
-
-	// annotations of the Service, at most 64.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	Annotations map[string]string `json:"annotations,omitempty"`
 }

@@ -23,6 +23,12 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
+	// imagePullPolicy says when the kubelet pulls the images of a Pod, memcached's and the agent's: Always, IfNotPresent or
+	// Never. Defaults to Always for an image with the tag latest or with neither tag nor digest, and to IfNotPresent for
+	// any other: Kubernetes' own rule. Setting it to another value than the Pods have replaces them.
+	// +optional
+	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
+
 	// imagePullSecrets name Secrets of this namespace by which the image is pulled, at most 16. Defaults to none.
 	// +optional
 	// +listType=map
@@ -75,6 +81,10 @@ type MemcachedSpec struct {
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
+	// agent is the container beside memcached that serves metrics and loads changed Secrets.
+	// +optional
+	Agent *Agent `json:"agent,omitempty"`
+
 	// architectures are the kubernetes.io/arch values that Pods may run on: amd64, arm64, ppc64le, s390x.
 	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
 	// +optional
@@ -109,13 +119,18 @@ type MemcachedSpec struct {
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`
 
+	// metadata is added to the objects that the operator makes: Service, Deployment, NetworkPolicy and
+	// PodDisruptionBudget. Pods do not get it: see podMetadata. A change replaces no Pod.
+	// +optional
+	Metadata *ObjectMetadata `json:"metadata,omitempty"`
+
 	// podMetadata is added to the Pods.
 	// +optional
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
-	// service is added to the Service.
+	// service describes the Service.
 	// +optional
-	Service *ServiceMetadata `json:"service,omitempty"`
+	Service *Service `json:"service,omitempty"`
 
 	// tls encrypts what clients and nodes say to each other, on port 11212. Defaults to no TLS.
 	// +optional
@@ -139,6 +154,11 @@ type MemcachedSpec struct {
 	Suspend bool `json:"suspend,omitempty"`
 }
 
+// ImagePullPolicy says when the kubelet pulls an image.
+//
+// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+type ImagePullPolicy string
+
 // ImagePullSecret names a Secret of type kubernetes.io/dockerconfigjson.
 type ImagePullSecret struct {
 	// name of the Secret.
@@ -151,17 +171,28 @@ type ImagePullSecret struct {
 
 // Resources are those of a container, by name, such as cpu and memory.
 type Resources struct {
-	// limits are the most that the container may use, at most 12. Defaults to a derived memory limit.
+	// limits are the most that the container may use, at most 12. Each that is left out has a default, or none: see the
+	// field that holds them.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="limits must be quantities, such as 500m of cpu or 256Mi of memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests are what the container is sure of, at most 12. Defaults to the memory limit and a CPU of 50m.
+	// requests are what the container is sure of, at most 12. Each that is left out has a default, or none: see the field
+	// that holds them.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="requests must be quantities, such as 500m of cpu or 256Mi of memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
+}
+
+// Agent is the container beside memcached that serves metrics and loads changed Secrets.
+type Agent struct {
+	// resources are those of the agent's container. Defaults to requests of 10m CPU and 32Mi memory, and a memory limit of
+	// 64Mi; there is no CPU limit. A larger memory request raises the limit, a smaller CPU limit lowers the request.
+	// A memory limit below 32Mi is refused. Without an agent (no TLS, no auth, metrics Disabled) it has no effect.
+	// +optional
+	Resources *Resources `json:"resources,omitempty"`
 }
 
 // Architecture is a processor architecture by its name in Go and in the label kubernetes.io/arch.

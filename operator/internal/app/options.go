@@ -43,7 +43,7 @@ const (
 	DefaultMemcachedImage = "docker.io/library/memcached:1.6.45"
 
 	// DefaultAgentImage is used where EnvAgentImage is not set. Its tag is the version in operator/cmd/agent/VERSION.
-	DefaultAgentImage = "registry.example.com/memcached-agent:0.1.0"
+	DefaultAgentImage = "registry.example.com/memcached-agent:0.2.0"
 )
 
 // Options are what the operator is started with.

@@ -40,8 +40,12 @@ func Memcached(filler *randfill.Filler) *cachev1.Memcached {
 
 // keepToSchema bounds what nothing but the schema does.
 func keepToSchema(spec *cachev1.MemcachedSpec) {
-	if spec.Size != nil {
-		*spec.Size = max(0, min(*spec.Size, 1000))
+	within(spec.Size, 0, 1000)
+	within(spec.MaxConnections, 16, 200000)
+	within(spec.Threads, 1, 64)
+	if spec.Rollout != nil {
+		within(spec.Rollout.MinReadySeconds, 0, 3600)
+		within(spec.Rollout.DrainSeconds, 0, 600)
 	}
 	seen := map[string]bool{"": true}
 	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.ImagePullSecret) bool {
@@ -49,6 +53,12 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 		seen[secret.Name] = true
 		return known
 	})
+}
+
+func within(number *int32, least, most int32) {
+	if number != nil {
+		*number = max(least, min(*number, most))
+	}
 }
 
 func makePossible(filler *randfill.Filler, spec *cachev1.MemcachedSpec) {

@@ -4,6 +4,7 @@ package memcached
 
 import (
 	"fmt"
+	"strings"
 )
 
 // Mebibyte is the unit of memcached's -m.
@@ -49,6 +50,12 @@ type TLS struct {
 
 	// Require refuses clients without a certificate, where there is a ClientCA.
 	Require bool
+
+	// Only13 refuses TLS 1.2. What is older memcached refuses by itself.
+	Only13 bool
+
+	// Ciphers are the cipher suites of TLS 1.2, by OpenSSL's names; none leaves them to OpenSSL.
+	Ciphers []string
 }
 
 // memcached's own defaults (memcached.c, settings_init, of 1.6).
@@ -92,18 +99,27 @@ func listen(s Settings) string {
 }
 
 // options are those of memcached's --extended. A client CA has no effect without a mode of verification: the default is
-// none (tls.c, ssl_init).
+// none (tls.c, ssl_init). Commas part the options, so that none may be in a value; OpenSSL parts its names by colons.
 func (t *TLS) options() string {
-	options := fmt.Sprintf("ssl_chain_cert=%s,ssl_key=%s", t.Certificate, t.Key)
-	if t.ClientCA == "" {
-		return options
+	options := []string{"ssl_chain_cert=" + t.Certificate, "ssl_key=" + t.Key}
+	if t.ClientCA != "" {
+		mode := verifyRequest
+		if t.Require {
+			mode = verifyRequire
+		}
+		options = append(options, "ssl_ca_cert="+t.ClientCA, fmt.Sprintf("ssl_verify_mode=%d", mode))
 	}
-	mode := verifyRequest
-	if t.Require {
-		mode = verifyRequire
+	if t.Only13 {
+		options = append(options, fmt.Sprintf("ssl_min_version=%d", minVersion13))
 	}
-	return options + fmt.Sprintf(",ssl_ca_cert=%s,ssl_verify_mode=%d", t.ClientCA, mode)
+	if len(t.Ciphers) > 0 {
+		options = append(options, "ssl_ciphers="+strings.Join(t.Ciphers, ":"))
+	}
+	return strings.Join(options, ",")
 }
+
+// minVersion13 is memcached's ssl_min_version for TLS 1.3. It takes the number alone (tls.c, ssl_set_min_version).
+const minVersion13 = 3
 
 // Values of memcached's ssl_verify_mode: to ask for a certificate and check the one that is given, or to refuse to go
 // on without one.

@@ -40,6 +40,12 @@ func TestArgumentsOfTLSAndAuthentication(t *testing.T) {
 		"a client has to show a certificate": {func(s *TLS) { s.ClientCA, s.Require = "/t/ca.crt", true }, []string{
 			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl",
 			"--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key,ssl_ca_cert=/t/ca.crt,ssl_verify_mode=2"}},
+		"TLS 1.3 alone": {func(s *TLS) { s.Only13 = true }, []string{
+			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl",
+			"--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key,ssl_min_version=3"}},
+		"cipher suites": {func(s *TLS) { s.Ciphers = []string{"ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-SHA"} }, []string{
+			"--listen=notls:127.0.0.1:11211,*:11212", "--enable-ssl",
+			"--extended=ssl_chain_cert=/t/tls.crt,ssl_key=/t/tls.key,ssl_ciphers=ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-AES256-SHA"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 				mc.Spec.Size, mc.Spec.Suspend, mc.Spec.UpdatePolicy = new(int32(5)), true, cachev1.UpdateOnSpecChange
 				mc.Spec.Rollout = &cachev1.Rollout{MinReadySeconds: new(int32(9))}
 				mc.Spec.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromInt32(2))}
-				mc.Spec.Service = &cachev1.ServiceMetadata{Labels: map[string]string{"a": "b"}}
+				mc.Spec.Service = &cachev1.Service{Labels: map[string]string{"a": "b"}}
 			},
 			want: old, waits: everythingWaits,
 		},

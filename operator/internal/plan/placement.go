@@ -15,6 +15,9 @@ import (
 // out machines that lack the label of any of them, which are all machines of a cluster without zones.
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
+	if resolved.SchedulerName == corev1.DefaultSchedulerName {
+		resolved.SchedulerName = "" // The API server's own default, which is no reason for other Pods.
+	}
 	for i := range resolved.TopologySpreadConstraints {
 		constraint := &resolved.TopologySpreadConstraints[i]
 		if constraint.LabelSelector == nil {

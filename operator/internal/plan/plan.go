@@ -33,6 +33,7 @@ type Plan struct {
 
 	Size        int32
 	Image       string
+	PullPolicy  corev1.PullPolicy // empty leaves it to the Pod template
 	PullSecrets []string
 	Memcached   memcached.Settings
 	Resources   corev1.ResourceRequirements
@@ -63,8 +64,10 @@ type Plan struct {
 	// NetworkPolicy says who may reach the nodes; nil means that there is none.
 	NetworkPolicy *NetworkPolicy
 
+	// Metadata is that of all objects but the Pods.
+	Metadata    cachev1.ObjectMetadata
 	PodMetadata cachev1.PodMetadata
-	Service     cachev1.ServiceMetadata
+	Service     cachev1.Service
 }
 
 // NetworkPolicy says who may reach the nodes.
@@ -78,6 +81,9 @@ type Rollout struct {
 	MaxSurge        intstr.IntOrString
 	MaxUnavailable  intstr.IntOrString
 	MinReadySeconds int32
+
+	// DrainSeconds is how long a Pod that is to end goes on to answer.
+	DrainSeconds int32
 }
 
 // Endpoint is what a sharding client is given.
@@ -103,6 +109,7 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 
 		Size:        orDefault(spec.Size, 1),
 		Image:       cmp.Or(spec.Image, record.Image),
+		PullPolicy:  corev1.PullPolicy(spec.ImagePullPolicy),
 		PullSecrets: pullSecrets(spec),
 		Memcached:   settings,
 		Resources:   resources(spec, settings),
@@ -119,6 +126,7 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 
 		Rollout:       rollout(spec),
 		NetworkPolicy: networkPolicy(spec),
+		Metadata:      orZero(spec.Metadata),
 		PodMetadata:   orZero(spec.PodMetadata),
 		Service:       orZero(spec.Service),
 	}
@@ -174,12 +182,17 @@ func architectures(spec cachev1.MemcachedSpec, record Record) []string {
 	return architectures
 }
 
+// defaultDrainSeconds is long enough for a Pod's address to leave the DNS answers that clients hold (kubeadm sets up
+// CoreDNS with a TTL of 30 seconds; its default is 5).
+const defaultDrainSeconds = 30
+
 func rollout(spec cachev1.MemcachedSpec) Rollout {
 	wanted := orZero(spec.Rollout)
 	return Rollout{
 		MaxSurge:        orDefault(wanted.MaxSurge, intstr.FromInt32(1)),
 		MaxUnavailable:  orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
 		MinReadySeconds: orDefault(wanted.MinReadySeconds, 0),
+		DrainSeconds:    orDefault(wanted.DrainSeconds, defaultDrainSeconds),
 	}
 }
 

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,8 +39,11 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
 			},
-			Agent:         &Agent{Image: defaults.AgentImage, Metrics: true},
-			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0)},
+			Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
+			}},
+			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), DrainSeconds: 30},
 			NetworkPolicy: &NetworkPolicy{},
 		}
 	}
@@ -135,7 +136,7 @@ func TestCompute(t *testing.T) {
 				MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1)), MinReadySeconds: new(int32(60)),
 			}},
 			want: func(p *Plan) {
-				p.Rollout = Rollout{MaxSurge: intstr.FromInt32(0), MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60}
+				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, DrainSeconds: 30}
 			},
 		},
 		"clients that are named": {
@@ -164,14 +165,64 @@ func TestCompute(t *testing.T) {
 		},
 		"TLS takes memory, and without a word of clients' certificates leaves the CA alone": {
 			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls"}},
-			want: func(p *Plan) {
-				p.TLSSecret = "tls"
-				p.Memcached.TLS = &memcached.TLS{
-					Port: 11212, Certificate: "/etc/memcached/tls/tls.crt", Key: "/etc/memcached/tls/tls.key",
-				}
-				p.Resources.Limits["memory"] = resource.MustParse("276Mi")
-				p.Resources.Requests["memory"] = resource.MustParse("276Mi")
+			want: withTLS,
+		},
+		"TLS 1.3 alone": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{SecretName: "tls", MinVersion: cachev1.VersionTLS13}},
+			want: func(p *Plan) { withTLS(p); p.Memcached.TLS.Only13 = true },
+		},
+		"TLS 1.2, which is memcached's own default, with cipher suites in any order": {
+			spec: cachev1.MemcachedSpec{TLS: &cachev1.TLS{
+				SecretName: "tls", MinVersion: cachev1.VersionTLS12, CipherSuites: []cachev1.CipherSuite{"b", "a"},
+			}},
+			want: func(p *Plan) { withTLS(p); p.Memcached.TLS.Ciphers = []string{"a", "b"} },
+		},
+		"metrics of each slab class": {
+			spec: cachev1.MemcachedSpec{Metrics: &cachev1.Metrics{SlabMetrics: cachev1.SlabMetricsPerClass}},
+			want: func(p *Plan) { p.Agent.SlabClasses = true },
+		},
+		"slab classes of metrics that are off": {
+			spec: cachev1.MemcachedSpec{
+				TLS:     &cachev1.TLS{SecretName: "tls"},
+				Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled, SlabMetrics: cachev1.SlabMetricsPerClass},
 			},
+			want: func(p *Plan) { withTLS(p); p.Agent.Metrics = false },
+		},
+		"a CPU limit of the agent's": {
+			spec: agentWith("limits", "cpu", "100m"),
+			want: func(p *Plan) { p.Agent.Resources.Limits["cpu"] = resource.MustParse("100m") },
+		},
+		"a CPU limit of the agent's below its request": {
+			spec: agentWith("limits", "cpu", "5m"),
+			want: func(p *Plan) {
+				p.Agent.Resources.Limits["cpu"], p.Agent.Resources.Requests["cpu"] = resource.MustParse("5m"), resource.MustParse("5m")
+			},
+		},
+		"as much memory for the agent as it needs": {
+			spec: agentWith("limits", "memory", "32Mi"),
+			want: func(p *Plan) { p.Agent.Resources.Limits["memory"] = resource.MustParse("32Mi") },
+		},
+		"a memory request of the agent's raises its limit": {
+			spec: agentWith("requests", "memory", "100Mi"),
+			want: func(p *Plan) {
+				p.Agent.Resources.Limits["memory"], p.Agent.Resources.Requests["memory"] = resource.MustParse("100Mi"), resource.MustParse("100Mi")
+			},
+		},
+		"a time to drain, and none": {
+			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{DrainSeconds: new(int32(0))}},
+			want: func(p *Plan) { p.Rollout.DrainSeconds = 0 },
+		},
+		"the API server's own default of a scheduler": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{SchedulerName: "default-scheduler"}},
+			want: func(*Plan) {},
+		},
+		"another scheduler and a runtime class": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"}},
+			want: func(p *Plan) { p.Placement = cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"} },
+		},
+		"a pull policy": {
+			spec: cachev1.MemcachedSpec{ImagePullPolicy: "Never"},
+			want: func(p *Plan) { p.PullPolicy = corev1.PullNever },
 		},
 		"suspended": {
 			spec: cachev1.MemcachedSpec{Suspend: true},
@@ -195,94 +246,27 @@ func TestCompute(t *testing.T) {
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func setMemory(p *Plan, quantity string) {
-	p.Resources.Limits["memory"], p.Resources.Requests["memory"] = resource.MustParse(quantity), resource.MustParse(quantity)
+// withTLS is what a Secret alone makes of a plan.
+func withTLS(p *Plan) {
+	p.TLSSecret = "tls"
+	p.Memcached.TLS = &memcached.TLS{
+		Port: 11212, Certificate: "/etc/memcached/tls/tls.crt", Key: "/etc/memcached/tls/tls.key",
+	}
+	setMemory(p, "276Mi")
 }
 
-func TestComputeRefusesWhatIsImpossible(t *testing.T) {
-	limit := func(name corev1.ResourceName, quantity string) *cachev1.Resources {
-		return &cachev1.Resources{Limits: corev1.ResourceList{name: resource.MustParse(quantity)}}
+func agentWith(kind string, name corev1.ResourceName, quantity string) cachev1.MemcachedSpec {
+	resources, list := &cachev1.Resources{}, corev1.ResourceList{name: resource.MustParse(quantity)}
+	if kind == "limits" {
+		resources.Limits = list
+	} else {
+		resources.Requests = list
 	}
-	tests := map[string]struct {
-		spec cachev1.MemcachedSpec
-		want []string
-	}{
-		"an image in capitals": {
-			spec: cachev1.MemcachedSpec{Image: "Memcached"},
-			want: []string{`spec.image "Memcached" is no image reference`, "write [registry[:port]/]name"},
-		},
-		"an image with an empty tag":       {cachev1.MemcachedSpec{Image: "memcached:"}, []string{`spec.image "memcached:"`}},
-		"an image with a shortened digest": {cachev1.MemcachedSpec{Image: "memcached@sha256:12"}, []string{"spec.image"}},
-		"an item size that is no multiple of memcached's chunk": {
-			spec: cachev1.MemcachedSpec{MaxItemSize: new(resource.MustParse("1500Ki"))},
-			want: []string{`spec.maxItemSize "1500Ki" is no multiple of 512Ki`, "set it to 1Mi or 1536Ki"},
-		},
-		"a toleration without a key": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Tolerations: []corev1.Toleration{{}}}},
-			want: []string{"spec.placement.tolerations[0] has no key"},
-		},
-		"an empty node selector term": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
-				RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}},
-			}}}},
-			want: []string{"nodeSelectorTerms[0] is empty, which selects no machine"},
-		},
-		"items larger than half of memory": {
-			spec: cachev1.MemcachedSpec{MaxItemSize: new(resource.MustParse("33Mi"))},
-			want: []string{`spec.maxItemSize "33Mi" is more than half of memory`, "at most 32Mi", "spec.memory to at least 66Mi"},
-		},
-		"an argument that the operator manages": {
-			spec: cachev1.MemcachedSpec{ExtraArgs: []string{"-v", "-m", "9"}},
-			want: []string{`spec.extraArgs: "-m" sets memcached's --memory-limit: set spec.memory instead`},
-		},
-		"a memory limit that can't hold the items": {
-			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: limit("memory", "1Gi")},
-			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1304Mi", "1Gi for items"},
-		},
-		"a request above its limit": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
-				Requests: corev1.ResourceList{"cpu": resource.MustParse("2")},
-				Limits:   corev1.ResourceList{"cpu": resource.MustParse("1")},
-			}},
-			want: []string{`spec.resources.requests.cpu "2" is more than its limit "1"`},
-		},
-		"a request of any other resource above its limit": {
-			spec: cachev1.MemcachedSpec{Resources: &cachev1.Resources{
-				Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("4Mi")},
-				Limits:   corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")},
-			}},
-			want: []string{`spec.resources.requests.hugepages-2Mi "4Mi" is more than its limit "2Mi"`},
-		},
-		"a label that is none": {
-			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Labels: map[string]string{"a b": "c"}}},
-			want: []string{`spec.podMetadata.labels: Invalid value: "a b"`},
-		},
-		"an annotation that is none": {
-			spec: cachev1.MemcachedSpec{Service: &cachev1.ServiceMetadata{Annotations: map[string]string{"/": ""}}},
-			want: []string{`spec.service.annotations: Invalid value: "/"`},
-		},
-		"a node selector that is none": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{NodeSelector: map[string]string{"a": "b c"}}},
-			want: []string{`spec.placement.nodeSelector: Invalid value: "b c"`},
-		},
-		"two mistakes, both of them said": {
-			spec: cachev1.MemcachedSpec{Image: "X", ExtraArgs: []string{"-p1"}},
-			want: []string{"spec.image", "; spec.extraArgs"},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := Compute(memcachedWith(tc.spec), nil, defaults)
-			if _, ok := errors.AsType[*InvalidSpec](err); !ok {
-				t.Fatalf("got %v, want an InvalidSpec", err)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not say %q", err, want)
-				}
-			}
-		})
-	}
+	return cachev1.MemcachedSpec{Agent: &cachev1.Agent{Resources: resources}}
+}
+
+func setMemory(p *Plan, quantity string) {
+	p.Resources.Limits["memory"], p.Resources.Requests["memory"] = resource.MustParse(quantity), resource.MustParse(quantity)
 }
 
 func TestEndpoint(t *testing.T) {

@@ -64,8 +64,17 @@ func sum(fields map[string]any) string {
 // to replace a node. Optional fields that are not set do not change it.
 func specHash(spec cachev1.MemcachedSpec) string {
 	spec.Size, spec.Suspend, spec.UpdatePolicy = nil, false, ""
-	spec.Rollout, spec.Disruption, spec.Service, spec.NetworkPolicy = nil, nil, nil, nil
+	spec.Disruption, spec.Metadata, spec.Service, spec.NetworkPolicy = nil, nil, nil, nil
+	spec.Rollout = drain(spec.Rollout)
 	return shortHash(mustEncode(spec))
+}
+
+// drain is the part of a rollout that the Pods depend on.
+func drain(rollout *cachev1.Rollout) *cachev1.Rollout {
+	if rollout == nil || rollout.DrainSeconds == nil {
+		return nil
+	}
+	return &cachev1.Rollout{DrainSeconds: rollout.DrainSeconds}
 }
 
 func mustEncode(value any) []byte {

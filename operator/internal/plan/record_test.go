@@ -74,8 +74,8 @@ func TestWhatIsNoRecordIsNotTakenForOne(t *testing.T) {
 // TestEachFieldIsKnownToReplaceNodesOrNot makes whoever adds a field to the spec decide, in specHash.
 func TestEachFieldIsKnownToReplaceNodesOrNot(t *testing.T) {
 	replaces := map[string]bool{
-		"Size": false, "Suspend": false, "UpdatePolicy": false, "Rollout": false, "Disruption": false, "Service": false, "NetworkPolicy": false,
-		"Image": true, "ImagePullSecrets": true, "Memory": true, "MaxItemSize": true, "MaxConnections": true, "Threads": true,
+		"Size": false, "Suspend": false, "UpdatePolicy": false, "Rollout": false, "Disruption": false, "Metadata": false, "Service": false, "NetworkPolicy": false,
+		"Image": true, "ImagePullPolicy": true, "ImagePullSecrets": true, "Agent": true, "Memory": true, "MaxItemSize": true, "MaxConnections": true, "Threads": true,
 		"ExtraArgs": true, "Resources": true, "Architectures": true, "PreferredArchitectures": true, "Placement": true,
 		"PodMetadata": true, "TLS": true, "Auth": true, "Metrics": true,
 	}

@@ -24,7 +24,30 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 	copyRounded(resolved.Limits, wanted.Limits)
 	setDefault(resolved.Limits, corev1.ResourceMemory, limitFor(resolved.Requests, settings))
 	setDefault(resolved.Requests, corev1.ResourceMemory, resolved.Limits[corev1.ResourceMemory])
-	setDefault(resolved.Requests, corev1.ResourceCPU, defaultCPU(resolved.Limits))
+	setDefault(resolved.Requests, corev1.ResourceCPU, within(resolved.Limits, corev1.ResourceCPU, milli(requestMilliCPU)))
+	return resolved
+}
+
+// What the agent is sure of: it takes about 13 MiB, and some more while it is scraped. It may use twice that memory.
+// There is no CPU limit, as for memcached.
+const (
+	agentMemory   = 32 * memcached.Mebibyte
+	agentMilliCPU = 10
+)
+
+// agentResources fills in what the spec leaves out.
+func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
+	wanted := orZero(orZero(spec.Agent).Resources)
+	resolved := corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{},
+		Limits:   corev1.ResourceList{},
+	}
+	copyRounded(resolved.Requests, wanted.Requests)
+	copyRounded(resolved.Limits, wanted.Limits)
+	setDefault(resolved.Limits, corev1.ResourceMemory,
+		atLeast(resolved.Requests[corev1.ResourceMemory], binary(2*agentMemory)))
+	setDefault(resolved.Requests, corev1.ResourceMemory, within(resolved.Limits, corev1.ResourceMemory, binary(agentMemory)))
+	setDefault(resolved.Requests, corev1.ResourceCPU, within(resolved.Limits, corev1.ResourceCPU, milli(agentMilliCPU)))
 	return resolved
 }
 
@@ -39,20 +62,31 @@ func copyRounded(to, from corev1.ResourceList) {
 
 // limitFor is what a full node needs, or what was asked for where that is more.
 func limitFor(requests corev1.ResourceList, settings memcached.Settings) resource.Quantity {
-	needed := *resource.NewQuantity(memcached.ContainerMemory(settings), resource.BinarySI)
-	if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(needed) > 0 {
-		return requested
-	}
-	return needed
+	return atLeast(requests[corev1.ResourceMemory], binary(memcached.ContainerMemory(settings)))
 }
 
-// defaultCPU stays below a limit that is smaller than the default.
-func defaultCPU(limits corev1.ResourceList) resource.Quantity {
-	request := *resource.NewMilliQuantity(requestMilliCPU, resource.DecimalSI)
-	if limit, ok := limits[corev1.ResourceCPU]; ok && limit.Cmp(request) < 0 {
+// atLeast is the larger one; what is not asked for is zero.
+func atLeast(asked, least resource.Quantity) resource.Quantity {
+	if asked.Cmp(least) > 0 {
+		return asked
+	}
+	return least
+}
+
+// within keeps a default request below a limit that is smaller.
+func within(limits corev1.ResourceList, name corev1.ResourceName, request resource.Quantity) resource.Quantity {
+	if limit, ok := limits[name]; ok && limit.Cmp(request) < 0 {
 		return limit
 	}
 	return request
+}
+
+func binary(count int64) resource.Quantity {
+	return *resource.NewQuantity(count, resource.BinarySI)
+}
+
+func milli(count int64) resource.Quantity {
+	return *resource.NewMilliQuantity(count, resource.DecimalSI)
 }
 
 func setDefault(list corev1.ResourceList, name corev1.ResourceName, quantity resource.Quantity) {

@@ -1,6 +1,10 @@
 package plan
 
 import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -12,6 +16,11 @@ type Agent struct {
 
 	// Metrics has it serve metrics.
 	Metrics bool
+
+	// SlabClasses has it serve those of each slab class.
+	SlabClasses bool
+
+	Resources corev1.ResourceRequirements
 }
 
 // Port is a port that clients use.
@@ -46,6 +55,10 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 		Certificate: names.TLSDir + "/tls.crt",
 		Key:         names.TLSDir + "/tls.key",
 		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
+		Only13:      spec.TLS.MinVersion == cachev1.VersionTLS13,
+	}
+	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) { // The client chooses: order means nothing.
+		settings.Ciphers = append(settings.Ciphers, string(suite))
 	}
 	if spec.TLS.AsksForCertificates() {
 		settings.ClientCA = names.TLSDir + "/ca.crt"
@@ -73,5 +86,10 @@ func agent(spec cachev1.MemcachedSpec, record Record) *Agent {
 	if !needsAgent(spec) {
 		return nil
 	}
-	return &Agent{Image: record.Agent, Metrics: hasMetrics(spec)}
+	return &Agent{
+		Image:       record.Agent,
+		Metrics:     hasMetrics(spec),
+		SlabClasses: hasMetrics(spec) && orZero(spec.Metrics).SlabMetrics == cachev1.SlabMetricsPerClass,
+		Resources:   agentResources(spec),
+	}
 }

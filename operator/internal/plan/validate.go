@@ -35,12 +35,16 @@ func validate(spec cachev1.MemcachedSpec, p Plan) error {
 		itemSizeProblem(spec, p),
 		argumentsProblem(spec),
 		memoryProblem(spec, p),
+		agentMemoryProblem(p),
 	} {
 		if problem != "" {
 			problems = append(problems, problem)
 		}
 	}
-	problems = append(problems, requestProblems(p.Resources)...)
+	problems = append(problems, requestProblems("spec.resources", p.Resources)...)
+	if p.Agent != nil {
+		problems = append(problems, requestProblems("spec.agent.resources", p.Agent.Resources)...)
+	}
 	problems = append(problems, metadataProblems(p)...)
 	problems = append(problems, placementProblems(p.Placement)...)
 	if len(problems) == 0 {
@@ -94,14 +98,22 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 		p.Memcached.MaxConnections, p.Memcached.Threads)
 }
 
+func agentMemoryProblem(p Plan) string {
+	if p.Agent == nil || p.Agent.Resources.Limits.Memory().Value() >= agentMemory {
+		return ""
+	}
+	return fmt.Sprintf("spec.agent.resources.limits.memory %q is less than the agent needs, and it would be killed: "+
+		"raise it to at least %s", p.Agent.Resources.Limits.Memory(), bytes(agentMemory))
+}
+
 // requestProblems finds requests above their limits, in a stable order.
-func requestProblems(resources corev1.ResourceRequirements) []string {
+func requestProblems(field string, resources corev1.ResourceRequirements) []string {
 	var problems []string
 	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
 		request := resources.Requests[name]
 		if limit, limited := resources.Limits[name]; limited && request.Cmp(limit) > 0 {
-			problems = append(problems, fmt.Sprintf("spec.resources.requests.%s %q is more than its limit %q: "+
-				"lower the request or raise the limit", name, &request, &limit))
+			problems = append(problems, fmt.Sprintf("%s.requests.%s %q is more than its limit %q: "+
+				"lower the request or raise the limit", field, name, &request, &limit))
 		}
 	}
 	return problems
@@ -109,14 +121,17 @@ func requestProblems(resources corev1.ResourceRequirements) []string {
 
 // metadataProblems finds names and values that the API server would refuse in the children.
 func metadataProblems(p Plan) []string {
-	pod, service := field.NewPath("spec", "podMetadata"), field.NewPath("spec", "service")
+	spec := field.NewPath("spec")
+	all, pod, service := spec.Child("metadata"), spec.Child("podMetadata"), spec.Child("service")
 	var found field.ErrorList
+	found = append(found, metav1validation.ValidateLabels(p.Metadata.Labels, all.Child("labels"))...)
+	found = append(found, validation.ValidateAnnotations(p.Metadata.Annotations, all.Child("annotations"))...)
 	found = append(found, metav1validation.ValidateLabels(p.PodMetadata.Labels, pod.Child("labels"))...)
 	found = append(found, validation.ValidateAnnotations(p.PodMetadata.Annotations, pod.Child("annotations"))...)
 	found = append(found, metav1validation.ValidateLabels(p.Service.Labels, service.Child("labels"))...)
 	found = append(found, validation.ValidateAnnotations(p.Service.Annotations, service.Child("annotations"))...)
 	found = append(found, metav1validation.ValidateLabels(
-		p.Placement.NodeSelector, field.NewPath("spec", "placement", "nodeSelector"))...)
+		p.Placement.NodeSelector, spec.Child("placement", "nodeSelector"))...)
 	var problems []string
 	for _, problem := range found {
 		problems = append(problems, problem.Error())

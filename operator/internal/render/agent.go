@@ -10,16 +10,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// agentResources are what the agent is sure of, and may use: it takes about 13 MiB, and some more while it is scraped.
-// They are made anew each time, as applying writes into them.
-func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
-	return corev1ac.ResourceRequirements().
-		WithRequests(corev1.ResourceList{
-			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
-		}).
-		WithLimits(corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")})
-}
-
 // addAgent puts the agent beside memcached, as a container that is started first and stays. It has no readiness probe,
 // as it tells nothing of memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
@@ -28,9 +18,14 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 		WithImage(p.Agent.Image).
 		WithArgs(agentArguments(p)...).
 		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
-		WithResources(agentResources()).
+		WithResources(corev1ac.ResourceRequirements().
+			WithRequests(p.Agent.Resources.Requests).
+			WithLimits(p.Agent.Resources.Limits)).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithSecurityContext(containerSecurity())
+	if p.PullPolicy != "" {
+		agent.WithImagePullPolicy(p.PullPolicy)
+	}
 	if p.Agent.Metrics {
 		agent.WithPorts(corev1ac.ContainerPort().
 			WithName(names.MetricsPort).
@@ -54,6 +49,9 @@ func agentArguments(p plan.Plan) []string {
 	var arguments []string
 	if !p.Agent.Metrics {
 		arguments = append(arguments, "--metrics-bind-address=0")
+	}
+	if p.Agent.SlabClasses {
+		arguments = append(arguments, "--slab-classes")
 	}
 	if p.TLSSecret != "" {
 		arguments = append(arguments, "--tls-dir="+names.TLSDir)

@@ -90,8 +90,41 @@ func metadata(s *cachev1.MemcachedSpec) {
 		Labels:      map[string]string{"team": "shop", "app.kubernetes.io/name": "basket"},
 		Annotations: map[string]string{"injector.example.com/inject": "false"},
 	}
-	s.Service = &cachev1.ServiceMetadata{
+	s.Service = &cachev1.Service{
 		Labels:      map[string]string{"team": "shop"},
 		Annotations: map[string]string{"dns.example.com/name": "cache.example.com"},
+	}
+}
+
+func metadataOfAll(s *cachev1.MemcachedSpec) {
+	metadata(s)
+	s.Metadata = &cachev1.ObjectMetadata{
+		Labels:      map[string]string{"team": "platform", "cost-center": "7", "app.kubernetes.io/part-of": "shop"},
+		Annotations: map[string]string{"dns.example.com/name": "other.example.com", "example.com/contact": "shop@example.com"},
+	}
+}
+
+func dualStack(s *cachev1.MemcachedSpec) {
+	s.Service = &cachev1.Service{IPFamilyPolicy: "RequireDualStack", IPFamilies: []cachev1.IPFamily{"IPv6", "IPv4"}}
+}
+
+func podFields(s *cachev1.MemcachedSpec) {
+	s.ImagePullPolicy = "Always"
+	s.Placement = &cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"}
+	s.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(120))}
+	s.Agent = &cachev1.Agent{Resources: &cachev1.Resources{
+		Limits: corev1.ResourceList{"cpu": resource.MustParse("100m"), "memory": resource.MustParse("96Mi")},
+	}}
+	s.Metrics = &cachev1.Metrics{SlabMetrics: cachev1.SlabMetricsPerClass}
+}
+
+func modernTLS(s *cachev1.MemcachedSpec) {
+	s.TLS = &cachev1.TLS{SecretName: "cache-tls", MinVersion: cachev1.VersionTLS13}
+}
+
+func cipherSuites(s *cachev1.MemcachedSpec) {
+	s.TLS = &cachev1.TLS{
+		SecretName: "cache-tls", ClientAuth: cachev1.ClientAuthRequire, MinVersion: cachev1.VersionTLS12,
+		CipherSuites: []cachev1.CipherSuite{"ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-AES128-GCM-SHA256"},
 	}
 }

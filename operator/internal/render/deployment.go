@@ -16,7 +16,8 @@ const progressDeadlineSeconds = 600
 // deployment runs the nodes.
 func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
-		WithLabels(names.Labels(p.Name)).
+		WithLabels(labelsWith(p, p.Metadata.Labels)).
+		WithAnnotations(p.Metadata.Annotations).
 		WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().

@@ -13,7 +13,8 @@ import (
 // not answer anyway may always go.
 func disruptionBudget(p plan.Plan) Object {
 	budget := policyv1ac.PodDisruptionBudget(p.Name, p.Namespace).
-		WithLabels(names.Labels(p.Name)).
+		WithLabels(labelsWith(p, p.Metadata.Labels)).
+		WithAnnotations(p.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMaxUnavailable(*p.Disruption).

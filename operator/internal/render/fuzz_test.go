@@ -99,6 +99,6 @@ func requestsNoMoreThanItsLimits(t *testing.T, resources corev1.ResourceRequirem
 		}
 	}
 	if resources.Limits.Memory().IsZero() {
-		t.Error("there is no memory limit")
+		t.Errorf("there is no memory limit: %+v", resources)
 	}
 }

@@ -24,7 +24,8 @@ func networkPolicy(p plan.Plan) Object {
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
 	policy := networkingv1ac.NetworkPolicy(p.Name, p.Namespace).
-		WithLabels(names.Labels(p.Name)).
+		WithLabels(labelsWith(p, p.Metadata.Labels)).
+		WithAnnotations(p.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(spec)
 	return Object{

@@ -23,6 +23,12 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	if p.Placement.PriorityClassName != "" {
 		spec.WithPriorityClassName(p.Placement.PriorityClassName)
 	}
+	if p.Placement.SchedulerName != "" {
+		spec.WithSchedulerName(p.Placement.SchedulerName)
+	}
+	if p.Placement.RuntimeClassName != "" {
+		spec.WithRuntimeClassName(p.Placement.RuntimeClassName)
+	}
 }
 
 // affinity adds the rule of the architectures to the user's affinity. Required terms are alternatives, so each of

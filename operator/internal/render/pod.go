@@ -12,14 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-const (
-	// drainSeconds is how long a leaving node goes on to answer: long enough for its address to leave the
-	// DNS answers that clients hold (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
-	drainSeconds = 30
-
-	// terminationGraceSeconds is the drain and time for memcached to close its connections.
-	terminationGraceSeconds = 45
-)
+// endSeconds is how long memcached has to close its connections, once it has been drained.
+const endSeconds = 15
 
 func podTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	annotations := map[string]string{names.AnnotationDefaultContainer: names.Container}
@@ -34,7 +28,7 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(terminationGraceSeconds).
+		WithTerminationGracePeriodSeconds(int64(p.Rollout.DrainSeconds + endSeconds)).
 		WithSecurityContext(podSecurity(p)).
 		WithContainers(container(p))
 	for _, secret := range p.PullSecrets {
@@ -72,10 +66,15 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithReadinessProbe(portProbe(p).WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe(p).WithPeriodSeconds(10).WithFailureThreshold(6)).
-		WithLifecycle(corev1ac.Lifecycle().
-			WithPreStop(corev1ac.LifecycleHandler().
-				WithSleep(corev1ac.SleepAction().WithSeconds(drainSeconds)))).
 		WithSecurityContext(containerSecurity())
+	if p.PullPolicy != "" {
+		container.WithImagePullPolicy(p.PullPolicy)
+	}
+	if p.Rollout.DrainSeconds > 0 { // Kubernetes before 1.33 refuses to sleep for no time.
+		container.WithLifecycle(corev1ac.Lifecycle().
+			WithPreStop(corev1ac.LifecycleHandler().
+				WithSleep(corev1ac.SleepAction().WithSeconds(int64(p.Rollout.DrainSeconds)))))
+	}
 	for _, port := range p.ClientPorts() {
 		container.WithPorts(corev1ac.ContainerPort().
 			WithName(port.Name).

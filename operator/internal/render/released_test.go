@@ -105,7 +105,7 @@ func renderedTemplate(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
 // slower is a template that differs.
 func slower(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	other := podTemplate(p)
-	other.Spec.WithTerminationGracePeriodSeconds(terminationGraceSeconds + 1)
+	other.Spec.WithTerminationGracePeriodSeconds(*other.Spec.TerminationGracePeriodSeconds + 1)
 	return other
 }
 
@@ -140,16 +140,16 @@ func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
 	}
 	mc := memcachedWith(nothing)
 	changed := memcachedWith(func(s *cachev1.MemcachedSpec) { s.Size, s.Threads = new(int32(3)), new(int32(2)) })
-	if got := grace(mc, nil); got != terminationGraceSeconds+1 {
+	if got := grace(mc, nil); got != 46 {
 		t.Error("a new cache does not get the newest template")
 	}
-	if got := grace(changed, old); got != terminationGraceSeconds+1 {
+	if got := grace(changed, old); got != 46 {
 		t.Error("a change that replaces the nodes does not let the newest template in")
 	}
 	for record, damage := range records {
 		damaged := old.DeepCopy()
 		damage(damaged)
-		if got := grace(mc, damaged); got != terminationGraceSeconds {
+		if got := grace(mc, damaged); got != 45 {
 			t.Errorf("with the record %s, the cache does not keep its template", record)
 		}
 	}

@@ -53,10 +53,12 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 		WithBlockOwnerDeletion(true)
 }
 
-// labelsWith adds labels of the user's to ours. Theirs win, but for those that select.
-func labelsWith(p plan.Plan, users map[string]string) map[string]string {
+// labelsWith adds labels of the user's to ours. Theirs win, the last most of all, but not over those that select.
+func labelsWith(p plan.Plan, users ...map[string]string) map[string]string {
 	labels := names.Labels(p.Name)
-	maps.Copy(labels, users)
+	for _, layer := range users {
+		maps.Copy(labels, layer)
+	}
 	maps.Copy(labels, names.Selector(p.Name))
 	return labels
 }

@@ -76,6 +76,14 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"no metrics": {change: func(s *cachev1.MemcachedSpec) {
 			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 		}},
+		"metadata of all objects":    {change: metadataOfAll},
+		"two ip families":            {change: dualStack},
+		"further fields of the Pods": {change: podFields},
+		"no time to drain": {change: func(s *cachev1.MemcachedSpec) {
+			s.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(0))}
+		}},
+		"tls 1.3 alone":            {change: modernTLS},
+		"cipher suites":            {change: cipherSuites},
 		"tls":                      {change: tls},
 		"mutual tls and plaintext": {change: mutualTLS},
 		"auth":                     {change: auth},

@@ -13,7 +13,9 @@ import (
 // each connection would land on another node and miss what the last one stored.
 func service(p plan.Plan) Object {
 	service := corev1ac.Service(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.Service.Labels)).
+		WithLabels(labelsWith(p, p.Metadata.Labels, p.Service.Labels)).
+		WithAnnotations(p.Metadata.Annotations).
+		WithAnnotations(p.Service.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).
@@ -26,8 +28,11 @@ func service(p plan.Plan) Object {
 			WithTargetPort(intstr.FromString(port.Name)).
 			WithProtocol(corev1.ProtocolTCP))
 	}
-	if len(p.Service.Annotations) > 0 {
-		service.WithAnnotations(p.Service.Annotations)
+	if p.Service.IPFamilyPolicy != "" {
+		service.Spec.WithIPFamilyPolicy(corev1.IPFamilyPolicy(p.Service.IPFamilyPolicy))
+	}
+	for _, family := range p.Service.IPFamilies {
+		service.Spec.WithIPFamilies(corev1.IPFamily(family))
 	}
 	return Object{
 		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),

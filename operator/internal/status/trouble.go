@@ -18,7 +18,7 @@ import (
 func troubleOf(in Input) string {
 	refused := deploymentCondition(in.deployed(), appsv1.DeploymentReplicaFailure)
 	if refused != nil && refused.Status == corev1.ConditionTrue {
-		return "nodes can not be created: " + observe.OneLine(refused.Message)
+		return "nodes can not be created: " + observe.OneLine(refused.Message) + whichToSet(refused.Message)
 	}
 	lacks := LacksMachines(in)
 	counts := map[string]int{}

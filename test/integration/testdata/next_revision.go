@@ -11,7 +11,7 @@ import (
 func init() {
 	templates[Revisions()[len(templates)-1]+1] = func(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 		next := podTemplate(p)
-		next.Spec.WithTerminationGracePeriodSeconds(terminationGraceSeconds + 1)
+		next.Spec.WithTerminationGracePeriodSeconds(*next.Spec.TerminationGracePeriodSeconds + 1)
 		return next
 	}
 }
