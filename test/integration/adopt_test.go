@@ -1,64 +1,88 @@
 package integration
 
 import (
+	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestAnOwnerlessObjectIsTakenOverWhenTheMemcachedSaysSo(t *testing.T) {
+// adoptCommand is what the message of a conflict tells to run.
+var adoptCommand = regexp.MustCompile(`let the operator take it over: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
+
+func TestAnOwnerlessObjectIsTakenOverWhenItSaysSoItself(t *testing.T) {
 	w := newWorld(t)
 	deployment, service := deploymentLike(w.namespace, ourSelector), serviceLike(w.namespace, corev1.ClusterIPNone)
+	service.Annotations = map[string]string{cachev1.AnnotationAdoptBy: "other"}
 	w.Expect(cluster.Create(w.ctx, deployment)).To(gomega.Succeed())
 	w.Expect(cluster.Create(w.ctx, service)).To(gomega.Succeed())
 	mc := w.memcached("cache", 1)
-	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	message := meta.FindStatusCondition(w.reason("cache", cachev1.ReasonOwnershipConflict).Status.Conditions, "Ready").Message
 
-	w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt":"Deployment, service"}}}`)
+	commands := adoptCommand.FindAllStringSubmatch(message, -1)
+	w.Expect(commands).To(gomega.HaveLen(2), message)
+	for _, command := range commands {
+		object := map[string]client.Object{"deployment": deployment, "service": service}[command[2]]
+		w.Expect(object).NotTo(gomega.BeNil(), message)
+		w.Expect(command[1]).To(gomega.Equal(w.namespace))
+		w.Expect(command[6] != "").To(gomega.Equal(command[2] == "service"), "kubectl overwrites only when it is told to")
+		w.patch(object, command[3], fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, command[4], command[5]))
+	}
 	w.ready("cache")
 
 	adopted := w.deployment("cache")
 	w.Expect(adopted.UID).To(gomega.Equal(deployment.UID))
 	w.Expect(metav1.IsControlledBy(adopted, mc)).To(gomega.BeTrue())
+	w.Expect(adopted.Annotations).To(gomega.HaveKeyWithValue(cachev1.AnnotationAdoptBy, "cache"), "it is theirs, and stays")
 	w.Expect(metav1.IsControlledBy(get(w, "cache", &corev1.Service{}), mc)).To(gomega.BeTrue())
 }
 
-func TestWhatIsNotNamedOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T) {
+func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T) {
+	like := func(annotations map[string]string) func(w *world) client.Object {
+		return func(w *world) client.Object {
+			deployment := deploymentLike(w.namespace, ourSelector)
+			deployment.Annotations = annotations
+			return deployment
+		}
+	}
+	consent := map[string]string{cachev1.AnnotationAdoptBy: "cache"}
 	tests := map[string]struct {
-		foreign func(w *world) *appsv1.Deployment
-		adopt   string
+		foreign func(w *world) client.Object
 		want    string
 	}{
-		"another kind is named": {
-			foreign: func(w *world) *appsv1.Deployment { return deploymentLike(w.namespace, ourSelector) },
-			adopt:   "service",
-			want:    "has no owner",
+		"another Memcached is named": {
+			foreign: like(map[string]string{cachev1.AnnotationAdoptBy: "other"}), want: "has no owner",
+		},
+		"somebody wrote what looks like our hash": {
+			foreign: like(map[string]string{"cache.example.com/applied-hash": "0123456789abcdef"}), want: "has no owner",
 		},
 		"it has an owner": {
-			foreign: func(w *world) *appsv1.Deployment {
+			foreign: func(w *world) client.Object {
 				owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
 				w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
-				deployment := deploymentLike(w.namespace, ourSelector)
-				deployment.OwnerReferences = []metav1.OwnerReference{{
+				deployment := like(consent)(w)
+				deployment.SetOwnerReferences([]metav1.OwnerReference{{
 					APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID,
-				}}
+				}})
 				return deployment
 			},
-			adopt: "deployment",
-			want:  "belongs to ConfigMap owner",
+			want: "belongs to ConfigMap owner",
 		},
 		"its selector is another one, which can't be changed": {
-			foreign: func(w *world) *appsv1.Deployment {
-				return deploymentLike(w.namespace, map[string]string{"app": "theirs"})
+			foreign: func(w *world) client.Object {
+				deployment := deploymentLike(w.namespace, map[string]string{"app": "theirs"})
+				deployment.Annotations = consent
+				return deployment
 			},
-			adopt: "deployment",
-			want:  "has another selector, which can not be changed",
+			want: "has another selector, which can not be changed",
 		},
 	}
 	for name, tc := range tests {
@@ -67,10 +91,7 @@ func TestWhatIsNotNamedOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T)
 			foreign := tc.foreign(w)
 			w.Expect(cluster.Create(w.ctx, foreign)).To(gomega.Succeed())
 			before := settled(w, foreign)
-			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{
-				Namespace: w.namespace, Name: "cache", Annotations: map[string]string{cachev1.AnnotationAdopt: tc.adopt},
-			}}
-			w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+			mc := w.memcached("cache", 1)
 
 			mc = w.reason("cache", cachev1.ReasonOwnershipConflict)
 
@@ -79,4 +100,61 @@ func TestWhatIsNotNamedOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T)
 			w.Expect(spelled(w, foreign)).To(gomega.Equal(before))
 		})
 	}
+}
+
+// TestWhoMayWriteAMemcachedGetsNoPowerOverWhatIsNotTheirs: they have no right on the NetworkPolicy, and the operator
+// does not lend them its own.
+func TestWhoMayWriteAMemcachedGetsNoPowerOverWhatIsNotTheirs(t *testing.T) {
+	w := newWorld(t)
+	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // So that the operator caches it.
+	}}
+	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
+	before := spelled(w, policy)
+	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.namespace, Name: "cache", Annotations: map[string]string{
+			"cache.example.com/adopt": "networkpolicy", cachev1.AnnotationAdoptBy: "cache",
+		},
+	}})).To(gomega.Succeed())
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.patchSpec(`{"networkPolicy":{"mode":"Disabled"}}`)
+	w.ready("cache")
+	w.quiet()
+	w.Expect(spelled(w, policy)).To(gomega.Equal(before))
+}
+
+// TestAConsentThatIsWithdrawnInTimeHolds: the object was seen with it, and has none when the operator writes.
+func TestAConsentThatIsWithdrawnInTimeHolds(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	service := serviceLike(w.namespace, corev1.ClusterIPNone)
+	service.Annotations = map[string]string{cachev1.AnnotationAdoptBy: "cache"}
+	w.Expect(cluster.Create(w.ctx, service)).To(gomega.Succeed())
+	var before, after string
+	withdrawn := at.during(`^PATCH .*/services/cache.*force=true`, func() {
+		w.patch(service, "cache", `{"metadata":{"annotations":null}}`)
+		before = spelled(w, service)
+	}, func() { after = spelled(w, service) })
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.memcached("cache", 1)
+	w.Eventually(withdrawn.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.Expect(after).To(gomega.Equal(before))
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+}
+
+// TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted, as it is the operator's own work.
+func TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted(t *testing.T) {
+	w := newWorld(t)
+	former := w.memcached("cache", 1)
+	w.ready("cache")
+	w.orphan(former)
+	policy := get(w, "cache", &networkingv1.NetworkPolicy{})
+	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
+		Spec: cachev1.MemcachedSpec{
+			Size: new(int32(1)), NetworkPolicy: &cachev1.NetworkPolicy{Mode: cachev1.NetworkPolicyDisabled},
+		},
+	})).To(gomega.Succeed())
+	w.ready("cache")
+	w.Eventually(func() error { return cluster.Get(w.ctx, client.ObjectKeyFromObject(policy), policy) }).ShouldNot(gomega.Succeed())
+	w.Expect(w.events()).To(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }

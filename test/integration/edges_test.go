@@ -87,7 +87,7 @@ func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
 	w.Expect(cluster.Create(w.ctx, serviceLike(w.namespace, ""))).To(gomega.Succeed())
 	w.memcached("cache", 1)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
-	w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt":"service"}}}`)
+	w.patch(&corev1.Service{}, "cache", `{"metadata":{"annotations":{"cache.example.com/adopt-by":"cache"}}}`)
 	w.Eventually(func() string {
 		mc := get(w, "cache", &cachev1.Memcached{})
 		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message

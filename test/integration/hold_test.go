@@ -29,7 +29,6 @@ func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 	w.Expect(left(w, old)).To(gomega.BeEmpty())
 	deployment := w.deployment("cache")
 	w.Expect(deployment.Spec.Paused).To(gomega.BeFalse())
-	w.Expect(deployment.Annotations).NotTo(gomega.HaveKey("cache.example.com/rollout-held"))
 	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-hold")))
 }
 

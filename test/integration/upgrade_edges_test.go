@@ -128,29 +128,33 @@ func TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver(t *testing.T) {
 	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(2), "what matters is still done")
 }
 
-func TestAnOrphanIsAdoptedWithTheNodesThatItHas(t *testing.T) {
+func TestAnOrphanIsTakenOverWithTheNodesThatItHas(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")
 	uids := w.uids("cache")
+	w.orphan(mc)
+	w.Expect(w.deployment("cache").OwnerReferences).To(gomega.BeEmpty())
+
+	release{image: imageTwo}.start(w, at)
+	successor := w.memcached("cache", 2)
+	w.ready("cache")
+	for _, child := range children() {
+		w.Expect(metav1.IsControlledBy(get(w, "cache", child), successor)).To(gomega.BeTrue(), "%T", child)
+	}
+	w.Expect(w.events()).To(gomega.ContainElement("Normal Adopted Deployment"))
+	w.waits("cache", oneToTwo)
+	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
+}
+
+// orphan deletes a Memcached, and leaves its children.
+func (w *world) orphan(mc *cachev1.Memcached) {
+	w.t.Helper()
 	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
 	w.Eventually(func() bool { // It goes when it owns nothing any more.
 		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &cachev1.Memcached{}))
 	}).Should(gomega.BeTrue())
-	w.Expect(w.deployment("cache").OwnerReferences).To(gomega.BeEmpty())
-
-	release{image: imageTwo}.start(w, at)
-	adopting := &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache", Annotations: map[string]string{
-			cachev1.AnnotationAdopt: "deployment,service,networkpolicy,poddisruptionbudget",
-		}},
-		Spec: cachev1.MemcachedSpec{Size: new(int32(2))},
-	}
-	w.Expect(cluster.Create(w.ctx, adopting)).To(gomega.Succeed())
-	w.ready("cache")
-	w.waits("cache", oneToTwo)
-	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
 
 func TestACacheIsFreedFromADefaultThatCanNotBePulled(t *testing.T) {

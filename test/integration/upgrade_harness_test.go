@@ -100,10 +100,12 @@ func nextBinary(t *testing.T) string {
 	return binary
 }
 
-// proxy stands between an operator and the API server, and changes what the operator learns of the API groups.
+// proxy stands between an operator and the API server, and changes what the operator learns of the API groups. It also
+// lets something happen between what the operator has read and what it writes.
 type proxy struct {
 	kubeconfig string
 	state      atomic.Int32
+	meanwhile  atomic.Pointer[meanwhile]
 }
 
 // newUpgradeWorld makes a namespace, and a proxy by which its operators connect.
@@ -137,7 +139,7 @@ func newProxy(t *testing.T) *proxy {
 		state := clusterState(at.state.Load())
 		switch {
 		case r.URL.Path != "/apis" || state == asItIs:
-			forward.ServeHTTP(w, r)
+			at.meanwhile.Load().serve(forward, w, r)
 		case state == noAnswer:
 			http.Error(w, "no answer", http.StatusServiceUnavailable)
 		default:

@@ -97,9 +97,9 @@ const ReasonClientCARemoved = "ClientCARemoved"
 // not again.
 const ReasonUserRemoved = "UserRemoved"
 
-// AnnotationAdopt on a Memcached names kinds, separated by commas, such as "deployment,service". An object of such
-// a kind and of the Memcached's name that has no owner is taken over instead of being left as it is.
-const AnnotationAdopt = "cache.example.com/adopt"
+// AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget that has no owner names the Memcached
+// that may take it over. It is on that object, and not on the Memcached, so that whoever writes it has rights there.
+const AnnotationAdoptBy = "cache.example.com/adopt-by"
 
 // AnnotationUpdateRequested on a Memcached lets in what UpdatePending tells of. Each new value does so once; a point in
 // time is a good one.

@@ -4,6 +4,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -75,7 +76,7 @@ func (s *Syncer) Sync(
 		report = append(report, settle(outcome, err))
 	}
 	for _, child := range unwanted(mc, snapshot, objects) {
-		outcome, err := s.remove(ctx, child.object)
+		outcome, err := s.remove(ctx, mc, child)
 		outcome.GroupKind, outcome.Name = child.kind, mc.Name
 		report = append(report, settle(outcome, err))
 	}
@@ -86,9 +87,9 @@ func (s *Syncer) Sync(
 func settle(outcome Outcome, err error) Outcome {
 	switch {
 	case err == nil:
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err), errors.Is(err, errReplaced):
 		outcome.Verdict, outcome.RetryAfter = Leaving, replacedRetry
-		outcome.Why = fmt.Sprintf("%s %q was replaced just now", outcome.Kind, outcome.Name)
+		outcome.Why = fmt.Sprintf("%s %q was changed or replaced just now", outcome.Kind, outcome.Name)
 	default:
 		outcome.Verdict, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
 	}
@@ -147,14 +148,13 @@ func (s *Syncer) wishChanged(live client.Object, object render.Object) bool {
 	return before != "" && before != hashOf(object) && !s.contests.knows(live.GetUID(), hashOf(object))
 }
 
-// update applies over an object that is ours. Its uid goes along: should it have been replaced meanwhile, the
-// API server refuses.
+// update applies over an object that is ours, and over no other that took its place.
 func (s *Syncer) update(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
 	hash := hashOf(object) // The answer overwrites the object.
 	object.Metadata.WithUID(live.GetUID())
-	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
+	err := s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 	if len(refusedFields(err)) > 0 {
 		err = s.applyWithoutStrays(ctx, live, changed, object, err)
 	}
@@ -166,6 +166,20 @@ func (s *Syncer) update(
 		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
 	}
 	return Outcome{}, err
+}
+
+// errReplaced says that an object is not there any more, and another one has its name.
+var errReplaced = errors.New("it was replaced since it was read")
+
+// applyOver applies, by force, what carries the uid of the object that was read. Where there is none of the name, the
+// API server answers with a conflict; where there is another one, it refuses the uid as a field that can't change. That
+// says nothing against what is applied.
+func (s *Syncer) applyOver(ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	err := s.client.Apply(ctx, wanted, append(options, client.ForceOwnership)...)
+	if slices.Contains(refusedFields(err), "metadata.uid") {
+		return errReplaced
+	}
+	return err
 }
 
 // create applies an object that must not exist yet. Server-side apply has no such condition of its own, but it

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -24,7 +27,7 @@ func (s *Syncer) correct(
 		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: known}, nil
 	}
 	// Who did it is worth knowing, but not a condition for putting it right.
-	if fresh, err := s.withManagedFields(ctx, live, object); err == nil {
+	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 		live = fresh
 	}
 	changed, err := s.schemas.differences(live, object)
@@ -52,12 +55,12 @@ func (s *Syncer) correct(
 // withManagedFields reads an object once more, past the cache, which does not hold them. Where another one took its
 // place it stays with what it has: to apply will be refused, for the uid.
 func (s *Syncer) withManagedFields(
-	ctx context.Context, live client.Object, object render.Object,
+	ctx context.Context, live client.Object, kind schema.GroupKind,
 ) (client.Object, error) {
-	if len(live.GetManagedFields()) > 0 {
+	if slices.ContainsFunc(live.GetManagedFields(), hasFields) {
 		return live, nil // It was read past the cache.
 	}
-	fresh := observe.New(object.GroupKind)
+	fresh := observe.New(kind)
 	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh); err != nil {
 		return nil, err
 	}
@@ -66,6 +69,9 @@ func (s *Syncer) withManagedFields(
 	}
 	return fresh, nil
 }
+
+// hasFields tells what was read from what the cache keeps of it: that there is a hold.
+func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
 // applyWithoutStrays removes the list items that were ours until somebody changed their keys, from the object as it was
 // seen and no later one, and applies again. Where there are none, the refusal stands.
@@ -97,5 +103,5 @@ func (s *Syncer) applyWithoutStrays(
 	if err != nil {
 		return err
 	}
-	return s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner), client.ForceOwnership)
+	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 }

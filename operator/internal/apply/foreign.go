@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
@@ -25,19 +27,64 @@ const (
 	leavingRetry = 5 * time.Second
 )
 
-// adoptOrRefuse takes an object that is not ours over, where it is nobody's and the Memcached says so, and leaves it
-// as it is everywhere else.
+// adoptOrRefuse takes over an object that the Memcached does not control, if it has no owner and either is the
+// operator's own work or says itself that it may be taken over. It leaves every other one as it is. What the Memcached
+// says does not count: whoever may write that need not have any right on the object.
 func (s *Syncer) adoptOrRefuse(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
-	if owner := ownerOf(found); owner != "" {
+	if owner := otherOwner(found, mc); owner != "" {
 		return refuse(object, "belongs to "+owner, "delete or rename it, or give this Memcached another name"), nil
 	}
-	if !adopts(mc, object.Kind) {
-		return refuse(object, "has no owner", fmt.Sprintf(
-			"delete or rename it, give this Memcached another name, or let it be taken over by the annotation %s: %s",
-			cachev1.AnnotationAdopt, strings.ToLower(object.Kind))), nil
+	found, err := s.withManagedFields(ctx, found, object.GroupKind)
+	switch {
+	case apierrors.IsNotFound(err):
+		return Outcome{}, errReplaced
+	case err != nil:
+		return Outcome{}, fmt.Errorf("read who set its fields: %w", err)
+	case drift.Applied(found):
+		return s.takeBack(ctx, mc, found, object)
+	case found.GetAnnotations()[cachev1.AnnotationAdoptBy] == mc.Name:
+		return s.adopt(ctx, found, object)
 	}
+	why := "has no owner"
+	if len(found.GetOwnerReferences()) > 0 {
+		why = "has no controller"
+	}
+	return refuse(object, why, "delete or rename it, give this Memcached another name, or let the operator take it over: "+
+		adoptCommand(mc, found, object.Kind)), nil
+}
+
+// takeBack makes an object of our own making what it is to be: one that an earlier Memcached of this name left behind,
+// or that somebody took the owner reference from. Whoever does so again and again has a fight.
+func (s *Syncer) takeBack(
+	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
+) (Outcome, error) {
+	if err := s.stays(ctx, mc); err != nil {
+		return Outcome{}, err
+	}
+	outcome, err := s.syncOurs(ctx, found, object)
+	if outcome.Verdict == Updated && len(outcome.Drift) == 0 {
+		outcome.Verdict = Adopted
+	}
+	return outcome, err
+}
+
+// stays makes sure that the Memcached is not being deleted. The garbage collector takes the owner references from what
+// is to outlive it (--cascade=orphan), and the cache may show that before the deletion. To put them back would be to
+// have the garbage collector delete it after all.
+func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
+	fresh := &cachev1.Memcached{}
+	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), fresh)
+	if apierrors.IsNotFound(err) || err == nil && (fresh.UID != mc.UID || !fresh.DeletionTimestamp.IsZero()) {
+		return errReplaced
+	}
+	return err
+}
+
+// adopt takes over an object of somebody's that allows it, as it was seen: that may have been withdrawn since.
+func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.Object) (Outcome, error) {
+	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
 	if len(refusedFields(err)) > 0 {
 		return refuse(object, "can not be taken over ("+err.Error()+")",
@@ -47,6 +94,16 @@ func (s *Syncer) adoptOrRefuse(
 		outcome.Verdict = Adopted
 	}
 	return outcome, err
+}
+
+// adoptCommand is by what somebody with rights on an object lets a Memcached have it.
+func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) string {
+	command := fmt.Sprintf("kubectl -n %s annotate %s %s %s=%s",
+		mc.Namespace, strings.ToLower(kind), mc.Name, cachev1.AnnotationAdoptBy, mc.Name)
+	if _, other := found.GetAnnotations()[cachev1.AnnotationAdoptBy]; other {
+		command += " --overwrite"
+	}
+	return command
 }
 
 func refuse(object render.Object, why, remedy string) Outcome {
@@ -60,9 +117,11 @@ func isLeaving(found metav1.Object, mc *cachev1.Memcached) bool {
 	if !found.GetDeletionTimestamp().IsZero() {
 		return true
 	}
-	owner := metav1.GetControllerOf(found)
-	return owner != nil && owner.APIVersion == cachev1.GroupVersion.String() && owner.Kind == "Memcached" &&
-		owner.Name == mc.Name && owner.UID != mc.UID
+	return !metav1.IsControlledBy(found, mc) &&
+		slices.ContainsFunc(found.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+			return owner.APIVersion == cachev1.GroupVersion.String() && owner.Kind == "Memcached" &&
+				owner.Name == mc.Name && owner.UID != mc.UID
+		})
 }
 
 func leaving(found metav1.Object, object render.Object) Outcome {
@@ -89,23 +148,15 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// adopts tells whether the Memcached takes over ownerless objects of a kind.
-func adopts(mc *cachev1.Memcached, kind string) bool {
-	for name := range strings.SplitSeq(mc.Annotations[cachev1.AnnotationAdopt], ",") {
-		if strings.EqualFold(strings.TrimSpace(name), kind) {
-			return true
-		}
-	}
-	return false
-}
-
-// ownerOf names the controller of an object, or any other owner it has.
-func ownerOf(object metav1.Object) string {
+// otherOwner names the controller of an object, or any other owner that it has, but for the Memcached.
+func otherOwner(object metav1.Object, mc *cachev1.Memcached) string {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.Kind + " " + controller.Name
 	}
 	for _, owner := range object.GetOwnerReferences() {
-		return owner.Kind + " " + owner.Name
+		if owner.UID != mc.UID {
+			return owner.Kind + " " + owner.Name
+		}
 	}
 	return ""
 }

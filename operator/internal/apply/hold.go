@@ -3,7 +3,7 @@ package apply
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,7 +18,6 @@ func (s *Syncer) Hold(ctx context.Context, mc *cachev1.Memcached, snapshot obser
 	deployment := snapshot.Deployment()
 	outcome := Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: mc.Name, Verdict: Held}
 	generation, err := s.applyHold(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace).
-		WithAnnotations(map[string]string{names.AnnotationHeld: "true"}).
 		WithSpec(appsv1ac.DeploymentSpec().WithPaused(true)))
 	outcome.Generation = generation
 	return Report{settle(outcome, err)}
@@ -26,20 +25,20 @@ func (s *Syncer) Hold(ctx context.Context, mc *cachev1.Memcached, snapshot obser
 
 // letGo ends a hold, if there is one, and returns the generation that this made.
 func (s *Syncer) letGo(ctx context.Context, live client.Object) (int64, error) {
-	if _, held := live.GetAnnotations()[names.AnnotationHeld]; !held {
+	deployment, ok := live.(*appsv1.Deployment)
+	if !ok || !observe.Held(deployment) {
 		return 0, nil
 	}
-	return s.applyHold(ctx, live, appsv1ac.Deployment(live.GetName(), live.GetNamespace()))
+	return s.applyHold(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace))
 }
 
-// applyHold sends the uid along: it is not for a Deployment that was made since. The cache may not hold one that has
-// lost our labels: there would be no end to waiting until it shows what was written.
+// applyHold applies as the owner of holds. The cache may not hold a Deployment that has lost our labels: there would be
+// no end to waiting until it shows what was written.
 func (s *Syncer) applyHold(
-	ctx context.Context, live metav1.Object, hold *appsv1ac.DeploymentApplyConfiguration,
+	ctx context.Context, live *appsv1.Deployment, hold *appsv1ac.DeploymentApplyConfiguration,
 ) (int64, error) {
-	hold.WithUID(live.GetUID())
-	err := s.client.Apply(ctx, hold, client.FieldOwner(names.HoldOwner), client.ForceOwnership,
-		client.DisableReadYourWritesConsistency)
+	hold.WithUID(live.UID)
+	err := s.applyOver(ctx, hold, client.FieldOwner(names.HoldOwner), client.DisableReadYourWritesConsistency)
 	if err != nil || hold.Generation == nil {
 		return 0, err
 	}

@@ -41,7 +41,7 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
 		return live, nil
 	}
-	live, err := s.withManagedFields(ctx, live, object)
+	live, err := s.withManagedFields(ctx, live, object.GroupKind)
 	if err != nil {
 		return nil, fmt.Errorf("read who set its fields: %w", err)
 	}

@@ -23,7 +23,7 @@ const (
 	// Updated says that it was ours, and different from what it should be.
 	Updated Verdict = "updated"
 
-	// Adopted says that it was nobody's, and was taken over because the Memcached says so.
+	// Adopted says that it had no owner, and was taken over, as it allows that or is the operator's own work.
 	Adopted Verdict = "adopted"
 
 	// Deleted says that it was ours, and is not wanted any more.
@@ -85,6 +85,16 @@ func (r Report) Why(verdict Verdict) []string {
 		}
 	}
 	return explanations
+}
+
+// IsOurs tells whether a child of the kind proved to be ours. One that had lost its owner reference when it was read
+// did so by being taken back.
+func (r Report) IsOurs(kind schema.GroupKind) bool {
+	return slices.ContainsFunc(r, func(outcome Outcome) bool {
+		ours := outcome.Verdict == Unchanged || outcome.Verdict == Updated ||
+			outcome.Verdict == Adopted || outcome.Verdict == Contested
+		return ours && outcome.GroupKind == kind
+	})
 }
 
 // Has tells whether there is a child with a verdict.

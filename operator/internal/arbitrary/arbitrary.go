@@ -97,7 +97,7 @@ func number(n *int32, c randfill.Continue) {
 
 // pairs are labels, annotations and selectors, and mostly such as Kubernetes takes.
 func pairs(m *map[string]string, c randfill.Continue) {
-	keys := []string{"app", "memcached_cr", "team", "example.com/team", "kubernetes.io/arch", "cache.example.com/adopt"}
+	keys := []string{"app", "memcached_cr", "team", "example.com/team", "kubernetes.io/arch", "cache.example.com/adopt-by"}
 	*m = map[string]string{}
 	for range c.Intn(4) {
 		key, value := keys[c.Intn(len(keys))], "x"

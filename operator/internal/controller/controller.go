@@ -131,7 +131,12 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// writeStatus writes the status if it differs. In a fight it returns how long it is left as it is.
+// changedRetry is how soon a pass is repeated whose Memcached was changed or replaced before its status was written. The
+// event that tells of the change is on its way, but may be one that is no news, such as that of a finalizer.
+const changedRetry = time.Second
+
+// writeStatus writes the status if it differs. It returns how long the status is left as it is: in a fight, or because
+// the Memcached is not the one that was read any more.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (time.Duration, error) {
@@ -141,12 +146,17 @@ func (r *Reconciler) writeStatus(
 	if wait := r.statuses.wait(mc, now); wait > 0 {
 		return wait, nil
 	}
-	patched, base := mc.DeepCopy(), mc.DeepCopy()
+	patched := mc.DeepCopy()
 	patched.Status = now
-	base.UID = "" // So that the patch holds the uid: the status is not for a namesake made since.
-	err := r.client.Status().Patch(ctx, patched, client.MergeFrom(base))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return 0, nil // It was deleted since it was read, and perhaps made anew, which is an event.
+	// The status is of the Memcached as it was read, and not for a namesake made since. The API server ignores the uid
+	// in a patch of the status; it compares the resource version.
+	asRead := client.MergeFromWithOptions(mc, client.MergeFromWithOptimisticLock{})
+	err := r.client.Status().Patch(ctx, patched, asRead)
+	switch {
+	case apierrors.IsNotFound(err):
+		return 0, nil // It was deleted since it was read.
+	case apierrors.IsConflict(err):
+		return changedRetry, nil
 	}
 	r.metrics.StatusWritten(err)
 	if err != nil {

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,19 @@ func (a Author) String() string {
 // isUs tells what this operator writes, or another one of its kind.
 func (a Author) isUs() bool {
 	return a.Manager == names.FieldOwner && a.Operation == metav1.ManagedFieldsOperationApply && a.Subresource == ""
+}
+
+// Applied tells whether this operator, or another one of its kind, made an object what it is: the hash that each apply
+// leaves there is our field manager's. Who writes another one takes it from us.
+func Applied(object metav1.Object) bool {
+	return Owns(object, fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationAppliedHash))
+}
+
+// Owns tells whether a field of an object is as our field manager applied it. The object has to have managed fields.
+func Owns(object metav1.Object, path fieldpath.Path) bool {
+	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
+		return e.isUs() && e.fields.Has(path)
+	})
 }
 
 // entry is an author, and the fields that are his.

@@ -7,7 +7,8 @@ const (
 	// FieldOwner owns, in server-side apply, the fields that the operator sets.
 	FieldOwner = "memcached-operator"
 
-	// HoldOwner owns what stops a rollout while a Memcached is suspended.
+	// HoldOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else. It is
+	// the only mark of that.
 	HoldOwner = "memcached-operator-hold"
 
 	// LeaderElectionID is the name of the Lease by which one operator of several leads.
@@ -41,9 +42,6 @@ const (
 
 	// AnnotationTemplateRevision is on the Pods and tells by which revision of the template they were made.
 	AnnotationTemplateRevision = "cache.example.com/template-revision"
-
-	// AnnotationHeld is on a Deployment whose rollout was stopped, because the Memcached was suspended.
-	AnnotationHeld = "cache.example.com/rollout-held"
 
 	// AnnotationDefaultContainer is where kubectl looks for the container that logs and exec mean.
 	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"

@@ -7,20 +7,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TrimChild drops what nobody reads of a child before it is cached, and lets Deployments share what most have in
-// common: the amounts of two containers are more than a quarter of what a Deployment takes.
+// common: the amounts of two containers are more than a quarter of what a Deployment takes. Of managed fields, the hold
+// of a Deployment stays.
 func TrimChild(object any) (any, error) {
+	var managed []metav1.ManagedFieldsEntry
 	switch child := object.(type) {
 	case *appsv1.Deployment:
+		managed = onlyHold(child.ManagedFields)
 		shareResources(child.Spec.Template.Spec.InitContainers)
 		shareResources(child.Spec.Template.Spec.Containers)
 	case *policyv1.PodDisruptionBudget:
 		child.Status = policyv1.PodDisruptionBudgetStatus{}
 	}
 	if metadata, err := meta.Accessor(object); err == nil { // Else it tells that an object is gone.
-		metadata.SetManagedFields(nil)
+		metadata.SetManagedFields(managed)
 	}
 	return object, nil
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 func amount(quantity string) corev1.ResourceList {
@@ -81,9 +82,23 @@ func TestTrimmedChildren(t *testing.T) {
 		Status:     policyv1.PodDisruptionBudgetStatus{DesiredHealthy: 2},
 	}
 	gone := cache.DeletedFinalStateUnknown{Key: "ns/cache"}
+	hold := metav1.ManagedFieldsEntry{Manager: names.HoldOwner, Operation: metav1.ManagedFieldsOperationApply}
+	full := hold
+	full.APIVersion, full.Time, full.FieldsV1 = "apps/v1", new(metav1.Now()), metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)
+	managed := []metav1.ManagedFieldsEntry{{Manager: "tool", Operation: metav1.ManagedFieldsOperationApply}, full}
 	for sentence, tc := range map[string]struct{ child, want any }{
 		"a budget without its status": {budget, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "cache"}}},
 		"the news that one is gone":   {gone, gone},
+		"a Deployment with no more of its managed fields than that it is held": {
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}},
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{hold}}},
+		},
+		"a Deployment that is not held with none": {
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed[:1]}}, &appsv1.Deployment{},
+		},
+		"a Service, which can not be held, with none": {
+			&corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, &corev1.Service{},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got, err := TrimChild(tc.child)

@@ -102,7 +102,9 @@ func TestConditions(t *testing.T) {
 				in.Plan.Suspended = true
 				deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 4
 				in.Snapshot.Deployment().Spec.Paused = true
-				in.Snapshot.Deployment().Annotations = map[string]string{names.AnnotationHeld: "true"}
+				in.Snapshot.Deployment().ManagedFields = []metav1.ManagedFieldsEntry{
+					{Manager: names.HoldOwner, Operation: metav1.ManagedFieldsOperationApply},
+				}
 			},
 			want:    cachev1.ReasonRollingOut,
 			message: "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on",

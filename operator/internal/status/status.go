@@ -90,7 +90,8 @@ func countNodes(status *cachev1.MemcachedStatus, in Input) {
 // deployment is our own Deployment, or nil.
 func (in Input) deployment() *appsv1.Deployment {
 	deployment := in.Snapshot.Deployment()
-	if deployment == nil || !metav1.IsControlledBy(deployment, in.Memcached) {
+	ours := in.Report.IsOurs(observe.DeploymentKind.GroupKind())
+	if deployment == nil || !ours && !metav1.IsControlledBy(deployment, in.Memcached) {
 		return nil
 	}
 	return deployment
@@ -107,7 +108,7 @@ func (in Input) deployed() appsv1.DeploymentStatus {
 // isHeld tells whether our Deployment's rollout was stopped, because the Memcached was suspended.
 func (in Input) isHeld() bool {
 	deployment := in.deployment()
-	return deployment != nil && deployment.Spec.Paused && deployment.Annotations[names.AnnotationHeld] != ""
+	return deployment != nil && deployment.Spec.Paused && observe.Held(deployment)
 }
 
 // setSuspended says that nothing is written, once a rollout that was under way is held (plan.Hold): before that, the

@@ -154,9 +154,23 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 		t.Error("the condition is not False although nothing waits")
 	}
 	in.Plan.Waiting = []string{"x"}
-	in.Snapshot.Deployment().OwnerReferences = nil
+	in.Snapshot.Deployment().OwnerReferences, in.Report[0].Verdict = nil, apply.Refused
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition tells of somebody else's Deployment")
+	}
+}
+
+// TestADeploymentThatIsTakenBackIsOurs: it had lost its owner reference when it was read, and its nodes serve on.
+func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
+	for verdict, ours := range map[apply.Verdict]bool{
+		apply.Updated: true, apply.Adopted: true, apply.Contested: true,
+		apply.Refused: false, apply.Leaving: false, apply.Failed: false,
+	} {
+		in := rolledOut()
+		in.Snapshot.Deployment().OwnerReferences, in.Report[0].Verdict = nil, verdict
+		if got := Evaluate(in); len(got.Nodes) > 0 != ours || got.ReadyReplicas > 0 != ours {
+			t.Errorf("%s: nodes %v, %d ready", verdict, got.Nodes, got.ReadyReplicas)
+		}
 	}
 }
 

@@ -1,0 +1,219 @@
+package apply
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+const (
+	hashIsOurs   = `{"f:metadata":{"f:annotations":{"f:cache.example.com/applied-hash":{}}}}`
+	hashIsTheirs = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
+)
+
+// server answers for an API server that has one Deployment and one Memcached.
+type server struct {
+	stub
+	memcached *cachev1.Memcached
+}
+
+func (s *server) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if mc, ok := into.(*cachev1.Memcached); ok {
+		s.asked = append(s.asked, "get memcached")
+		s.memcached.DeepCopyInto(mc)
+		return nil
+	}
+	return s.stub.Get(ctx, key, into, options...)
+}
+
+func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
+	applied := metav1.ManagedFieldsOperationApply
+	managedBy := func(manager string, operation metav1.ManagedFieldsOperationType, fields string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy(manager, operation, "", fields)}
+		}
+	}
+	consents := func(to string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			managedBy("theirs", applied, hashIsTheirs)(d)
+			d.Annotations = map[string]string{cachev1.AnnotationAdoptBy: to}
+		}
+	}
+	ownedBy := func(owner metav1.OwnerReference, change func(*appsv1.Deployment)) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			change(d)
+			d.OwnerReferences = []metav1.OwnerReference{owner}
+		}
+	}
+	us := metav1.OwnerReference{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: "cache", UID: "uid-1"}
+	thing := metav1.OwnerReference{APIVersion: "v1", Kind: "Thing", Name: "one", UID: "uid-9"}
+	const (
+		refused = `Deployment "cache" exists already and `
+		noOwner = refused + "has no owner, so it was left as it is: delete or rename it, give this Memcached another name, or " +
+			"let the operator take it over: kubectl -n team annotate deployment cache cache.example.com/adopt-by=cache"
+		belongs = refused + "belongs to Thing one, so it was left as it is: delete or rename it, or give this Memcached another name"
+	)
+	tests := map[string]struct {
+		there   func(*appsv1.Deployment)
+		deleted bool // the Memcached, since it was read
+		verdict Verdict
+		why     string
+	}{
+		"our field manager's, as after an orphaning delete": {
+			there: managedBy(names.FieldOwner, applied, hashIsOurs), verdict: Updated,
+		},
+		"our field manager's, and the reference to us is no controller's": {
+			there: ownedBy(us, managedBy(names.FieldOwner, applied, hashIsOurs)), verdict: Updated,
+		},
+		"our field manager's, while the Memcached is being deleted": {
+			there: managedBy(names.FieldOwner, applied, hashIsOurs), deleted: true, verdict: Leaving,
+			why: `Deployment "cache" was changed or replaced just now`,
+		},
+		"our field manager's, and somebody else's meanwhile": {
+			there:   ownedBy(thing, managedBy(names.FieldOwner, applied, hashIsOurs)),
+			verdict: Refused, why: belongs,
+		},
+		"nobody's, with a hash that our field manager does not own": {
+			there: managedBy(names.FieldOwner, applied, hashIsTheirs), verdict: Refused,
+			why: noOwner,
+		},
+		"nobody's, with a hash that our name has updated": {
+			there:   managedBy(names.FieldOwner, metav1.ManagedFieldsOperationUpdate, hashIsOurs),
+			verdict: Refused, why: noOwner,
+		},
+		"one that says that it may be taken over": {there: consents("cache"), verdict: Adopted},
+		"one that says so of another Memcached": {
+			there: consents("other"), verdict: Refused,
+			why: noOwner + " --overwrite",
+		},
+		"one that says so and has an owner": {
+			there: ownedBy(thing, consents("cache")), verdict: Refused,
+			why: belongs,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			there := liveAs(t, stamped(t, planned(t, nil)))
+			there.OwnerReferences = nil
+			tc.there(there)
+			api := &server{stub: stub{there: there}, memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{UID: "uid-1"}}}
+			if tc.deleted {
+				api.memcached.DeletionTimestamp = new(metav1.Now())
+			}
+			cached := there.DeepCopy()
+			cached.ManagedFields = nil
+
+			got := NewSyncer(api, api, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
+
+			if diff := cmp.Diff([]any{tc.verdict, tc.why}, []any{got.Verdict, got.Why}); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
+	there := liveAs(t, stamped(t, planned(t, nil)))
+	there.OwnerReferences, there.Annotations[names.AnnotationAppliedHash] = nil, "of the earlier one"
+	there.ManagedFields = []metav1.ManagedFieldsEntry{setBy(names.FieldOwner, metav1.ManagedFieldsOperationApply, "", hashIsOurs)}
+	api := &server{stub: stub{there: there}, memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{UID: "uid-1"}}}
+	if got := NewSyncer(api, api, clientgoscheme.Scheme, nil).syncDeployment(t, there); got.Verdict != Adopted {
+		t.Errorf("%s: %v", got.Verdict, got.Err)
+	}
+}
+
+// TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec: the API server refuses the uid as a field that can't change, and
+// what else it finds wrong beside that is wrong with the other object.
+func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
+	immutable := func(fields ...string) error {
+		var errs field.ErrorList
+		for _, name := range fields {
+			errs = append(errs, field.Invalid(field.NewPath(name), "uid-2", "field is immutable"))
+		}
+		return apierrors.NewInvalid(observe.DeploymentKind.GroupKind(), "cache", errs)
+	}
+	gone := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "cache", nil)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
+	kind := observe.DeploymentKind.GroupKind()
+	passes := map[string]func(*Syncer, *appsv1.Deployment) Report{
+		"another wish": func(s *Syncer, d *appsv1.Deployment) Report {
+			d.Annotations[names.AnnotationAppliedHash] = "former"
+			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
+		},
+		"a drift": func(s *Syncer, d *appsv1.Deployment) Report {
+			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
+		},
+		"an adoption": func(s *Syncer, d *appsv1.Deployment) Report {
+			d.OwnerReferences, d.Annotations = nil, map[string]string{cachev1.AnnotationAdoptBy: "cache"}
+			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy("theirs", "Apply", "", hashIsTheirs)}
+			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
+		},
+		"a hold": func(s *Syncer, d *appsv1.Deployment) Report { return s.Hold(t.Context(), mc, snapshotOf(kind, d)) },
+	}
+	answers := map[string]error{
+		"with another uid":              immutable("metadata.uid"),
+		"with another uid and selector": immutable("spec.selector", "metadata.uid"),
+		"that is gone":                  gone,
+	}
+	for wish, pass := range passes {
+		for sentence, answer := range answers {
+			t.Run(wish+" for an object "+sentence, func(t *testing.T) {
+				cached, fresh := scaled(t)
+				api := &server{stub: stub{there: fresh, applyErr: answer}}
+				got := pass(NewSyncer(api, api, clientgoscheme.Scheme, nil), cached)
+				if got[0].Verdict != Leaving || got[0].RetryAfter != replacedRetry || got.Err() != nil || got.SpecRefused() {
+					t.Errorf("%s, again after %s: %v", got[0].Verdict, got[0].RetryAfter, got.Err())
+				}
+			})
+		}
+	}
+}
+
+func snapshotOf(kind schema.GroupKind, child client.Object) observe.Snapshot {
+	return observe.Snapshot{Children: map[schema.GroupKind]client.Object{kind: child}}
+}
+
+func TestOnlyOurHoldIsLetGo(t *testing.T) {
+	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource string) []metav1.ManagedFieldsEntry {
+		return []metav1.ManagedFieldsEntry{{Manager: manager, Operation: operation, Subresource: subresource}}
+	}
+	tests := map[string]struct {
+		child   client.Object
+		managed []metav1.ManagedFieldsEntry
+		want    []string
+	}{
+		"of a Deployment":                                 {&appsv1.Deployment{}, entry(names.HoldOwner, "Apply", ""), []string{"apply"}},
+		"of a Service, which has none":                    {&corev1.Service{}, entry(names.HoldOwner, "Apply", ""), nil},
+		"not what somebody updated":                       {&appsv1.Deployment{}, entry(names.HoldOwner, "Update", ""), nil},
+		"not of a subresource, which would stay for ever": {&appsv1.Deployment{}, entry(names.HoldOwner, "Apply", "scale"), nil},
+		"not what somebody else applied":                  {&appsv1.Deployment{}, entry("theirs", "Apply", ""), nil},
+		"not what an annotation says":                     {&appsv1.Deployment{}, nil, nil},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			tc.child.SetManagedFields(tc.managed)
+			tc.child.SetAnnotations(map[string]string{"cache.example.com/rollout-held": "true"})
+			api := &server{}
+			if _, err := NewSyncer(api, api, clientgoscheme.Scheme, nil).letGo(t.Context(), tc.child); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, api.asked); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package integration
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// children are empty objects of each kind of child.
+func children() []client.Object {
+	return []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{},
+	}
+}
+
+// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made anew by somebody else, after the operator has
+// read the former one and before its write arrives.
+func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
+	spec := func(spec string) func(*world) { return func(w *world) { w.patchSpec(spec) } }
+	tests := map[string]struct {
+		// provoke makes the operator write, and request is how that looks.
+		provoke func(w *world)
+		request string
+
+		namesake func(w *world) client.Object
+		code     int
+	}{
+		"the status of another Memcached": {
+			provoke: spec(`{"size":3}`), request: `^PATCH .*/memcacheds/cache/status`,
+			namesake: func(w *world) client.Object {
+				return &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}}
+			},
+			code: 409,
+		},
+		"the fields of our Deployment": {
+			provoke: spec(`{"threads":2}`), request: `^PATCH .*/deployments/cache`,
+			namesake: theirDeployment, code: 422,
+		},
+		"a field of our Deployment that is put right": {
+			provoke: func(w *world) { w.patch(&appsv1.Deployment{}, "cache", `{"spec":{"replicas":7}}`) },
+			request: `^PATCH .*/deployments/cache`, namesake: theirDeployment, code: 422,
+		},
+		"the fields of our Service": {
+			provoke: spec(`{"service":{"annotations":{"example.com/a":"b"}}}`), request: `^PATCH .*/services/cache`,
+			namesake: theirService, code: 422,
+		},
+		"a hold": {
+			provoke: func(w *world) {
+				w.patchSpec(`{"memory":"128Mi"}`)
+				w.says("cache", "nodes replaced")
+				w.patchSpec(`{"suspend":true}`)
+			},
+			request: `^PATCH .*/deployments/cache.*fieldManager=memcached-operator-hold`, namesake: theirDeployment, code: 422,
+		},
+		"the end of our PodDisruptionBudget": {
+			provoke: spec(`{"size":1}`), request: `^DELETE .*/poddisruptionbudgets/cache`,
+			namesake: theirBudget, code: 409,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			w, at := newUpgradeWorld(t)
+			w.startWith(nil, "--watch-namespaces="+w.namespace)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			reasons := w.reasons("cache")
+			var namesake client.Object
+			var writers []string
+
+			swap := at.during(tc.request, func() {
+				namesake = tc.namesake(w)
+				former := namesake.DeepCopyObject().(client.Object)
+				w.Expect(cluster.Delete(w.ctx, former)).To(gomega.Succeed())
+				w.Expect(cluster.Create(w.ctx, namesake, client.FieldOwner("theirs"))).To(gomega.Succeed())
+			}, func() { writers = w.writers(namesake) })
+			tc.provoke(w)
+
+			w.Eventually(swap.answer).Should(gomega.Receive(gomega.Equal(tc.code)))
+			w.Expect(writers).To(gomega.HaveEach(gomega.BeElementOf("theirs", "kube-controller-manager")))
+			w.goesOnWithout(namesake)
+			w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec), "nothing is wrong with the spec")
+			w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"), "the answer is a retry")
+		})
+	}
+}
+
+// goesOnWithout waits until the operator has found out what the namesake is, and then, where that is somebody else's,
+// comes to an end when it is gone.
+func (w *world) goesOnWithout(namesake client.Object) {
+	w.t.Helper()
+	switch namesake.(type) {
+	case *cachev1.Memcached:
+	case *policyv1.PodDisruptionBudget:
+		w.quiet()
+		w.Expect(cluster.Get(w.ctx, client.ObjectKeyFromObject(namesake), namesake)).To(gomega.Succeed())
+	default:
+		if get(w, "cache", &cachev1.Memcached{}).Spec.Suspend {
+			w.patchSpec(`{"suspend":false}`)
+		}
+		w.reason("cache", cachev1.ReasonOwnershipConflict)
+		w.Expect(cluster.Delete(w.ctx, namesake)).To(gomega.Succeed())
+		// That is no event of ours, so that it could take half a minute.
+		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"example.com/look":"again"}}}`)
+	}
+	w.ready("cache")
+}
+
+// writers are the field managers of an object.
+func (w *world) writers(object client.Object) []string {
+	w.t.Helper()
+	w.Expect(cluster.Get(w.ctx, client.ObjectKeyFromObject(object), object)).To(gomega.Succeed())
+	var writers []string
+	for _, entry := range object.GetManagedFields() {
+		writers = append(writers, entry.Manager)
+	}
+	return writers
+}
+
+// theirDeployment is one that the operator caches, for its labels.
+func theirDeployment(w *world) client.Object {
+	deployment := deploymentLike(w.namespace, ourSelector)
+	deployment.Labels = ourSelector
+	return deployment
+}
+
+func theirService(w *world) client.Object {
+	service := serviceLike(w.namespace, corev1.ClusterIPNone)
+	service.Labels = ourSelector
+	return service
+}
+
+func theirBudget(w *world) client.Object {
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache", Labels: ourSelector},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "theirs"}}},
+	}
+}
+
+// reasons watches a Memcached, and returns what tells the reasons of its Ready condition since.
+func (w *world) reasons(name string) func() []string {
+	w.t.Helper()
+	list := &cachev1.MemcachedList{}
+	changes, err := cluster.Watch(w.ctx, list, client.InNamespace(w.namespace), client.MatchingFields{"metadata.name": name})
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	seen := make(chan []string, 1)
+	seen <- nil
+	go func() {
+		for change := range changes.ResultChan() {
+			if change.Type == watch.Error {
+				return
+			}
+			mc := change.Object.(*cachev1.Memcached)
+			if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
+				seen <- append(<-seen, ready.Reason)
+			}
+		}
+	}()
+	return func() []string {
+		changes.Stop()
+		return <-seen
+	}
+}
+
+func TestAChildThatIsGoneWhenTheWriteArrivesIsMadeAnew(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	reasons := w.reasons("cache")
+	former := w.deployment("cache")
+	gone := at.during(`^PATCH .*/deployments/cache`, func() {
+		w.Expect(cluster.Delete(w.ctx, former.DeepCopy())).To(gomega.Succeed())
+	}, func() {})
+	w.patchSpec(`{"threads":2}`)
+	w.Eventually(gone.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.ready("cache")
+	w.Expect(w.deployment("cache").UID).NotTo(gomega.Equal(former.UID))
+	w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec))
+	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
+}
+
+// TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews: that of a finalizer calls for no pass of its own.
+func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.memcached("cache", 0)
+	w.ready("cache")
+	w.quiet()
+	changed := at.during(`^PATCH .*/memcacheds/cache/status`, func() {
+		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
+	}, func() {})
+	w.patchSpec(`{"suspend":true}`)
+	w.Eventually(changed.answer).Should(gomega.Receive(gomega.Equal(409)))
+	mc := eventually(w, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended)
+	})
+	w.Expect(mc.Finalizers).To(gomega.Equal([]string{"example.com/theirs"}))
+	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
+	w.patch(mc, "cache", `{"metadata":{"finalizers":null}}`)
+}
+
+// TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce: the disruption controller writes it whenever a Pod goes.
+func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	before := len(w.quiet())
+	changed := at.during(`^DELETE .*/poddisruptionbudgets/cache`, func() {
+		w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"metadata":{"annotations":{"example.com/changed":"yes"}}}`)
+	}, func() {})
+	w.patchSpec(`{"size":1}`)
+	w.Eventually(changed.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.ready("cache")
+	var asked []string
+	for _, request := range w.quiet()[before:] {
+		if request != "patch memcacheds/status" {
+			asked = append(asked, request)
+		}
+	}
+	// The disruption controller may come in between, too.
+	again := []string{"delete poddisruptionbudgets (failed)", "get poddisruptionbudgets"}
+	for len(asked) > 4 && slices.Equal(asked[3:5], again) {
+		asked = slices.Delete(asked, 3, 5)
+	}
+	want := slices.Concat([]string{"patch deployments"}, again, []string{"delete poddisruptionbudgets"})
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
+}
+
+func TestAChildThatSomebodyTookFromUsIsNotDeleted(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	w.startWith(nil, "--watch-namespaces="+w.namespace)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
+	w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
+	taken := at.during(`^DELETE .*/poddisruptionbudgets/cache`, func() {
+		budget := get(w, "cache", &policyv1.PodDisruptionBudget{})
+		budget.OwnerReferences = nil
+		w.Expect(controllerutil.SetControllerReference(owner, budget, cluster.Scheme())).To(gomega.Succeed())
+		w.Expect(cluster.Update(w.ctx, budget)).To(gomega.Succeed())
+	}, func() {})
+	w.patchSpec(`{"size":1}`)
+	w.Eventually(taken.answer).Should(gomega.Receive(gomega.Equal(409)))
+	w.ready("cache")
+	w.quiet()
+	w.Expect(apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"},
+		&policyv1.PodDisruptionBudget{}))).To(gomega.BeFalse())
+}
