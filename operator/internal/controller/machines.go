@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -24,6 +25,9 @@ const (
 
 	// machinesFresh is how long it needs no second look: passes that begin together share one.
 	machinesFresh = time.Second
+
+	// machinesTimeout is how long the list may take.
+	machinesTimeout = 30 * time.Second
 )
 
 // machines finds out what machines the cluster has, for nodes that the scheduler found none for.
@@ -31,7 +35,9 @@ type machines struct {
 	reader client.Reader
 	now    func() time.Time
 
-	mu    sync.Mutex
+	looks singleflight.Group
+
+	mu    sync.Mutex // Not held during a list.
 	asked time.Time
 	known observe.Machines
 }
@@ -40,23 +46,47 @@ func newMachines(reader client.Reader) *machines {
 	return &machines{reader: reader, now: time.Now}
 }
 
-// lookFor returns the machines if a pass has need of them, or nil where they are not to be known.
+// lookFor returns the machines if a reconciliation has need of them, or nil if they are not known. Reconciliations that
+// ask at the same time share one list, and each waits for it no longer than its own context allows.
 func (m *machines) lookFor(ctx context.Context, pass status.Input) observe.Machines {
 	unplaced := slices.ContainsFunc(pass.Snapshot.Nodes, func(node observe.Node) bool { return node.Unplaced })
 	if m.reader == nil || !unplaced || len(pass.Plan.Architectures) == 0 {
 		return nil
 	}
+	if known, fresh := m.recall(); fresh {
+		return known
+	}
+	look := m.looks.DoChan("", func() (any, error) { return m.look(context.WithoutCancel(ctx)), nil })
+	select {
+	case result := <-look:
+		return result.Val.(observe.Machines)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// recall returns what is known of the machines, and whether that is recent enough.
+func (m *machines) recall() (known observe.Machines, fresh bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.now().Sub(m.asked) < machinesHold {
-		return m.known
+	return m.known, m.now().Sub(m.asked) < machinesHold
+}
+
+// look lists the machines. If that fails, they are not known for a while.
+func (m *machines) look(ctx context.Context) observe.Machines {
+	if known, fresh := m.recall(); fresh {
+		return known // A list ended after the caller looked.
 	}
-	var err error
-	if m.known, err = observe.CollectMachines(ctx, m.reader); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, machinesTimeout)
+	defer cancel()
+	known, err := observe.CollectMachines(ctx, m.reader)
+	if err != nil {
 		log.FromContext(ctx).V(1).Info("Machines are not known", "cause", err.Error())
 	}
-	m.asked = m.now()
-	return m.known
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known, m.asked = known, m.now()
+	return known
 }
 
 // lookAgain has a pass repeated that says what machines there are, as nothing tells when that changes, and one that

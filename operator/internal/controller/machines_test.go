@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +97,44 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay: reconciliations share one list, and one whose context ends
+// goes on without it.
+func TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader := &hangingReader{release: make(chan struct{})}
+		m := newMachines(reader)
+		var reconciliations sync.WaitGroup
+		for i := range 5 {
+			reconciliations.Go(func() {
+				allowed, start := time.Duration(i+1)*time.Second, time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), allowed)
+				defer cancel()
+				if known := m.lookFor(ctx, lacking()); known != nil || time.Since(start) != allowed {
+					t.Errorf("after %s of %s, it knows of %v", time.Since(start), allowed, known)
+				}
+				m.lookAgain(lacking(), ctrl.Result{})
+			})
+		}
+		reconciliations.Wait()
+		close(reader.release)
+		known := m.lookFor(t.Context(), lacking())
+		if diff := cmp.Diff(observe.Machines{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
+			t.Errorf("%d lists; machines (-want +got):\n%s", reader.lists, diff)
+		}
+	})
+}
+
+// hangingReader answers only when it is released.
+type hangingReader struct {
+	nodeReader
+	release chan struct{}
+}
+
+func (r *hangingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	<-r.release
+	return r.nodeReader.List(ctx, list, options...)
 }
 
 func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
