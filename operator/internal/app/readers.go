@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,11 +24,22 @@ import (
 const metricsPath = "/metrics"
 
 const (
-	// mostReaders is how many answers of the API server are remembered.
+	// mostReaders is how many tokens are remembered of those who may read, and how many of those who may not.
 	mostReaders = 100
 
-	// allowedHold and refusedHold are how long they are.
+	// allowedHold and refusedHold are how long an answer of the API server holds.
 	allowedHold, refusedHold = time.Minute, 10 * time.Second
+
+	// knownHold is how long a token that was allowed is asked about again without a limit. There are no more than
+	// mostReaders of them, and each is asked about once in allowedHold.
+	knownHold = time.Hour
+
+	// mostUnknown is how many tokens a second are asked about that were not allowed before; so many may come at once.
+	mostUnknown   rate.Limit = 5
+	unknownAtOnce            = 10
+
+	// retryAfter is when it is worth asking again, in seconds.
+	retryAfter = "1"
 
 	// reviewTimeout is how long the API server may take.
 	reviewTimeout = 10 * time.Second
@@ -39,8 +51,25 @@ type readers struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
 
-	// known are answers, by a hash of the token. Nothing else that somebody sends is kept.
+	// allowed and refused hold answers, by a hash of the token. Nothing else that a client sends is kept. Two caches, so
+	// that many tokens that are refused do not displace those that are allowed.
+	allowed, refused *cache.LRUExpireCache
+
+	// known holds the tokens that were allowed in the last hour.
 	known *cache.LRUExpireCache
+
+	// unknown limits the reviews of all other tokens.
+	unknown *rate.Limiter
+}
+
+func newReaders(
+	tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface,
+) readers {
+	return readers{
+		tokens: tokens, access: access, unknown: rate.NewLimiter(mostUnknown, unknownAtOnce),
+		allowed: cache.NewLRUExpireCache(mostReaders), refused: cache.NewLRUExpireCache(mostReaders),
+		known: cache.NewLRUExpireCache(mostReaders),
+	}
 }
 
 // onlyReaders keeps everybody else from the metrics.
@@ -53,10 +82,7 @@ func onlyReaders(config *rest.Config, client *http.Client) (metricsserver.Filter
 	if err != nil {
 		return nil, fmt.Errorf("set up authorization: %w", err)
 	}
-	r := readers{
-		tokens: tokens.TokenReviews(), access: access.SubjectAccessReviews(), known: cache.NewLRUExpireCache(mostReaders),
-	}
-	return r.filter, nil
+	return newReaders(tokens.TokenReviews(), access.SubjectAccessReviews()).filter, nil
 }
 
 func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, error) {
@@ -67,6 +93,9 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 				log.Error(err, "Find out who reads the metrics")
 			}
 			http.Error(w, "The API server does not tell who you are", code)
+		case code == http.StatusTooManyRequests:
+			w.Header().Set("Retry-After", retryAfter)
+			http.Error(w, "Too many tokens that the operator does not know: try again", code)
 		case code != http.StatusOK:
 			http.Error(w, http.StatusText(code), code)
 		default:
@@ -84,19 +113,32 @@ func (r readers) answer(request *http.Request) (int, error) {
 	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return http.StatusUnauthorized, nil
 	}
+	return r.answerFor(request.Context(), token)
+}
+
+// answerFor remembers what the API server says of a token for a while.
+func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	hash := sha256.Sum256([]byte(token))
-	if code, known := r.known.Get(hash); known {
+	if _, allowed := r.allowed.Get(hash); allowed {
+		return http.StatusOK, nil
+	}
+	if code, refused := r.refused.Get(hash); refused {
 		return code.(int), nil
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), reviewTimeout)
+	if _, known := r.known.Get(hash); !known && !r.unknown.Allow() {
+		return http.StatusTooManyRequests, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	code, err := r.review(ctx, token)
 	switch {
 	case err != nil: // That is worth asking again.
 	case code == http.StatusOK:
-		r.known.Add(hash, code, allowedHold)
+		r.allowed.Add(hash, code, allowedHold)
+		r.known.Add(hash, code, knownHold)
 	default:
-		r.known.Add(hash, code, refusedHold)
+		r.refused.Add(hash, code, refusedHold)
+		r.known.Remove(hash)
 	}
 	return code, err
 }

@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr"
 	gocmp "github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/cache"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 )
@@ -75,7 +77,7 @@ func TestReaders(t *testing.T) {
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			server := &reviews{err: tc.err}
-			r := readers{tokens: server, access: accessReviews{of: server}, known: cache.NewLRUExpireCache(1)}
+			r := newReaders(server, accessReviews{of: server})
 			handler, err := r.filter(logr.Discard(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = w.Write([]byte("metrics"))
 			}))
@@ -95,4 +97,42 @@ func TestReaders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server is asked about few of them. Who was let
+// in before is let in all the while, also when the answer has to be asked for again.
+func TestAFloodOfTokensIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &reviews{}
+		r := newReaders(server, accessReviews{of: server})
+		handler, err := r.filter(logr.Discard(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(token string) *httptest.ResponseRecorder {
+			request, answer := httptest.NewRequest(http.MethodGet, metricsPath, nil), httptest.NewRecorder()
+			request.Header.Set("Authorization", "Bearer "+token)
+			handler.ServeHTTP(answer, request)
+			return answer
+		}
+		const seconds, each = 300, 1000
+		for second := range seconds {
+			if got := ask("reader"); got.Code != http.StatusOK {
+				t.Fatalf("after %d s, the reader is answered %d", second, got.Code)
+			}
+			for i := range each {
+				got := ask(fmt.Sprint("token ", second*each+i))
+				refused := got.Code == http.StatusUnauthorized
+				bounded := got.Code == http.StatusTooManyRequests && got.Header().Get("Retry-After") == "1"
+				if !refused && !bounded {
+					t.Fatalf("a token of a flood is answered %d", got.Code)
+				}
+			}
+			time.Sleep(time.Second)
+		}
+		unknown, known := unknownAtOnce+seconds*int(mostUnknown), 2*seconds/int(allowedHold.Seconds())
+		if server.asked > unknown+known {
+			t.Errorf("%d questions to the API server, want at most %d", server.asked, unknown+known)
+		}
+	})
 }
