@@ -64,12 +64,18 @@ func (w *world) newNamespace() string {
 	w.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
+	w.bindRole(namespace.Name)
+	return namespace.Name
+}
+
+// bindRole lets operators that serve namespaces work in one.
+func (w *world) bindRole(namespace string) {
+	w.t.Helper()
 	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "memcached-operator"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "memcached-operator"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "memcached-operator-manager-role"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
 	})).To(gomega.Succeed())
-	return namespace.Name
 }
 
 // start starts an operator that serves the namespace of the world.

@@ -16,11 +16,14 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	elect := []string{
 		"--watch-namespaces=" + w.namespace, "--leader-elect", "--leader-election-namespace=" + operatorNamespace,
 	}
-	w.startWith(nil, elect...)
+	leader, standby := freeAddress(t), freeAddress(t)
+	w.startWith(nil, append(elect, "--health-probe-bind-address="+leader)...)
 	first := w.operator
 	w.memcached("cache", 2)
 	w.ready("cache")
-	w.startWith(nil, elect...)
+	w.becomesReady(leader)
+	w.startWith(nil, append(elect, "--health-probe-bind-address="+standby)...)
+	w.becomesReady(standby) // It fills only the caches that it needs before it leads.
 	before := w.quiet()
 	w.Expect(count(before, "patch deployments")).To(gomega.Equal(1))
 	w.Expect(count(before, "patch services")).To(gomega.Equal(1))
@@ -30,6 +33,8 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	w.Expect(first.Wait()).To(gomega.Succeed())
 	w.patchSpec(`{"size":3}`)
 	w.Expect(w.ready("cache").Status.Nodes).To(gomega.HaveLen(3))
+
+	w.becomesReady(standby)
 
 	after := w.quiet()
 	w.Expect(count(after, "patch deployments")).To(gomega.Equal(2), "one write for the new size")

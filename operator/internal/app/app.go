@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -32,7 +31,17 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := mgr.Start(ctx); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		if err := newCaches(mgr).areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
+			return nil // Nothing is under way, and the manager would wait for the caches with no end (runnableGroup.Start).
+		}
+		err = <-ended
+	}
+	if err != nil {
 		return fmt.Errorf("run the operator: %w", err)
 	}
 	return nil
@@ -66,7 +75,9 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 			return nil, fmt.Errorf("set up the operator: %w", err)
 		}
 	}
+	work := controller.NewWork(reconcileTimeout)
 	err = controller.Setup(mgr, controller.Config{
+		Work:     work,
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Machines: machineReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates,
@@ -78,8 +89,8 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
-	if err := addProbes(mgr); err != nil {
-		return nil, err
+	if err := addProbes(mgr, work); err != nil {
+		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
 	return mgr, nil
 }
@@ -129,14 +140,4 @@ func managerOptions(options *Options, metrics metricsserver.Options) ctrl.Option
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 	}
-}
-
-func addProbes(mgr ctrl.Manager) error {
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return fmt.Errorf("set up /healthz: %w", err)
-	}
-	if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
-		return fmt.Errorf("set up /readyz: %w", err)
-	}
-	return nil
 }

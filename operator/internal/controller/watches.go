@@ -44,6 +44,9 @@ type Config struct {
 
 	LegacyFieldManagers []string
 	Options             controller.Options
+
+	// Work is told of all that the workers do.
+	Work *Work
 }
 
 // Setup adds the controller to a manager.
@@ -72,11 +75,11 @@ func Setup(mgr ctrl.Manager, config Config) error {
 			builder.WithPredicates(nodesChange)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
 		WatchesRawSource(source.Channel(reconciler.waves.changed, handler.EnqueueRequestsFromMapFunc(reconciler.waves.due))).
-		WithOptions(config.Options)
+		WithOptions(config.Work.watched(config.Options))
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), childChanges(reconciler.syncer)))
 	}
-	built, err := build.Build(reconcile.AsReconciler(writer, reconciler))
+	built, err := build.Build(config.Work.note(reconcile.AsReconciler(writer, reconciler)))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/controller"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// addProbes serves /healthz, which fails if a worker hangs, and /readyz, which fails until the caches are filled and
+// while the work queue stands still.
+func addProbes(mgr ctrl.Manager, work *controller.Work) error {
+	filled := newCaches(mgr)
+	return errors.Join(
+		mgr.AddHealthzCheck("workers", func(*http.Request) error { return work.Hangs() }),
+		mgr.AddReadyzCheck("caches", func(request *http.Request) error { return filled.check(request.Context()) }),
+		mgr.AddReadyzCheck("queue", func(*http.Request) error { return work.StandsStill() }),
+	)
+}
+
+// caches tells whether the caches are filled that the operator needs now. The metadata of Secrets is not among them: its
+// watch starts when a Memcached first names a Secret, and only such Memcacheds wait for it.
+type caches struct {
+	informers cache.Informers
+
+	// leads is closed once this operator leads. Only then does it cache what belongs to Memcacheds.
+	leads <-chan struct{}
+
+	mu    sync.Mutex
+	known map[string]cache.Informer
+}
+
+func newCaches(mgr ctrl.Manager) *caches {
+	return &caches{informers: mgr.GetCache(), leads: mgr.Elected(), known: map[string]cache.Informer{}}
+}
+
+// check is an error that names the caches that are not filled yet.
+func (c *caches) check(ctx context.Context) error {
+	needed := cachedAtOnce()
+	select {
+	case <-c.leads:
+		for _, kind := range observe.Kinds() {
+			needed = append(needed, kind.New())
+		}
+	default:
+	}
+	return c.areFilled(ctx, needed)
+}
+
+// cachedAtOnce are the kinds that an operator caches before it leads.
+func cachedAtOnce() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
+
+func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
+	var empty []string
+	for _, kind := range kinds {
+		name := reflect.TypeOf(kind).Elem().Name()
+		switch filled, err := c.isFilled(ctx, name, kind); {
+		case err != nil:
+			return fmt.Errorf("find the cache of kind %s: %w", name, err)
+		case !filled:
+			empty = append(empty, name)
+		}
+	}
+	if len(empty) > 0 {
+		return fmt.Errorf("the caches of these kinds are not filled yet: %s", strings.Join(empty, ", "))
+	}
+	return nil
+}
+
+// isFilled asks for an informer once: to ask for one of several namespaces starts a goroutine each time.
+func (c *caches) isFilled(ctx context.Context, kind string, object client.Object) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known[kind] == nil {
+		informer, err := c.informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return false, err
+		}
+		c.known[kind] = informer
+	}
+	return c.known[kind].HasSynced(), nil
+}

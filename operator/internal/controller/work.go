@@ -1,0 +1,112 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Work tells whether the workers get on.
+type Work struct {
+	// limit is how long a reconciliation may take, and how long requests may wait while none begins.
+	limit time.Duration
+
+	mu      sync.Mutex
+	queue   interface{ Len() int } // nil before the controller starts, which it does once this operator leads
+	running map[reconcile.Request]time.Time
+	begun   int
+
+	// stillSince is when requests were first seen to wait with no reconciliation begun since; zero if there are none.
+	// It was begunThen when begun was last looked at.
+	stillSince time.Time
+	begunThen  int
+}
+
+// NewWork returns a Work for reconciliations that end after the timeout. One that ends later hangs: it does not heed its
+// context. The limit is three times as long, as a restart interrupts all others.
+func NewWork(timeout time.Duration) *Work {
+	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
+}
+
+// Hangs is an error if a reconciliation takes far longer than it may.
+func (w *Work) Hangs() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for request, since := range w.running {
+		if took := time.Since(since); took > w.limit {
+			return fmt.Errorf("the reconciliation of %s hangs: it has run for %s", request, took.Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// StandsStill is an error if requests wait and no reconciliation begins. It compares with the last time that it was
+// called.
+func (w *Work) StandsStill() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	waiting := 0
+	if w.queue != nil {
+		waiting = w.queue.Len()
+	}
+	if waiting == 0 || w.begun != w.begunThen {
+		w.stillSince, w.begunThen = time.Time{}, w.begun
+		return nil
+	}
+	if w.stillSince.IsZero() {
+		w.stillSince = time.Now()
+	}
+	if still := time.Since(w.stillSince); still > w.limit {
+		return fmt.Errorf("%d Memcacheds wait, and no reconciliation has begun for %s", waiting, still.Round(time.Second))
+	}
+	return nil
+}
+
+// note tells how long each reconciliation takes.
+func (w *Work) note(reconciler reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
+		w.begin(request)
+		defer w.end(request)
+		return reconciler.Reconcile(ctx, request)
+	})
+}
+
+func (w *Work) begin(request reconcile.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begun++
+	w.running[request] = time.Now()
+}
+
+func (w *Work) end(request reconcile.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, request)
+}
+
+// newQueue makes the queue that controller-runtime would make, and keeps it to see what waits.
+func (w *Work) newQueue(
+	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	made := priorityqueue.New(name, func(options *priorityqueue.Opts[reconcile.Request]) {
+		options.RateLimiter = limiter
+		options.Log = ctrl.Log.WithValues("controller", name)
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = made
+	return made
+}
+
+// watched has the controller use a queue that Work sees.
+func (w *Work) watched(options controller.Options) controller.Options {
+	options.NewQueue = w.newQueue
+	return options
+}
