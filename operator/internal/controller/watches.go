@@ -70,7 +70,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
 		For(&cachev1.Memcached{}, builder.WithPredicates(
-			reconciler.waves.news(), writer.Predicate(), reconciler.statuses.news())).
+			writer.Predicate(), reconciler.waves.news(), reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(nodesChange)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
