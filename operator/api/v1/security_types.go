@@ -61,8 +61,8 @@ type TLS struct {
 	// +optional
 	MinVersion TLSVersion `json:"minVersion,omitempty"`
 
-	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite with
-	// ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always all accepted:
+	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite
+	// with ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always all accepted:
 	// memcached can't choose among them. Defaults to OpenSSL's choice.
 	// +optional
 	// +listType=set
@@ -84,8 +84,8 @@ const (
 	VersionTLS13 TLSVersion = "VersionTLS13"
 )
 
-// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not among them, as
-// memcached has no parameters for them.
+// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not among them,
+// as memcached has no parameters for them.
 //
 // +kubebuilder:validation:Enum=ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-RSA-AES128-SHA256;ECDHE-ECDSA-AES256-SHA384;ECDHE-RSA-AES256-SHA384;ECDHE-ECDSA-AES128-SHA;ECDHE-RSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES256-SHA
 type CipherSuite string
@@ -141,8 +141,8 @@ type Metrics struct {
 	// +optional
 	Mode MetricsMode `json:"mode,omitempty"`
 
-	// slabMetrics says how the metrics of slab classes are served: Totals, over all slab classes of a Pod, about 110 series
-	// with all others; or PerClass, with a label slab, up to 2,400 series a Pod. Defaults to Totals.
+	// slabMetrics says how the metrics of slab classes are served: Totals, over all slab classes of a Pod, about 100
+	// series with all others; or PerClass, with a label slab, up to 2,400 series a Pod. Defaults to Totals.
 	// +optional
 	SlabMetrics SlabMetrics `json:"slabMetrics,omitempty"`
 }

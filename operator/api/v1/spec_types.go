@@ -23,9 +23,9 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// imagePullPolicy says when the kubelet pulls the images of a Pod, memcached's and the agent's: Always, IfNotPresent or
-	// Never. Defaults to Always for an image with the tag latest or with neither tag nor digest, and to IfNotPresent for
-	// any other: Kubernetes' own rule. Setting it to another value than the Pods have replaces them.
+	// imagePullPolicy says when the kubelet pulls the images of a Pod, memcached's and the agent's: Always, IfNotPresent
+	// or Never. Defaults to Always for an image with the tag latest or with neither tag nor digest, and to IfNotPresent
+	// for any other: Kubernetes' own rule. Setting it to another value than the Pods have replaces them.
 	// +optional
 	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 

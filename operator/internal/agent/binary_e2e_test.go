@@ -142,7 +142,7 @@ func (p *pod) startProgram(t *testing.T) *exec.Cmd {
 	supervisor := exec.Command(program, agent, "--memcached-address="+p.options.MemcachedAddress,
 		"--memcached-tls-address="+p.options.MemcachedTLSAddress, "--tls-dir="+p.options.TLSDir,
 		"--auth-dir="+p.options.AuthDir, "--proc="+p.options.Proc, "--auth-file="+p.options.AuthFile,
-		"--metrics-bind-address="+p.options.MetricsAddress, "--health-probe-bind-address="+p.options.ProbeAddress)
+		"--slab-classes", "--metrics-bind-address="+p.options.MetricsAddress, "--health-probe-bind-address="+p.options.ProbeAddress)
 	supervisor.Stdout, supervisor.Stderr = p.log, p.log
 	if err := supervisor.Start(); err != nil {
 		t.Fatal(err)

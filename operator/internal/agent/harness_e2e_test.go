@@ -31,6 +31,7 @@ type pod struct {
 	certificate *agenttest.Certificate // of the Secret
 	clientCA    *agenttest.Certificate // makes memcached ask its clients for a certificate by that CA
 	arguments   []string               // further ones of memcached
+	slabClasses bool                   // has the agent serve the metrics of each
 
 	options   *Options
 	log       *buffer
@@ -73,6 +74,7 @@ func (p *pod) prepare(t *testing.T) {
 	p.options = NewOptions()
 	p.options.MemcachedAddress, p.options.MetricsAddress = freeAddress(t), freeAddress(t)
 	p.options.ProbeAddress, p.options.Proc = freeAddress(t), t.TempDir()
+	p.options.SlabClasses = p.slabClasses
 	if p.users != "" {
 		p.options.AuthDir, p.options.AuthFile = t.TempDir(), filepath.Join(t.TempDir(), "auth")
 		p.mountUsers(t, p.users)

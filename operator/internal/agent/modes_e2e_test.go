@@ -96,13 +96,25 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 
 // TestEveryMetricIsThere makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
 func TestEveryMetricIsThere(t *testing.T) {
-	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:one", arguments: []string{"--extended=temporary_ttl=61"}}
-	p.start(t)
-	mustLogin(t, p.options.MemcachedAddress, nil, "ann", "one").set(t, "key", "value")
-	metrics := p.metrics(t)
-	for _, metric := range append(exporter.Metrics(), ownMetrics()...) {
-		if !strings.Contains(metrics, "\n# TYPE "+metric.Name+" "+string(metric.Kind)+"\n"+metric.Name) {
-			t.Errorf("there is no %s", metric.Name)
+	totals := exporter.Totals()
+	for _, slabClasses := range []bool{false, true} {
+		p := &pod{
+			certificate: agenttest.NewCertificate(t, nil), users: "ann:one", slabClasses: slabClasses,
+			arguments: []string{"--extended=temporary_ttl=61"},
+		}
+		p.start(t)
+		mustLogin(t, p.options.MemcachedAddress, nil, "ann", "one").set(t, "key", "value")
+		metrics := p.metrics(t)
+		for _, metric := range append(exporter.Metrics(), ownMetrics()...) {
+			want := slabClasses || totals[metric] != exporter.NoTotal
+			head := "\n# TYPE " + metric.Name + " " + string(metric.Kind) + "\n" + metric.Name
+			if got := strings.Contains(metrics, head); got != want {
+				t.Errorf("%s is served: %v, with slab classes: %v", metric.Name, got, slabClasses)
+			}
+		}
+		series := strings.Count(metrics, "\nmemcached_")
+		if t.Logf("%d series", series); !slabClasses && series > 120 {
+			t.Errorf("there are %d series", series)
 		}
 	}
 }

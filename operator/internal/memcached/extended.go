@@ -24,8 +24,8 @@ var refusedExtended = []struct{ prefix, reason string }{
 	{"drop_privileges", managedCalls},
 }
 
-// extended are the extended options of memcached 1.6 that may be set (memcached.c, subopts_tokens). One that is not known
-// could open a file or a port, or change what the memory limit is computed from; so it is refused.
+// extended are the extended options of memcached 1.6 that may be set (memcached.c, subopts_tokens). One that is not
+// known could open a file or a port, or change what the memory limit is computed from; so it is refused.
 var extended = map[string]bool{
 	"maxconns_fast": true, "no_maxconns_fast": true, "idle_timeout": true,
 	"hashpower": true, "no_hashexpand": true, "hash_algorithm": true,
@@ -40,8 +40,9 @@ var extended = map[string]bool{
 	"inline_ascii_resp": true, "no_inline_ascii_resp": true, "modern": true, "no_drop_privileges": true,
 }
 
-// checkExtended reads a value of --extended as getsubopt does: parts between commas, each a name and perhaps a value after
-// an equals sign. Names can't be shortened, and blanks count, but for those that memcached itself skips at the beginning.
+// checkExtended reads a value of --extended as getsubopt does: parts between commas, each a name and perhaps a value
+// after an equals sign. Names can't be shortened, and blanks count, but for those that memcached itself skips at the
+// beginning.
 func checkExtended(argument, value string) error {
 	for part := range strings.SplitSeq(strings.TrimLeft(value, " \t\n\v\f\r"), ",") {
 		if part == "" {

@@ -44,10 +44,10 @@ func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
 	}
 	copyRounded(resolved.Requests, wanted.Requests)
 	copyRounded(resolved.Limits, wanted.Limits)
-	setDefault(resolved.Limits, corev1.ResourceMemory,
-		atLeast(resolved.Requests[corev1.ResourceMemory], binary(2*agentMemory)))
-	setDefault(resolved.Requests, corev1.ResourceMemory, within(resolved.Limits, corev1.ResourceMemory, binary(agentMemory)))
-	setDefault(resolved.Requests, corev1.ResourceCPU, within(resolved.Limits, corev1.ResourceCPU, milli(agentMilliCPU)))
+	requests, limits := resolved.Requests, resolved.Limits
+	setDefault(limits, corev1.ResourceMemory, atLeast(requests[corev1.ResourceMemory], binary(2*agentMemory)))
+	setDefault(requests, corev1.ResourceMemory, within(limits, corev1.ResourceMemory, binary(agentMemory)))
+	setDefault(requests, corev1.ResourceCPU, within(limits, corev1.ResourceCPU, milli(agentMilliCPU)))
 	return resolved
 }
 
