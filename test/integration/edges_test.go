@@ -115,6 +115,8 @@ func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 		`{"memory":"0.1Gi"}`,
 		`{"rollout":{"maxSurge":"0%","maxUnavailable":1,"minReadySeconds":0}}`,
 		`{"rollout":{"minReadySeconds":3600}}`,
+		`{"rollout":{"progressDeadlineSeconds":600}}`,
+		`{"rollout":{"minReadySeconds":3600,"progressDeadlineSeconds":3601}}`,
 		`{"placement":{"affinity":{},"tolerations":[],"nodeSelector":{}}}`,
 		`{"placement":{"tolerations":[{"operator":"Exists"}]}}`,
 		`{"placement":{"topologySpreadConstraints":[]}}`,

@@ -125,10 +125,10 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			}, []any{true, int64(15)},
 		},
 		"rollout": {
-			`{"rollout":{"maxSurge":"50%","maxUnavailable":1,"minReadySeconds":1}}`, `{"rollout":null}`,
+			`{"rollout":{"maxSurge":"50%","maxUnavailable":1,"minReadySeconds":1,"progressDeadlineSeconds":60}}`, `{"rollout":null}`,
 			func(d *appsv1.Deployment) any {
-				return []any{d.Spec.Strategy.RollingUpdate.MaxSurge.String(), d.Spec.MinReadySeconds}
-			}, []any{"50%", int32(1)},
+				return []any{d.Spec.Strategy.RollingUpdate.MaxSurge.String(), d.Spec.MinReadySeconds, *d.Spec.ProgressDeadlineSeconds}
+			}, []any{"50%", int32(1), int32(60)},
 		},
 		"tls": {
 			`{"tls":{"secretName":"tls"}}`, `{"tls":null}`,

@@ -31,7 +31,7 @@ agent: {resources: {limits: {cpu: 100m}}}
 architectures: [amd64, arm64]
 preferredArchitectures: [{architecture: arm64, weight: 10}]
 placement: {nodeSelector: {disk: ssd}, tolerations: [{operator: Exists}], priorityClassName: high, schedulerName: batch, runtimeClassName: sandbox}
-rollout: {maxSurge: 25%, maxUnavailable: 1, minReadySeconds: 5, drainSeconds: 60}
+rollout: {maxSurge: 25%, maxUnavailable: 1, minReadySeconds: 5, drainSeconds: 60, progressDeadlineSeconds: 900}
 updatePolicy: Automatic
 disruption: {maxUnavailable: 1}
 metadata: {labels: {team: a}, annotations: {team: a}}
@@ -110,6 +110,9 @@ var refusals = map[string]refusal{
 	"unavailable above 100%":                {"spec.rollout.maxUnavailable rule 1", `{rollout: {maxUnavailable: 101%}}`, `spec.rollout.maxUnavailable: Invalid value: "101%": maxUnavailable must be`},
 	"ready for less than 0 s":               {"spec.rollout.minReadySeconds minimum", `{rollout: {minReadySeconds: -1}}`, `spec.rollout.minReadySeconds: Invalid value: -1: spec.rollout.minReadySeconds in body should be greater than or equal to 0`},
 	"ready for more than 3600 s":            {"spec.rollout.minReadySeconds maximum", `{rollout: {minReadySeconds: 3601}}`, `spec.rollout.minReadySeconds: Invalid value: 3601: spec.rollout.minReadySeconds in body should be less than or equal to 3600`},
+	"a deadline below 1 s":                  {"spec.rollout.progressDeadlineSeconds minimum", `{rollout: {progressDeadlineSeconds: 0}}`, `spec.rollout.progressDeadlineSeconds: Invalid value: 0: spec.rollout.progressDeadlineSeconds in body should be greater than or equal to 1`},
+	"a deadline above a day":                {"spec.rollout.progressDeadlineSeconds maximum", `{rollout: {progressDeadlineSeconds: 86401}}`, `spec.rollout.progressDeadlineSeconds: Invalid value: 86401: spec.rollout.progressDeadlineSeconds in body should be less than or equal to 86400`},
+	"a deadline within minReadySeconds":     {"spec.rollout rule 2", `{rollout: {minReadySeconds: 60, progressDeadlineSeconds: 60}}`, `progressDeadlineSeconds must be greater than minReadySeconds, as a new Pod counts as progress only after that time: raise progressDeadlineSeconds or lower minReadySeconds`},
 	"an update policy unheard of":           {"spec.updatePolicy enum", `{updatePolicy: Never}`, `spec.updatePolicy: Unsupported value: "Never": supported values: "OnSpecChange", "Automatic"`},
 	"a disruption above 1000":               {"spec.disruption.maxUnavailable rule 1", `{disruption: {maxUnavailable: 1001}}`, `spec.disruption.maxUnavailable: Invalid value: 1001: maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%`},
 	"a disruption above 100%":               {"spec.disruption.maxUnavailable rule 1", `{disruption: {maxUnavailable: 101%}}`, `spec.disruption.maxUnavailable: Invalid value: "101%": maxUnavailable must be`},
@@ -191,7 +194,9 @@ func TestASpecAtItsBoundsIsTaken(t *testing.T) {
 		`{rollout: {}}`, `{rollout: {maxUnavailable: 0}}`, `{rollout: {maxUnavailable: 0%}}`, `{rollout: {maxSurge: 0, maxUnavailable: 1}}`,
 		`{rollout: {maxSurge: 0%, maxUnavailable: 1%}}`, `{rollout: {maxSurge: 1%, maxUnavailable: 0}}`, `{rollout: {maxSurge: null, maxUnavailable: 0}}`,
 		`{rollout: {maxSurge: 1000, maxUnavailable: 1000}}`, `{rollout: {maxSurge: 100%, maxUnavailable: 100%}}`,
-		`{rollout: {minReadySeconds: 0}}`, `{rollout: {minReadySeconds: 3600}}`,
+		`{rollout: {minReadySeconds: 0}}`, `{rollout: {minReadySeconds: 3600}}`, `{rollout: {minReadySeconds: 3600, progressDeadlineSeconds: null}}`,
+		`{rollout: {minReadySeconds: 0, progressDeadlineSeconds: 1}}`, `{rollout: {minReadySeconds: 3600, progressDeadlineSeconds: 3601}}`,
+		`{rollout: {minReadySeconds: null, progressDeadlineSeconds: 86400}}`,
 		`{updatePolicy: OnSpecChange}`, `{updatePolicy: Automatic}`, `{updatePolicy: null}`,
 		`{disruption: {maxUnavailable: 0}}`, `{disruption: {maxUnavailable: 1000}}`, `{disruption: {maxUnavailable: 0%}}`, `{disruption: {maxUnavailable: 100%}}`,
 		`{podMetadata: {labels: {` + items(64, "k%d: v") + `}, annotations: {` + items(64, "k%d: v") + `}}}`, `{podMetadata: {annotations: {app: x}}}`,

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -109,4 +110,47 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
+	t.Parallel()
+	w := emptyWorld(t, operatorKubeconfig)
+	w.automatic("a", "b", "cache")
+	for _, name := range []string{"a", "b", "cache"} {
+		w.patch(&cachev1.Memcached{}, name, `{"spec":{"rollout":{"progressDeadlineSeconds":2}}}`)
+		w.ready(name)
+	}
+	// The first one does not come up, although others do; it was not Ready before.
+	w.patch(&cachev1.Memcached{}, "a", `{"spec":{"size":3}}`)
+	w.reason("a", cachev1.ReasonProgressDeadlineExceeded)
+	address := freeAddress(t)
+	metrics := []string{"--metrics-bind-address=" + address, "--metrics-insecure"}
+	w.upgrade(metrics...)
+	w.Eventually(func() []string { all, _ := w.updated(); return all }).Should(gomega.Equal([]string{"b"}))
+	w.Eventually(w.events).Should(gomega.ContainElement("Warning UpdateWaveStopped"))
+	stopped := func() {
+		t.Helper()
+		w.reason("b", cachev1.ReasonProgressDeadlineExceeded)
+		w.Eventually(func() map[string]float64 { return readMetrics(w, address) }).Should(gomega.And(
+			gomega.HaveKeyWithValue("memcached_operator_updates_pending{}", 2.0),
+			gomega.HaveKeyWithValue("memcached_operator_updates_in_progress{}", 1.0),
+			gomega.HaveKeyWithValue("memcached_operator_updates_failed{}", 1.0),
+		))
+		w.quiet()
+		all, _ := w.updated()
+		w.Expect(all).To(gomega.Equal([]string{"b"}))
+	}
+	stopped()
+	waiting := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionUpdatePending)
+	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonAwaitsTurn))
+	w.Expect(waiting.Message).To(gomega.ContainSubstring("It waits for its turn"))
+	w.upgrade(metrics...)
+	stopped() // An operator that is restarted knows it.
+
+	w.makeAllReady("b")
+	w.ready("b")
+	w.Eventually(func() []string { all, _ := w.updated(); return all }).Should(gomega.Equal([]string{"b", "cache"}))
+	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &cachev1.Memcached{}))).To(gomega.Succeed())
+	w.Eventually(func() []string { all, _ := w.updated(); return all }).Should(gomega.ContainElement("a"), "at last the one that was not Ready")
+	w.ready("a")
 }

@@ -6,7 +6,8 @@ const (
 	// ConditionReady is always there. It is True while every node of the wanted size is up to date and answers.
 	ConditionReady = "Ready"
 
-	// ConditionReconciling is there, as True, while the cache is on its way to what the spec says.
+	// ConditionReconciling is there, as True, while the cache is on its way to what the spec says. Its time is when that
+	// began for the current generation of the spec.
 	ConditionReconciling = "Reconciling"
 
 	// ConditionStalled is there, as True, while nothing will change before somebody acts.
@@ -42,6 +43,10 @@ const (
 
 	// ReasonNodesNotReady: nodes are missing or do not answer. The message says why, in the cluster's words.
 	ReasonNodesNotReady = "NodesNotReady"
+
+	// ReasonProgressDeadlineExceeded: nodes are missing or do not answer, and none became ready for
+	// rollout.progressDeadlineSeconds. The message says why, in the cluster's words.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 
 	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
 	ReasonInvalidSpec = "InvalidSpec"

@@ -58,6 +58,7 @@ type Placement struct {
 // Rollout says how nodes are replaced.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
+// +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 0)",message="progressDeadlineSeconds must be greater than minReadySeconds, as a new Pod counts as progress only after that time: raise progressDeadlineSeconds or lower minReadySeconds"
 type Rollout struct {
 	// maxSurge is how many nodes there may be beyond size while nodes are replaced: a number up to 1000, or a
 	// percentage of size up to 100%, rounded up. Defaults to 1.
@@ -85,6 +86,15 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
+
+	// progressDeadlineSeconds is the time without progress after which the cache is Stalled, with the reason
+	// ProgressDeadlineExceeded, in seconds, 1 to 86400. It must be greater than minReadySeconds. Each Pod that becomes
+	// ready is progress, so a rollout of many Pods may take longer. Changing it replaces no Pod. Defaults to 600, plus
+	// minReadySeconds.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 }
 
 // UpdatePolicy says when what a new operator brings reaches nodes that run, which empties them.
@@ -96,7 +106,7 @@ const (
 	// UpdateOnSpecChange waits for the next change of the spec that replaces the nodes anyway.
 	UpdateOnSpecChange UpdatePolicy = "OnSpecChange"
 
-	// UpdateAutomatic replaces the nodes at once.
+	// UpdateAutomatic replaces the nodes after an upgrade of the operator, a limited number of caches at a time.
 	UpdateAutomatic UpdatePolicy = "Automatic"
 )
 

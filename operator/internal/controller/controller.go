@@ -65,7 +65,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 
 // sync goes as far as it can, and returns all that it learned.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
-	pass := status.Input{Memcached: mc}
+	pass := status.Input{Memcached: mc, Now: time.Now()}
 	if pass.Err = r.secrets.startFor(mc); pass.Err != nil {
 		return pass
 	}
@@ -109,7 +109,10 @@ func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl
 	for _, notice := range eventsOf(pass, now) {
 		notice.record(r.events, pass.Memcached)
 	}
-	return retry(pass, wait)
+	if result, err = retry(pass, wait); err == nil {
+		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(pass, now), longestWait))
+	}
+	return result, err
 }
 
 // retry tells whether a pass is worth repeating before something changes. The status may have to wait.

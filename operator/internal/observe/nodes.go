@@ -67,6 +67,16 @@ func oldest(pods []corev1.Pod) time.Time {
 	return oldest
 }
 
+func progressed(pods []corev1.Pod) time.Time {
+	var last time.Time
+	for i := range pods {
+		if ready := podCondition(&pods[i], corev1.PodReady); isTrue(&pods[i], corev1.PodReady) && ready.LastTransitionTime.After(last) {
+			last = ready.LastTransitionTime.Time
+		}
+	}
+	return last
+}
+
 func isSilent(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		return status.Name == names.Container && !status.Ready && status.State.Running != nil

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -179,6 +180,37 @@ func TestNodeChanged(t *testing.T) {
 			tc.change(after)
 			if got := NodeChanged(&before, after); got != tc.want {
 				t.Errorf("NodeChanged = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
+	at := func(seconds int64, ready corev1.ConditionStatus) corev1.Pod {
+		return corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Unix(seconds, 0),
+		}}}}
+	}
+	tests := map[string]struct {
+		pods []corev1.Pod
+		want time.Time
+	}{
+		"no Pod":               {nil, time.Time{}},
+		"a Pod without status": {[]corev1.Pod{{}}, time.Time{}},
+		"several Pods":         {[]corev1.Pod{at(5, "True"), at(7, "True"), at(6, "True")}, time.Unix(7, 0)},
+		"one is not ready now": {[]corev1.Pod{at(5, "True"), at(7, "False")}, time.Unix(5, 0)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.pods { // As it lies in the cache.
+				trimmed, err := TrimPod(&tc.pods[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.pods[i] = *trimmed.(*corev1.Pod)
+			}
+			if got := progressed(tc.pods); !got.Equal(tc.want) {
+				t.Errorf("last progress %s, want %s", got, tc.want)
 			}
 		})
 	}

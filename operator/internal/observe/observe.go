@@ -29,6 +29,9 @@ type Snapshot struct {
 	// where there is none.
 	Oldest time.Time
 
+	// Progressed is when the last of the Pods that are ready became so; zero where none is.
+	Progressed time.Time
+
 	// TLS and Auth are the Secrets that the spec names; nil where it names none.
 	TLS, Auth *Secret
 }
@@ -72,7 +75,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 		maps.Copy(children, hidden)
 	}
 	return Snapshot{
-		Children: children, Nodes: nodes, Oldest: oldest(pods),
+		Children: children, Nodes: nodes, Oldest: oldest(pods), Progressed: progressed(pods),
 		TLS: c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}, nil
 }

@@ -78,13 +78,17 @@ type NetworkPolicy struct {
 
 // Rollout says how nodes are replaced.
 type Rollout struct {
-	MaxSurge        intstr.IntOrString
-	MaxUnavailable  intstr.IntOrString
-	MinReadySeconds int32
+	MaxSurge                intstr.IntOrString
+	MaxUnavailable          intstr.IntOrString
+	MinReadySeconds         int32
+	ProgressDeadlineSeconds int32
 
 	// DrainSeconds is how long a Pod that is to end goes on to answer.
 	DrainSeconds int32
 }
+
+// DefaultProgressDeadlineSeconds is the API server's own default for a Deployment.
+const DefaultProgressDeadlineSeconds = 600
 
 // Endpoint is what a sharding client is given.
 func (p Plan) Endpoint() string {
@@ -188,11 +192,13 @@ const defaultDrainSeconds = 30
 
 func rollout(spec cachev1.MemcachedSpec) Rollout {
 	wanted := orZero(spec.Rollout)
+	minReady := orDefault(wanted.MinReadySeconds, 0)
 	return Rollout{
-		MaxSurge:        orDefault(wanted.MaxSurge, intstr.FromInt32(1)),
-		MaxUnavailable:  orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
-		MinReadySeconds: orDefault(wanted.MinReadySeconds, 0),
-		DrainSeconds:    orDefault(wanted.DrainSeconds, defaultDrainSeconds),
+		MaxSurge:                orDefault(wanted.MaxSurge, intstr.FromInt32(1)),
+		MaxUnavailable:          orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
+		MinReadySeconds:         minReady,
+		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, minReady+DefaultProgressDeadlineSeconds),
+		DrainSeconds:            orDefault(wanted.DrainSeconds, defaultDrainSeconds),
 	}
 }
 

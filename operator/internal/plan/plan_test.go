@@ -43,7 +43,7 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
 			}},
-			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), DrainSeconds: 30},
+			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600, DrainSeconds: 30},
 			NetworkPolicy: &NetworkPolicy{},
 		}
 	}
@@ -136,8 +136,12 @@ func TestCompute(t *testing.T) {
 				MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1)), MinReadySeconds: new(int32(60)),
 			}},
 			want: func(p *Plan) {
-				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, DrainSeconds: 30}
+				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, ProgressDeadlineSeconds: 660, DrainSeconds: 30}
 			},
+		},
+		"a rollout that has to go on within a minute": {
+			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{MinReadySeconds: new(int32(30)), ProgressDeadlineSeconds: new(int32(60))}},
+			want: func(p *Plan) { p.Rollout.MinReadySeconds, p.Rollout.ProgressDeadlineSeconds = 30, 60 },
 		},
 		"clients that are named": {
 			spec: cachev1.MemcachedSpec{NetworkPolicy: &cachev1.NetworkPolicy{From: []networkingv1.NetworkPolicyPeer{{

@@ -61,6 +61,10 @@ func rolloutAndDisruption(s *cachev1.MemcachedSpec) {
 	s.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromString("50%"))}
 }
 
+func progressDeadline(s *cachev1.MemcachedSpec) {
+	s.Rollout = &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(60))}
+}
+
 func networkPeers(s *cachev1.MemcachedSpec) {
 	s.NetworkPolicy = &cachev1.NetworkPolicy{From: []networkingv1.NetworkPolicyPeer{
 		{PodSelector: &metav1.LabelSelector{}},

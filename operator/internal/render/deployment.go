@@ -9,10 +9,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// progressDeadlineSeconds is how long a node may take to answer before the Deployment says that it does not get on: the
-// API server's own default. It must be more than minReadySeconds.
-const progressDeadlineSeconds = 600
-
 // deployment runs the nodes.
 func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
@@ -30,9 +26,10 @@ func deployment(p plan.Plan) Object {
 					WithMaxUnavailable(p.Rollout.MaxUnavailable))).
 			WithTemplate(template(p)))
 	if p.Rollout.MinReadySeconds > 0 { // The API server does not keep a zero, so it must not be sent.
-		deployment.Spec.
-			WithMinReadySeconds(p.Rollout.MinReadySeconds).
-			WithProgressDeadlineSeconds(p.Rollout.MinReadySeconds + progressDeadlineSeconds)
+		deployment.Spec.WithMinReadySeconds(p.Rollout.MinReadySeconds)
+	}
+	if p.Rollout.ProgressDeadlineSeconds != plan.DefaultProgressDeadlineSeconds {
+		deployment.Spec.WithProgressDeadlineSeconds(p.Rollout.ProgressDeadlineSeconds)
 	}
 	return Object{
 		GroupKind:     appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(),

@@ -68,6 +68,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"architectures":                {change: architectures},
 		"placement":                    {change: placement},
 		"rollout and disruption":       {change: rolloutAndDisruption},
+		"progress deadline":            {change: progressDeadline},
 		"metadata of Pods and Service": {change: metadata},
 		"clients that are named":       {change: networkPeers},
 		"no network policy": {change: func(s *cachev1.MemcachedSpec) {

@@ -72,7 +72,7 @@ var checks = []check{
 func judge(in Input) verdict {
 	for _, check := range checks {
 		if verdict, failed := check(in); failed {
-			return verdict
+			return late(in, verdict)
 		}
 	}
 	if size := wantedSize(in); size > 0 {
@@ -238,8 +238,14 @@ func ofNodes(count, size int32, what string) string {
 // not on their way.
 func wasReady(in Input) bool {
 	before := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionReady)
-	return before != nil && before.ObservedGeneration == in.Memcached.Generation &&
-		(before.Reason == cachev1.ReasonAllNodesReady || before.Reason == cachev1.ReasonNodesNotReady)
+	if before == nil || before.ObservedGeneration != in.Memcached.Generation {
+		return false
+	}
+	switch before.Reason {
+	case cachev1.ReasonAllNodesReady, cachev1.ReasonNodesNotReady, cachev1.ReasonProgressDeadlineExceeded:
+		return true
+	}
+	return false
 }
 
 func progressDeadlineExceeded(deployed appsv1.DeploymentStatus) bool {

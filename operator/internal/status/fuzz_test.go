@@ -3,6 +3,7 @@ package status
 import (
 	"errors"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,6 +46,8 @@ func anyPass(filler *randfill.Filler) Input {
 	in.Plan, in.Err = plan.Compute(in.Memcached, live, defaults)
 	filler.Fill(&in.Snapshot.Nodes)
 	filler.Fill(&in.Machines)
+	in.Now = time.Unix(1_700_000_000, 0)
+	filler.Fill(&in.Snapshot.Progressed)
 	in.Snapshot.Children = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
 	var broken bool
 	if filler.Fill(&broken); broken {

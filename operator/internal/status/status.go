@@ -4,6 +4,7 @@ package status
 
 import (
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,6 +30,9 @@ type Input struct {
 
 	// Machines are asked for only while nodes are unplaced, and not every operator may.
 	Machines observe.Machines
+
+	// Now is the time by which deadlines pass.
+	Now time.Time
 
 	// Updating says that the cache has its turn to be updated to the defaults of the operator, until it is Ready.
 	Updating bool
@@ -58,7 +62,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	for _, conditionType := range formerConditions {
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
 	}
-	setConditions(&status, judge(in))
+	setConditions(&status, judge(in), in.Now)
 	setSuspended(&status, in)
 	if in.Err == nil { // Otherwise it is not known what waits.
 		setUpdatePending(&status, in)
@@ -128,8 +132,13 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any.
-func setConditions(status *cachev1.MemcachedStatus, v verdict) {
+// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any. The time of Reconciling begins
+// anew with each generation of the spec: what is new has the whole deadline.
+func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
+	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReconciling)
+	if before != nil && before.ObservedGeneration != status.ObservedGeneration {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionReconciling)
+	}
 	ready := metav1.ConditionFalse
 	if v.state == done {
 		ready = metav1.ConditionTrue
@@ -138,7 +147,7 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict) {
 	set := func(conditionType string, value metav1.ConditionStatus) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: conditionType, Status: value, Reason: v.reason, Message: v.message,
-			ObservedGeneration: status.ObservedGeneration,
+			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(now),
 		})
 	}
 	set(cachev1.ConditionReady, ready)

@@ -16,9 +16,8 @@ import (
 // troubleOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
 // to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
 func troubleOf(in Input) string {
-	refused := deploymentCondition(in.deployed(), appsv1.DeploymentReplicaFailure)
-	if refused != nil && refused.Status == corev1.ConditionTrue {
-		return "nodes can not be created: " + observe.OneLine(refused.Message) + whichToSet(refused.Message)
+	if refusal := refusal(in.deployed()); refusal != "" {
+		return "nodes can not be created: " + observe.OneLine(refusal) + whichToSet(refusal)
 	}
 	lacks := LacksMachines(in)
 	counts := map[string]int{}
@@ -37,6 +36,19 @@ func troubleOf(in Input) string {
 		troubles[i] = countedNodes(counts[trouble]) + ": " + trouble
 	}
 	return strings.Join(troubles, "; ")
+}
+
+// refusal says why Pods, or the ReplicaSet that would make them, can't be created.
+func refusal(deployed appsv1.DeploymentStatus) string {
+	pods := deploymentCondition(deployed, appsv1.DeploymentReplicaFailure)
+	if pods != nil && pods.Status == corev1.ConditionTrue {
+		return pods.Message
+	}
+	replicaSet := deploymentCondition(deployed, appsv1.DeploymentProgressing)
+	if replicaSet != nil && replicaSet.Reason == replicaSetRefused {
+		return replicaSet.Message
+	}
+	return ""
 }
 
 func countedNodes(count int) string {

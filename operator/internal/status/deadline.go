@@ -1,0 +1,99 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Reasons of a Deployment's condition Progressing, as its controller writes them (pkg/controller/deployment/util of
+// Kubernetes).
+const (
+	replicaSetAvailable = "NewReplicaSetAvailable"
+	replicaSetRefused   = "ReplicaSetCreateError"
+	timedOut            = "ProgressDeadlineExceeded"
+)
+
+// late makes a cache Stalled that is under way and makes no progress.
+func late(in Input, v verdict) verdict {
+	if late, _ := timed(in); !late || !isTimed(v.reason) {
+		return v
+	}
+	message := fmt.Sprintf("No progress for %d seconds (spec.rollout.progressDeadlineSeconds): %s",
+		int(progressDeadline(in).Seconds()), v.message)
+	return verdict{stuck, cachev1.ReasonProgressDeadlineExceeded, message}
+}
+
+// Deadline returns when a cache that is under way becomes Stalled without any event; 0 where events tell.
+func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
+	reconciling := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReconciling)
+	if reconciling == nil || !isTimed(reconciling.Reason) {
+		return 0
+	}
+	mc := *in.Memcached
+	mc.Status, in.Memcached = now, &mc
+	_, left := timed(in)
+	return left
+}
+
+// isTimed tells whether a reason is one that Pods end by becoming ready.
+func isTimed(reason string) bool {
+	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonNodesNotReady
+}
+
+// timed tells whether the deadline has passed, and else how much of it is left. A rollout is timed by the Deployment's
+// controller, which then sets the Deployment's status. That ends when the Deployment is complete: Pods that are added
+// later, or are not ready any more, are timed here. So is a new spec after a rollout that was too late.
+func timed(in Input) (late bool, left time.Duration) {
+	deployment, since := in.deployment(), underWaySince(in)
+	if deployment != nil && deployment.Spec.Paused {
+		return false, 0
+	}
+	if progressing := deploymentCondition(in.deployed(), appsv1.DeploymentProgressing); progressing != nil {
+		switch progressing.Reason {
+		case timedOut:
+			late = !progressing.LastUpdateTime.Time.Before(since)
+		case replicaSetAvailable, replicaSetRefused:
+		default:
+			return false, 0
+		}
+	}
+	deadline := progressDeadline(in)
+	if late || deadline == 0 {
+		return late, 0
+	}
+	if in.Snapshot.Progressed.After(since) {
+		since = in.Snapshot.Progressed
+	}
+	left = since.Add(deadline).Sub(in.Now)
+	return left <= 0, max(left, 0)
+}
+
+// underWaySince is when the cache began to be under way to the current generation of the spec: now, where it was not
+// before, and before all times, where it is late already.
+func underWaySince(in Input) time.Time {
+	conditions := in.Memcached.Status.Conditions
+	reconciling := meta.FindStatusCondition(conditions, cachev1.ConditionReconciling)
+	stalled := meta.FindStatusCondition(conditions, cachev1.ConditionStalled)
+	switch generation := in.Memcached.Generation; {
+	case reconciling != nil && reconciling.ObservedGeneration == generation:
+		return reconciling.LastTransitionTime.Time
+	case stalled != nil && stalled.ObservedGeneration == generation &&
+		stalled.Reason == cachev1.ReasonProgressDeadlineExceeded:
+		return time.Time{}
+	}
+	return in.Now
+}
+
+// progressDeadline is that of the Deployment, and of the plan as long as there is none.
+func progressDeadline(in Input) time.Duration {
+	seconds := in.Plan.Rollout.ProgressDeadlineSeconds
+	if deployment := in.deployment(); deployment != nil && deployment.Spec.ProgressDeadlineSeconds != nil {
+		seconds = *deployment.Spec.ProgressDeadlineSeconds
+	}
+	return time.Duration(seconds) * time.Second
+}
