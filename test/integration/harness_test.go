@@ -116,11 +116,24 @@ func (w *world) end() {
 		}
 		if w.t.Failed() {
 			w.t.Logf("the operator's log:\n%s", log)
+			w.logObjects()
 		}
 	}()
 	if w.operator != nil {
 		w.stop()
 	}
+}
+
+// logObjects says what there is of Memcacheds and their children.
+func (w *world) logObjects() {
+	kinds := map[client.ObjectList]string{
+		&cachev1.MemcachedList{}: "Memcached", &appsv1.DeploymentList{}: "Deployment", &corev1.ServiceList{}: "Service",
+	}
+	for list, kind := range kinds {
+		err := cluster.List(context.WithoutCancel(w.ctx), list, client.InNamespace(w.namespace))
+		w.t.Logf("each %s (%v): %+v", kind, err, list)
+	}
+	w.t.Logf("the operator's requests: %v", audit.requests(w.t, w.namespace))
 }
 
 // memcached creates a Memcached.

@@ -67,6 +67,34 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 	}
 }
 
+// TestWhatOthersPutInThePlaceOfAFieldOfOursGoes: beside it, the API server refuses ours.
+func TestWhatOthersPutInThePlaceOfAFieldOfOursGoes(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"spec":{"maxUnavailable":null,"minAvailable":2}}`)
+	w.patch(&corev1.Service{}, "cache",
+		`{"spec":{"type":"ExternalName","externalName":"example.com","clusterIP":"","clusterIPs":null}}`)
+	eventually(w, "cache", &policyv1.PodDisruptionBudget{}, func(budget *policyv1.PodDisruptionBudget) bool {
+		return budget.Spec.MinAvailable == nil && budget.Spec.MaxUnavailable.String() == "1"
+	})
+	eventually(w, "cache", &corev1.Service{}, func(service *corev1.Service) bool {
+		return service.Spec.Type == corev1.ServiceTypeClusterIP && service.Spec.ClusterIP == corev1.ClusterIPNone
+	})
+	w.quiet()
+	w.reason("cache", cachev1.ReasonAllNodesReady)
+
+	// Also while the operator is away and something else is wanted then.
+	w.stop()
+	w.patch(&policyv1.PodDisruptionBudget{}, "cache", `{"spec":{"maxUnavailable":null,"minAvailable":2}}`)
+	w.patchSpec(`{"disruption":{"maxUnavailable":"50%"}}`)
+	w.start()
+	eventually(w, "cache", &policyv1.PodDisruptionBudget{}, func(budget *policyv1.PodDisruptionBudget) bool {
+		return budget.Spec.MinAvailable == nil && budget.Spec.MaxUnavailable.String() == "50%"
+	})
+	w.reason("cache", cachev1.ReasonAllNodesReady)
+}
+
 // owners are references to the Memcached, without and with control, and to an object of somebody else's, each behind a
 // name for it.
 func (w *world) owners(mc *cachev1.Memcached) []string {

@@ -41,7 +41,7 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 		code     int
 	}{
 		"the status of another Memcached": {
-			provoke: spec(`{"size":3}`), request: `^PATCH .*/memcacheds/cache/status`,
+			provoke: spec(`{"suspend":true}`), request: `^PATCH .*/memcacheds/cache/status`,
 			namesake: func(w *world) client.Object {
 				return &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"}}
 			},

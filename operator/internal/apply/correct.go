@@ -73,8 +73,8 @@ func (s *Syncer) withManagedFields(
 // hasFields tells what was read from what the cache keeps of it: that there is a hold.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutStrays removes the list items that were ours until somebody changed their keys, from the object as it was
-// seen and no later one, and applies again. Where there are none, the refusal stands.
+// applyWithoutStrays removes what somebody put in the place of ours, list items with other keys and fields that exclude
+// ours, from the object as it was seen and no later one, and applies again. Where there are none, the refusal stands.
 func (s *Syncer) applyWithoutStrays(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {

@@ -8,9 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -204,6 +206,31 @@ func TestStrays(t *testing.T) {
 			live := liveService()
 			tc.damage(live)
 			strays, err := Strays(live, wantedService(), fieldpath.NewSet(append(port.Copy(), name("targetPort"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, strays); diff != "" {
+				t.Errorf("strays (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAFieldThatExcludesOursIsAStray(t *testing.T) {
+	wanted := policyv1ac.PodDisruptionBudget("cache", "team").
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)))
+	limit := fieldpath.MakePathOrDie("spec", "maxUnavailable")
+	tests := map[string]struct {
+		live policyv1.PodDisruptionBudgetSpec
+		want []string
+	}{
+		"in the place of ours":        {policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1))}, []string{"/spec/minAvailable"}},
+		"not another value of ours":   {policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(2))}, nil},
+		"not where ours is just gone": {policyv1.PodDisruptionBudgetSpec{}, nil},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			strays, err := Strays(&policyv1.PodDisruptionBudget{Spec: tc.live}, wanted, fieldpath.NewSet(limit))
 			if err != nil {
 				t.Fatal(err)
 			}

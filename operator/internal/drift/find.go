@@ -103,9 +103,25 @@ func stray(there, here map[string]any, path fieldpath.Path) (place, bool) {
 	return place{}, false
 }
 
-// Strays are the JSON pointers of list items that were ours until somebody changed their keys. Server-side apply would
-// leave them beside ours, and the API server refuses that. The last of a list comes first, so that they can be removed
-// one after another.
+// rivals are fields that another client can set in the place of one of ours, and that the API server refuses beside it.
+var rivals = map[string]string{"maxUnavailable": "minAvailable"}
+
+// rival finds what another client set in the place of a field of ours that is gone.
+func rival(there map[string]any, path fieldpath.Path) (place, bool) {
+	last := path[len(path)-1].FieldName
+	if last == nil || rivals[*last] == "" {
+		return place{}, false
+	}
+	parent, found := find(there, path[:len(path)-1])
+	if !found {
+		return place{}, false
+	}
+	return parent.field(rivals[*last])
+}
+
+// Strays are the JSON pointers of what took the place of ours: list items that were ours until somebody changed their
+// keys, and fields that exclude one of ours. Server-side apply would leave them beside ours, and the API server refuses
+// that. The last of a list comes first, so that they can be removed one after another.
 func Strays(live Object, wanted any, changed *fieldpath.Set) ([]string, error) {
 	there, here, err := contents(live, wanted)
 	if err != nil {
@@ -118,6 +134,9 @@ func Strays(live Object, wanted any, changed *fieldpath.Set) ([]string, error) {
 		}
 		if item, found := stray(there, here, path); found {
 			strays = append(strays, item.pointer)
+		}
+		if field, found := rival(there, path); found {
+			strays = append(strays, field.pointer)
 		}
 	}
 	slices.SortFunc(strays, func(a, b string) int {
