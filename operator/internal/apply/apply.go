@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -55,7 +56,7 @@ type Syncer struct {
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacyFieldManagers []string) *Syncer {
 	return &Syncer{
 		client: writer, live: live,
-		legacy: newLegacyManagers(legacyFieldManagers), schemas: newSchemas(scheme),
+		legacy: sets.New(legacyFieldManagers...), schemas: newSchemas(scheme),
 		contests: newContests(), creations: newCreations(),
 	}
 }

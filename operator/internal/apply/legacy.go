@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fluxcd/pkg/ssa"
 	appsv1 "k8s.io/api/apps/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -22,17 +22,7 @@ import (
 const inheritedHash = "inherited"
 
 // legacyManagers are the field managers of operators that made our children before us, by updates.
-type legacyManagers []ssa.FieldManager
-
-func newLegacyManagers(managers []string) legacyManagers {
-	var legacy legacyManagers
-	for _, name := range managers {
-		legacy = append(legacy, ssa.FieldManager{
-			Name: name, ExactMatch: true, OperationType: metav1.ManagedFieldsOperationUpdate,
-		})
-	}
-	return legacy
-}
+type legacyManagers = sets.Set[string]
 
 // inherit makes the fields ours that an operator before us has set in an object of ours, so that applying it drops
 // those that are not wanted. It returns the object as it is then. That happens once, before an object is applied the
@@ -45,7 +35,7 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	if err != nil {
 		return nil, fmt.Errorf("read who set its fields: %w", err)
 	}
-	fields, err := s.legacy.moveFields(live.GetManagedFields())
+	fields, err := moveFields(live.GetManagedFields(), s.legacy)
 	if err != nil || fields == nil || !selectsOurs(live) {
 		return live, err
 	}
@@ -64,17 +54,16 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 
 // moveFields returns managed fields in which those of the legacy managers are ours; nil where nothing is to be moved.
 // An object that we have applied before has nothing to inherit: somebody took its hash away.
-func (l legacyManagers) moveFields(managed []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
-	if slices.ContainsFunc(managed, isApplied) {
+func moveFields(managed []metav1.ManagedFieldsEntry, legacy legacyManagers) ([]metav1.ManagedFieldsEntry, error) {
+	isLegacy := func(entry metav1.ManagedFieldsEntry) bool {
+		return legacy.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+	}
+	if slices.ContainsFunc(managed, isApplied) || !slices.ContainsFunc(managed, isLegacy) {
 		return nil, nil
 	}
-	object := &unstructured.Unstructured{}
-	object.SetManagedFields(managed)
-	patches, err := ssa.PatchReplaceFieldsManagers(object, l, names.FieldOwner)
-	if err != nil || len(patches) == 0 {
-		return nil, err
-	}
-	return patches[0].Value, nil
+	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}
+	err := csaupgrade.UpgradeManagedFields(object, legacy, names.FieldOwner)
+	return object.ManagedFields, err
 }
 
 func isApplied(entry metav1.ManagedFieldsEntry) bool {

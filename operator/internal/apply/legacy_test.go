@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -30,7 +31,7 @@ func TestWhichFieldsAreMoved(t *testing.T) {
 	}{
 		"those that a legacy manager has updated": {
 			managed: entries{setBy("manager", update, "", a), setBy("kubectl-edit", update, "", b)},
-			want:    entries{setBy("kubectl-edit", update, "", b), setBy("memcached-operator", apply, "", a)},
+			want:    entries{setBy("memcached-operator", apply, "", a), setBy("kubectl-edit", update, "", b)},
 		},
 		"those of two legacy managers become one": {
 			managed: entries{setBy("manager", update, "", a), setBy("operator", update, "", b)},
@@ -46,7 +47,7 @@ func TestWhichFieldsAreMoved(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := newLegacyManagers([]string{"manager", "operator"}).moveFields(tc.managed)
+			got, err := moveFields(tc.managed, sets.New("manager", "operator"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestFieldsAreMovedByOnePatch(t *testing.T) {
 	}}
 	live.Spec.Selector = metav1.SetAsLabelSelector(names.Selector("cache"))
 	before, writer := live.DeepCopy(), &patched{}
-	syncer := &Syncer{client: writer, legacy: newLegacyManagers([]string{"manager"})}
+	syncer := &Syncer{client: writer, legacy: sets.New("manager")}
 
 	inherited, err := syncer.inherit(t.Context(), live, stamped(t, planned(t, nil)))
 	if err != nil {
@@ -129,7 +130,7 @@ func TestNothingIsTakenFromAnObjectThatTookThePlaceOfOurs(t *testing.T) {
 		there := place{holds: &appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: uid, ResourceVersion: "7", ManagedFields: fields}, Spec: selector,
 		}}
-		syncer := &Syncer{client: writer, live: there, legacy: newLegacyManagers([]string{"manager"})}
+		syncer := &Syncer{client: writer, live: there, legacy: sets.New("manager")}
 		inherited, err := syncer.inherit(t.Context(), cached, stamped(t, planned(t, nil)))
 		if err != nil {
 			t.Fatal(err)
