@@ -91,9 +91,9 @@ func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.
 			foreign := tc.foreign(w)
 			w.Expect(cluster.Create(w.ctx, foreign)).To(gomega.Succeed())
 			before := settled(w, foreign)
-			mc := w.memcached("cache", 1)
+			w.memcached("cache", 1)
 
-			mc = w.reason("cache", cachev1.ReasonOwnershipConflict)
+			mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
 
 			message := meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
 			w.Expect(message).To(gomega.ContainSubstring(tc.want))

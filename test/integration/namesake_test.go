@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -11,12 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -245,23 +244,44 @@ func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce(t *testing.T) {
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 }
 
-func TestAChildThatSomebodyTookFromUsIsNotDeleted(t *testing.T) {
-	w, at := newUpgradeWorld(t)
-	w.startWith(nil, "--watch-namespaces="+w.namespace)
-	w.memcached("cache", 2)
-	w.ready("cache")
-	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
-	w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
-	taken := at.during(`^DELETE .*/poddisruptionbudgets/cache`, func() {
-		budget := get(w, "cache", &policyv1.PodDisruptionBudget{})
-		budget.OwnerReferences = nil
-		w.Expect(controllerutil.SetControllerReference(owner, budget, cluster.Scheme())).To(gomega.Succeed())
-		w.Expect(cluster.Update(w.ctx, budget)).To(gomega.Succeed())
-	}, func() {})
-	w.patchSpec(`{"size":1}`)
-	w.Eventually(taken.answer).Should(gomega.Receive(gomega.Equal(409)))
-	w.ready("cache")
-	w.quiet()
-	w.Expect(apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cache"},
-		&policyv1.PodDisruptionBudget{}))).To(gomega.BeFalse())
+// TestAChildThatAnotherControllerTakesMeanwhileIsLeftToIt: the operator has read it as its own.
+func TestAChildThatAnotherControllerTakesMeanwhileIsLeftToIt(t *testing.T) {
+	tests := map[string]struct {
+		spec, request string
+		code          int
+		reason        string
+	}{
+		"before it is deleted": {
+			spec: `{"size":1}`, request: `^DELETE .*/poddisruptionbudgets/cache`, code: 409,
+			reason: cachev1.ReasonAllNodesReady,
+		},
+		"before it is written": {
+			spec: `{"disruption":{"maxUnavailable":"50%"}}`, request: `^PATCH .*/poddisruptionbudgets/cache`, code: 422,
+			reason: cachev1.ReasonOwnershipConflict,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			w, at := newUpgradeWorld(t)
+			w.startWith(nil, "--watch-namespaces="+w.namespace)
+			w.memcached("cache", 2)
+			w.ready("cache")
+			reasons := w.reasons("cache")
+			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "owner"}}
+			w.Expect(cluster.Create(w.ctx, owner)).To(gomega.Succeed())
+			budget := &policyv1.PodDisruptionBudget{}
+			taken := at.during(tc.request, func() {
+				w.patch(budget, "cache", fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap",`+
+					`"name":"owner","uid":%q,"controller":true}]}}`, owner.UID))
+			}, func() {})
+			w.patchSpec(tc.spec)
+			w.Eventually(taken.answer).Should(gomega.Receive(gomega.Equal(tc.code)))
+			w.reason("cache", tc.reason)
+			w.quiet()
+			w.Expect(metav1.IsControlledBy(get(w, "cache", budget), owner)).To(gomega.BeTrue())
+			w.Expect(budget.Spec.MaxUnavailable.String()).To(gomega.Equal("1"))
+			w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec))
+			w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
+		})
+	}
 }

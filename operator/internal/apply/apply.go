@@ -169,16 +169,20 @@ func (s *Syncer) update(
 	return Outcome{}, err
 }
 
-// errReplaced says that an object is not there any more, and another one has its name.
+// errReplaced says that an object is not the one that was read any more, or is another controller's.
 var errReplaced = errors.New("it was replaced since it was read")
 
 // applyOver applies, by force, what carries the uid of the object that was read. Where there is none of the name, the
-// API server answers with a conflict; where there is another one, it refuses the uid as a field that can't change. That
-// says nothing against what is applied.
-func (s *Syncer) applyOver(ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+// API server answers with a conflict; where there is another one, it refuses the uid as a field that can't change, and
+// where another controller has it since, a second one. That says nothing against what is applied.
+func (s *Syncer) applyOver(
+	ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption,
+) error {
 	err := s.client.Apply(ctx, wanted, append(options, client.ForceOwnership)...)
-	if slices.Contains(refusedFields(err), "metadata.uid") {
-		return errReplaced
+	for _, field := range refusedFields(err) {
+		if field == "metadata.uid" || field == "metadata.ownerReferences" {
+			return errReplaced
+		}
 	}
 	return err
 }

@@ -167,6 +167,7 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 	answers := map[string]error{
 		"with another uid":              immutable("metadata.uid"),
 		"with another uid and selector": immutable("spec.selector", "metadata.uid"),
+		"with another controller":       immutable("metadata.ownerReferences"),
 		"that is gone":                  gone,
 	}
 	for wish, pass := range passes {
