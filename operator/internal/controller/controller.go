@@ -117,10 +117,12 @@ func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl
 
 // retry tells whether a pass is worth repeating before something changes. The status may have to wait.
 func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
-	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); invalid {
-		return ctrl.Result{RequeueAfter: wait}, nil // It would end the same way; the status says what would help.
+	err := pass.Report.Err()
+	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); !invalid {
+		// An invalid spec would end the same way, and the status says what would help. A pause beside it may succeed.
+		err = errors.Join(pass.Err, pass.Snapshot.Err(), err)
 	}
-	if err := errors.Join(pass.Err, pass.Snapshot.Err(), pass.Report.Err()); err != nil {
+	if err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: sooner(wait, pass.Report.RetryAfter())}, nil

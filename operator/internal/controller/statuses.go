@@ -15,6 +15,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // statusLimit is how often a status that somebody else wrote is written over at once. Two operators that differ in what
@@ -53,11 +54,31 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 		// The nodes come and go as somebody else has it; that it be told at once is not worth a write for each.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
+	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)
+}
+
+// What is told of the Pods of a large cache is written after a pause. It is as long as the cache has not been Ready: what
+// is over soon is told soon, and a long rollout costs few writes.
+const (
+	shortestPause = 2 * time.Second
+	longestPause  = 5 * time.Minute
+)
+
+// pauseOf is how long after the last write a status is written.
+func pauseOf(there *cachev1.Memcached, now cachev1.MemcachedStatus, last time.Time) time.Duration {
+	switch status.ChangeOf(there, now) {
+	case status.Progress:
+		return shortestPause
+	case status.Minor:
+		ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+		return min(max(last.Sub(ready.LastTransitionTime.Time), shortestPause), longestPause)
+	case status.Urgent:
+	}
 	return 0
 }
 
-func isContested(status cachev1.MemcachedStatus) bool {
-	ready := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReady)
+func isContested(now cachev1.MemcachedStatus) bool {
+	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Reason == cachev1.ReasonOwnershipContested
 }
 

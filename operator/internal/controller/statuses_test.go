@@ -92,3 +92,43 @@ func TestStatusesThatAreOldAreForgotten(t *testing.T) {
 		t.Errorf("remembers %d statuses", len(s.written))
 	}
 }
+
+func TestWhatIsToldOfFewPodsOfManyIsWrittenAfterAPause(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	s := newStatuses()
+	s.now = func() time.Time { return now }
+	began := now
+	rolling := func(ready int32, reason string) *cachev1.Memcached {
+		mc := &cachev1.Memcached{Status: cachev1.MemcachedStatus{Replicas: 100, ReadyReplicas: ready, Conditions: []metav1.Condition{{
+			Type: cachev1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.NewTime(began),
+		}}}}
+		mc.UID = "cache"
+		return mc
+	}
+	there, next := rolling(10, cachev1.ReasonRollingOut), rolling(11, cachev1.ReasonRollingOut)
+	if wait := s.wait(there, next.Status); wait != 0 {
+		t.Errorf("an operator that was just started waits for %s", wait)
+	}
+	for after, want := range map[time.Duration]time.Duration{
+		0: 2 * time.Second, time.Minute: time.Minute, time.Hour: 5 * time.Minute,
+	} {
+		now = began.Add(after)
+		s.note(there, there)
+		if wait := s.wait(there, next.Status); wait != want {
+			t.Errorf("%s after the beginning it waits for %s, want %s", after, wait, want)
+		}
+		now = now.Add(want)
+		if wait := s.wait(there, next.Status); wait != 0 {
+			t.Errorf("after the pause it waits for %s more", wait)
+		}
+		now = now.Add(-want)
+		for what, other := range map[string]*cachev1.Memcached{
+			"a fifth of the Pods more": rolling(30, cachev1.ReasonRollingOut),
+			"another reason":           rolling(11, cachev1.ReasonNodesNotReady),
+		} {
+			if wait := s.wait(there, other.Status); wait > 2*time.Second || wait != 0 && what == "another reason" {
+				t.Errorf("%s: waits for %s", what, wait)
+			}
+		}
+	}
+}
