@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -91,6 +92,9 @@ func settle(outcome Outcome, err error) Outcome {
 	case apierrors.IsConflict(err), errors.Is(err, errReplaced):
 		outcome.Verdict, outcome.RetryAfter = Leaving, replacedRetry
 		outcome.Why = fmt.Sprintf("%s %q was changed or replaced just now", outcome.Kind, outcome.Name)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // It never ends otherwise: no retry is of use.
+		outcome.Verdict = Leaving
+		outcome.Why = fmt.Sprintf("%s %q can not be created: the namespace is being deleted", outcome.Kind, outcome.Name)
 	default:
 		outcome.Verdict, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
 	}

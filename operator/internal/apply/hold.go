@@ -32,13 +32,12 @@ func (s *Syncer) letGo(ctx context.Context, live client.Object) (int64, error) {
 	return s.applyHold(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace))
 }
 
-// applyHold applies as the owner of holds. The cache may not hold a Deployment that has lost our labels: there would be
-// no end to waiting until it shows what was written.
+// applyHold applies as the owner of holds.
 func (s *Syncer) applyHold(
 	ctx context.Context, live *appsv1.Deployment, hold *appsv1ac.DeploymentApplyConfiguration,
 ) (int64, error) {
 	hold.WithUID(live.UID)
-	err := s.applyOver(ctx, hold, client.FieldOwner(names.HoldOwner), client.DisableReadYourWritesConsistency)
+	err := s.applyOver(ctx, hold, client.FieldOwner(names.HoldOwner))
 	if err != nil || hold.Generation == nil {
 		return 0, err
 	}

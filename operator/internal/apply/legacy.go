@@ -45,10 +45,9 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	maps.Copy(annotations, live.GetAnnotations())
 	annotations[names.AnnotationAppliedHash] = inheritedHash
 	inherited.SetAnnotations(annotations)
-	// Whoever writes in between would lose fields of theirs, hence the lock. The cache may not hold the object, as long
-	// as it lacks our labels: there would be no end to waiting for it.
+	// Whoever writes in between would lose fields of theirs, hence the lock.
 	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
-		client.FieldOwner(names.FieldOwner), client.DisableReadYourWritesConsistency)
+		client.FieldOwner(names.FieldOwner))
 	return inherited, err
 }
 

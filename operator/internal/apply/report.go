@@ -36,7 +36,7 @@ const (
 	Contested Verdict = "contested"
 
 	// Leaving says that it is being deleted, or belongs to a Memcached of this name that was deleted, and can be made
-	// anew only when it is gone.
+	// anew only when it is gone; or that its namespace is being deleted, and it can't be made at all.
 	Leaving Verdict = "leaving"
 
 	// Held says that its rollout was stopped where it is.
