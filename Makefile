@@ -62,7 +62,7 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ Test
 
 .PHONY: test
-test: verify lint gitops-verify test-go fuzz ## Run every test that needs no node: generated files, lint, unit, integration, fuzz.
+test: verify gitops-verify test-go fuzz ## Run every test that needs no node: generated files, unit, integration, fuzz. See also lint.
 
 .PHONY: test-go
 test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
@@ -76,10 +76,10 @@ test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
 UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 
 # A number of inputs, since a duration ends a sound run now and then with "context deadline exceeded" before Go 1.27 (go.dev/issue/75804).
-FUZZTIME ?= 2000x
+FUZZTIME ?= 1000x
 
 .PHONY: fuzz
-fuzz: ## Fuzz the pure steps, each target for FUZZTIME (2000x are inputs, 5m is a time). What is found is written to testdata/fuzz: commit it with the cure.
+fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is a time). What is found is written to testdata/fuzz: commit it with the cure.
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
 			$(FAST) go test "./$$(dirname "$$file")" -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \

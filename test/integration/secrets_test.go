@@ -54,7 +54,7 @@ func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
 		}
 	}
 	w.patchSpec(`{"auth":{"secretName":"users"}}`)
-	stays(cachev1.ReasonSecretNotFound, `spec.auth.secretName "users" is not there`, w.namespace, "nodes that run keep what they have")
+	stays(cachev1.ReasonSecretNotFound, `spec.auth.secretName "users" is not there`, w.namespace, "The Pods that run are not replaced before")
 
 	w.secret("users", map[string]string{"users": strings.Repeat("ann:"+password+"\n", 9)})
 	stays(cachev1.ReasonInvalidSecret, "users: 9 users: memcached holds at most 8")

@@ -17,7 +17,9 @@ import (
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
-// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`,priority=1
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.status.image`,priority=1
+// +kubebuilder:printcolumn:name="Agent",type=string,JSONPath=`.status.agentImage`,priority=1
+// +kubebuilder:printcolumn:name="Template",type=integer,JSONPath=`.status.templateRevision`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",messageExpression="'metadata.name \"' + self.metadata.name + '\" can not name a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen'",message="metadata.name can not name a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen"
 type Memcached struct {

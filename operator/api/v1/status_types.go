@@ -37,9 +37,27 @@ type MemcachedStatus struct {
 	Selector string `json:"selector,omitempty"`
 
 	// endpoint is what a sharding client is given: <name>.<namespace>.svc:<port>, with the port of TLS where there is
-	// TLS. The name resolves to the addresses of the nodes that are ready.
+	// TLS. The name resolves to the addresses of the Pods that are ready. When the port changes, the endpoint follows
+	// after the last Pod that does not listen on the new port was replaced.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+
+	// image is the memcached image of the Pods. While a rollout is in progress, some Pods still run the one before.
+	// +optional
+	Image string `json:"image,omitempty"`
+
+	// agentImage is the image of the agent in the Pods; empty if they have none.
+	// +optional
+	AgentImage string `json:"agentImage,omitempty"`
+
+	// templateRevision is the revision of the operator's Pod template that the Pods were made by.
+	// +optional
+	TemplateRevision int32 `json:"templateRevision,omitempty"`
+
+	// templateInputs is the operator's record of what the Pods were made of, the same as in the annotation
+	// cache.example.com/template-inputs of the Deployment. It restores that annotation if another client changes it.
+	// +optional
+	TemplateInputs string `json:"templateInputs,omitempty"`
 
 	// tls tells of the certificate in the Secret that spec.tls names.
 	// +optional

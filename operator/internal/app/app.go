@@ -108,7 +108,7 @@ func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
 func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
-			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
+			Revisions: render.Revisions(), Hash: render.Hash, Image: options.MemcachedImage, AgentImage: options.AgentImage,
 			Architectures: options.Architectures,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)

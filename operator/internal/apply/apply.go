@@ -67,13 +67,16 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 func (s *Syncer) TakeCreation(child client.Object) bool { return s.creations.take(child) }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
-// being applied.
+// being applied, but for one: no Pod starts open to everybody, so the first Deployment waits for its NetworkPolicy.
 func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
 	var report Report
 	for _, object := range objects {
-		outcome, err := s.syncOne(ctx, mc, snapshot.Children[object.GroupKind], object)
+		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
+		if outcome.Verdict == "" {
+			outcome, err = s.syncOne(ctx, mc, snapshot.Children[object.GroupKind], object)
+		}
 		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
 		report = append(report, settle(outcome, err))
 	}
@@ -83,6 +86,17 @@ func (s *Syncer) Sync(
 		report = append(report, settle(outcome, err))
 	}
 	return report
+}
+
+// waitingForPolicy returns the outcome of a first Deployment whose NetworkPolicy is wanted and was not made; else none.
+// A cache that runs already is not stopped.
+func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Object) Outcome {
+	policy, wanted := report.Of(observe.PolicyKind.GroupKind())
+	first := object.GroupKind == observe.DeploymentKind.GroupKind() && snapshot.Deployment() == nil
+	if !first || !wanted || policy.IsMade() {
+		return Outcome{}
+	}
+	return Outcome{Verdict: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
 }
 
 // settle makes an error part of the outcome.

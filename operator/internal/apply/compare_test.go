@@ -23,11 +23,11 @@ func planned(t testing.TB, change func(*plan.Defaults)) plan.Plan {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	mc.Spec.Size = new(int32(3))
-	defaults := plan.Defaults{Revisions: []int{1}, Image: "registry.example.com/memcached:1", AgentImage: "agent:1", Platform: plan.OpenShift}
+	defaults := plan.Defaults{Revisions: []int{1}, Hash: render.Hash, Image: "registry.example.com/memcached:1", AgentImage: "agent:1", Platform: plan.OpenShift}
 	if change != nil {
 		change(&defaults)
 	}
-	p, err := plan.Compute(mc, nil, defaults)
+	p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}

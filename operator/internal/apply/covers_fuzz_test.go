@@ -23,10 +23,10 @@ func FuzzWhatIsCoveredDoesNotDiffer(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	known := newSchemas(clientgoscheme.Scheme)
-	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: render.Revisions(), Hash: render.Hash, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filler := arbitrary.Filler(data)
-		planned, err := plan.Compute(arbitrary.Memcached(filler), nil, defaults)
+		planned, err := plan.Compute(arbitrary.Memcached(filler), plan.Current{SecretsUsable: true}, defaults)
 		if err != nil {
 			return
 		}

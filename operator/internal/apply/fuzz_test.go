@@ -22,13 +22,13 @@ func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	known := newSchemas(clientgoscheme.Scheme)
-	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: render.Revisions(), Hash: render.Hash, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filler := arbitrary.Filler(data)
 		mc := arbitrary.Memcached(filler)
 		deployment := &appsv1.Deployment{}
 		filler.Fill(deployment)
-		planned, err := plan.Compute(mc, deployment, defaults)
+		planned, err := plan.Compute(mc, plan.Current{Deployment: deployment, SecretsUsable: true}, defaults)
 		if err != nil {
 			return
 		}

@@ -39,6 +39,9 @@ const (
 	// anew only when it is gone; or that its namespace is being deleted, and it can't be made at all.
 	Leaving Verdict = "leaving"
 
+	// Waiting says that it is not there, and can be made only after another one.
+	Waiting Verdict = "waiting"
+
 	// Held says that its rollout was stopped where it is.
 	Held Verdict = "held"
 
@@ -60,7 +63,7 @@ type Outcome struct {
 	Drift   []drift.Drift
 	Version string
 
-	// Why explains a child that was refused or is leaving, and names the remedy.
+	// Why explains a child that was refused, is leaving or is waiting, and names the remedy.
 	Why string
 
 	// Err is why a child failed.
@@ -102,6 +105,21 @@ func (r Report) Has(verdict Verdict) bool {
 	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Verdict == verdict })
 }
 
+// Of returns the outcome of the child of a kind, if there is to be one.
+func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
+	for _, outcome := range r {
+		if outcome.GroupKind == kind {
+			return outcome, true
+		}
+	}
+	return Outcome{}, false
+}
+
+// IsMade tells whether a child is as it is to be.
+func (o Outcome) IsMade() bool {
+	return slices.Contains([]Verdict{Unchanged, Created, Updated, Adopted}, o.Verdict)
+}
+
 // Err joins the errors of the children that failed.
 func (r Report) Err() error {
 	var errs []error
@@ -140,10 +158,6 @@ func (r Report) RetryAfter() time.Duration {
 
 // Generation returns the generation to which a child of the kind was written, or 0 where it was not.
 func (r Report) Generation(kind schema.GroupKind) int64 {
-	for _, outcome := range r {
-		if outcome.GroupKind == kind {
-			return outcome.Generation
-		}
-	}
-	return 0
+	outcome, _ := r.Of(kind)
+	return outcome.Generation
 }

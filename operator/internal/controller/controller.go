@@ -76,7 +76,7 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	switch {
 	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
 		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
-	case pass.Err == nil && !pass.Plan.Suspended && pass.Snapshot.Usable():
+	case pass.Err == nil && !pass.Plan.Suspended:
 		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
 	}
 	return pass
@@ -84,13 +84,13 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 
 // plan computes the plan. A cache with updatePolicy Automatic has to wait for its turn to be updated.
 func (r *Reconciler) plan(ctx context.Context, pass *status.Input) {
-	mc, live, defaults := pass.Memcached, pass.Snapshot.Deployment(), r.defaults(ctx)
+	mc, current, defaults := pass.Memcached, pass.Snapshot.Current(), r.defaults(ctx)
 	defaults.AwaitTurn = true
-	pass.Plan, pass.Err = plan.Compute(mc, live, defaults)
+	pass.Plan, pass.Err = plan.Compute(mc, current, defaults)
 	if turn := r.waves.enter(*pass); turn.phase == updating {
 		pass.Updating = !turn.unready
 		defaults.AwaitTurn = false
-		pass.Plan, pass.Err = plan.Compute(mc, live, defaults)
+		pass.Plan, pass.Err = plan.Compute(mc, current, defaults)
 	}
 }
 

@@ -59,7 +59,8 @@ func eventsOf(pass status.Input, now cachev1.MemcachedStatus) []notice {
 			notices = append(notices, updated(pass, outcome))
 		case apply.Held:
 			notices = append(notices, held(outcome))
-		case apply.Created, apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Failed:
+		case apply.Created, apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving, apply.Waiting,
+			apply.Failed:
 		}
 	}
 	notices = append(notices, transition(pass.Memcached.Status, now)...)

@@ -28,15 +28,17 @@ func Kinds() []Kind {
 	return []Kind{
 		{serviceKind, func() client.Object { return &corev1.Service{} }},
 		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
-		{policyKind, func() client.Object { return &networkingv1.NetworkPolicy{} }},
+		{PolicyKind, func() client.Object { return &networkingv1.NetworkPolicy{} }},
 		{budgetKind, func() client.Object { return &policyv1.PodDisruptionBudget{} }},
 	}
 }
 
 var (
-	policyKind  = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 	budgetKind  = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+
+	// PolicyKind is the kind of the object that says who may reach the Pods.
+	PolicyKind = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 
 	// DeploymentKind is the kind of the object that runs the nodes.
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")

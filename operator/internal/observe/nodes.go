@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -23,6 +25,9 @@ type Node struct {
 	// Unplaced says that the scheduler found no machine for the Pod.
 	Unplaced bool
 
+	// Ports are those that other Pods can reach it on.
+	Ports names.Ports
+
 	// Trouble says in the cluster's words why the Pod does not come up; empty means that it does, or may yet.
 	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
 	Trouble string
@@ -31,9 +36,21 @@ type Node struct {
 // PodIndex finds the Pods of a Memcached by its name. A namespace may hold thousands of others.
 const PodIndex = "memcached"
 
-// MemcachedOf returns the name of the Memcached that a Pod is of, by the label that the Deployment's selector needs
-// anyway.
+// MemcachedOf returns the name of the Memcached that a trimmed Pod belongs to; empty means none.
 func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
+
+// memcachedOf returns the name of the Memcached that a Pod belongs to. The labels alone don't decide, as anybody may
+// give them to a Pod: its controller must be a ReplicaSet of the Memcached's Deployment. The Deployment controller names
+// these after the Deployment and the hash of their template.
+func memcachedOf(pod *corev1.Pod) string {
+	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOf(pod)
+	if controller == nil || controller.Kind != "ReplicaSet" ||
+		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
+		controller.Name != instance+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
+		return ""
+	}
+	return instance
+}
 
 // nodesOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,
 // such as evicted ones.
@@ -44,7 +61,7 @@ func nodesOf(pods []corev1.Pod) []Node {
 		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			nodes = append(nodes, Node{
 				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
-				Unplaced: isUnplaced(pod), Trouble: trouble(pod),
+				Unplaced: isUnplaced(pod), Ports: portsOf(pod), Trouble: trouble(pod),
 			})
 		}
 	}
@@ -54,6 +71,17 @@ func nodesOf(pods []corev1.Pod) []Node {
 
 func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// openPorts are the ports of all Pods that have not ended. A Pod that is being deleted goes on to answer for a while.
+func openPorts(pods []corev1.Pod) names.Ports {
+	var open names.Ports
+	for i := range pods {
+		if !hasEnded(&pods[i]) {
+			open |= portsOf(&pods[i])
+		}
+	}
+	return open
 }
 
 func oldest(pods []corev1.Pod) time.Time {
@@ -142,7 +170,8 @@ func TrimPod(object any) (any, error) {
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
 	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
 	trimmed.DeletionTimestamp = pod.DeletionTimestamp
-	trimmed.Labels = map[string]string{names.LabelInstance: MemcachedOf(pod)}
+	trimmed.Labels = map[string]string{names.LabelInstance: memcachedOf(pod)}
+	trimmed.Spec.Containers = declared[portsOf(pod)]
 	trimmed.Status.Phase = pod.Status.Phase
 	trimmed.Status.Conditions = telling(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)

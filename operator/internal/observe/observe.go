@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // Snapshot is what there was of a Memcached at one moment.
@@ -31,6 +33,8 @@ type Snapshot struct {
 
 	// Progressed is when the last of the Pods that are ready became so; zero where none is.
 	Progressed time.Time
+	// OpenPorts are those on which any memcached Pod can be reached that has not ended, terminating Pods among them.
+	OpenPorts names.Ports
 
 	// TLS and Auth are the Secrets that the spec names; nil where it names none.
 	TLS, Auth *Secret
@@ -40,6 +44,15 @@ type Snapshot struct {
 func (s Snapshot) Deployment() *appsv1.Deployment {
 	deployment, _ := s.Children[DeploymentKind.GroupKind()].(*appsv1.Deployment)
 	return deployment
+}
+
+// Current is what the plan goes by.
+func (s Snapshot) Current() plan.Current {
+	current := plan.Current{Deployment: s.Deployment(), SecretsUsable: s.Usable(), OpenPorts: s.OpenPorts}
+	for _, node := range s.Nodes {
+		current.Pods = append(current.Pods, node.Ports)
+	}
+	return current
 }
 
 // Collector reads what is there.
@@ -53,12 +66,9 @@ type Collector struct {
 	Secrets *Secrets
 }
 
-// Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names. Where there
-// are nodes and no Deployment, it looks past the cache: one that has lost our labels still tells what its nodes are
-// made of.
+// Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
-	key := client.ObjectKeyFromObject(mc)
-	children, err := collectChildren(ctx, c.Cache, key, Kinds())
+	children, err := collectChildren(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -66,18 +76,28 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	if err != nil {
 		return Snapshot{}, err
 	}
-	nodes := nodesOf(pods)
-	if _, there := children[DeploymentKind.GroupKind()]; !there && len(nodes) > 0 {
-		hidden, err := collectChildren(ctx, c.Live, key, kindsOf(DeploymentKind))
-		if err != nil {
-			return Snapshot{}, err
-		}
-		maps.Copy(children, hidden)
+	snapshot := Snapshot{
+		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
+		Progressed: progressed(pods),
+		TLS:        c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}
-	return Snapshot{
-		Children: children, Nodes: nodes, Oldest: oldest(pods), Progressed: progressed(pods),
-		TLS: c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
-	}, nil
+	if !needsLiveDeployment(mc, snapshot) {
+		return snapshot, nil
+	}
+	live, err := collectChildren(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))
+	if err != nil {
+		return Snapshot{}, err
+	}
+	maps.Copy(snapshot.Children, live)
+	return snapshot, nil
+}
+
+// needsLiveDeployment tells whether the Deployment has to be read past the cache: one that has lost our labels is not in
+// it, though there are Pods, and the cache holds no managed fields, which tell whether the operator wrote what is recorded
+// there.
+func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
+	deployment := snapshot.Deployment()
+	return deployment == nil && len(snapshot.Nodes) > 0 || !plan.IsRecorded(mc, deployment)
 }
 
 func collectChildren(

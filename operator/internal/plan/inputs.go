@@ -24,21 +24,22 @@ const (
 	OpenShift Platform = "OpenShift"
 )
 
-// Inputs are what the Pods are made of beside the spec. They come with the operator. An input that the spec says
-// itself is of no account, and left out.
+// Inputs are what the Pods are made of beside the spec. They come with the operator. All of them are recorded, also those
+// that the spec names itself at the time: a spec that spells out what runs changes nothing, nor does one that leaves it
+// to the operator again.
 type Inputs struct {
 	// Revision is that of the way from a spec to a Pod template, through this package and render. A change there that
 	// makes another template of the same spec, or a new input, is a new revision; the old one stays for those who have
 	// it.
 	Revision int `json:"revision"`
 
-	// Image is the memcached image.
+	// Image is the memcached image of a spec that names none.
 	Image string `json:"image,omitempty"`
 
-	// Agent is the image of the agent. Where a cache has none, it is left out.
+	// Agent is the image of the agent.
 	Agent string `json:"agent,omitempty"`
 
-	// Architectures are the kubernetes.io/arch values that memcached Pods may run on; none means any.
+	// Architectures are the kubernetes.io/arch values of a spec that names none; none means any.
 	Architectures []string `json:"architectures,omitempty"`
 
 	// Platform decides what user memcached runs as.
@@ -49,6 +50,10 @@ type Inputs struct {
 type Defaults struct {
 	// Revisions are those of the template that render knows, the newest last.
 	Revisions []int
+
+	// Hash returns the hash of the Pod template that render makes of a plan. It is the same for templates that differ
+	// only in the order of sets or in the spelling of quantities.
+	Hash func(Plan) string
 
 	// Image is that of a spec that names none.
 	Image string
@@ -67,46 +72,82 @@ type Defaults struct {
 	AwaitTurn bool
 }
 
-// inputs are the defaults that a spec leaves open.
-func (d Defaults) inputs(spec cachev1.MemcachedSpec) Inputs {
-	inputs := Inputs{Revision: d.Revisions[len(d.Revisions)-1], Platform: d.Platform}
-	if spec.Image == "" {
-		inputs.Image = d.Image
+func (d Defaults) inputs() Inputs {
+	return Inputs{
+		Revision: d.Revisions[len(d.Revisions)-1], Image: d.Image, Agent: d.AgentImage,
+		Architectures: d.Architectures, Platform: d.Platform,
 	}
-	if needsAgent(spec) {
-		inputs.Agent = d.AgentImage
-	}
-	if len(spec.Architectures) == 0 {
-		inputs.Architectures = d.Architectures
-	}
-	return inputs
 }
 
-// choose decides what the Pods are made of: of the same as before, until the user lets something newer in. Nodes that
-// are replaced lose what they hold, and an upgrade of the operator is no reason for that. It also returns what waits.
-func choose(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (Record, []string, error) {
-	now := Record{
-		Inputs: defaults.inputs(mc.Spec), Spec: specHash(mc.Spec),
-		Requested: mc.Annotations[cachev1.AnnotationUpdateRequested],
-	}
-	before, known := recordOf(mc.Spec, live, now)
+// Current is what exists of a cache.
+type Current struct {
+	// Deployment is the one with the Memcached's name; nil if there is none. It has its managed fields unless IsRecorded.
+	Deployment *appsv1.Deployment
+
+	// SecretsUsable tells whether new Pods can start with what the Secrets hold that the spec names.
+	SecretsUsable bool
+
+	// OpenPorts are the ports of any Pod, terminating ones among them.
+	OpenPorts names.Ports
+
+	// Pods are the ports of each Pod that is not terminating.
+	Pods []names.Ports
+}
+
+// choose decides what the Pods are made of: of the same as before, until the spec replaces them anyway or the user asks
+// for what is newer. Pods that are replaced lose their items, and an upgrade of the operator is no reason for that.
+func choose(
+	mc *cachev1.Memcached, current Current, defaults Defaults, before Record, known bool,
+) (Plan, error) {
+	now := Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
 	if !known {
-		return now, nil, platformProblem(defaults)
+		if err := platformProblem(defaults); err != nil {
+			return Plan{}, err
+		}
+		return compute(mc, current, defaults, now)
 	}
+	before, now = completed(before, now)
+	if updates(mc.Spec, before, now, defaults) || !slices.Contains(defaults.Revisions, before.Revision) {
+		return compute(mc, current, defaults, now) // An older operator does not know what a newer one makes.
+	}
+	p, err := compute(mc, current, defaults, before)
+	if err == nil && before.Template != "" && p.Record.Template != before.Template {
+		return compute(mc, current, defaults, now)
+	}
+	p.Waiting = waiting(leftOpen(mc.Spec, before.Inputs), leftOpen(mc.Spec, now.Inputs))
+	return p, err
+}
+
+// completed fills in what one of two records lacks and the other one has.
+func completed(before, now Record) (Record, Record) {
+	before.Image = cmp.Or(before.Image, now.Image)
+	before.Agent = cmp.Or(before.Agent, now.Agent)
 	now.Platform = cmp.Or(now.Platform, before.Platform)
 	now.Requested = cmp.Or(now.Requested, before.Requested)
 	if sameSet(now.Architectures, before.Architectures) {
-		now.Architectures = before.Architectures // Another order is no other choice, but would be another template.
+		now.Architectures = before.Architectures // Another order is no other choice.
 	}
-	if letsIn(mc.Spec, before, now, defaults) || !slices.Contains(defaults.Revisions, before.Revision) {
-		return now, nil, nil // What a newer operator makes, an older one it was put back to does not know.
-	}
-	return before, waiting(before.Inputs, now.Inputs), nil
+	return before, now
 }
 
-func letsIn(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
+// updates tells whether the user wants what is newer, whatever the spec makes of it.
+func updates(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
 	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.AwaitTurn
-	return automatic || before.Spec != now.Spec || before.Requested != now.Requested
+	return automatic || before.Requested != now.Requested
+}
+
+// leftOpen are the inputs that a spec does not name itself.
+func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
+	if spec.Image != "" {
+		inputs.Image = ""
+	}
+	if !needsAgent(spec) {
+		inputs.Agent = ""
+	}
+	if len(spec.Architectures) > 0 {
+		inputs.Architectures = nil
+	}
+	return inputs
 }
 
 // platformProblem keeps Pods from being made the wrong way where nothing tells the right one.

@@ -16,19 +16,20 @@ import (
 
 // newer are the defaults of an operator that differs in all that Pods are made of.
 var newer = Defaults{
-	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
+	Revisions: []int{1, 2}, Hash: hashed, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
 	Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
 }
 
-// deployedBy is the Deployment of a Memcached as an operator with the given defaults made it.
+// deployedBy is the Deployment of a Memcached as an operator with the given defaults made it, and the status that it left.
 func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.Deployment {
 	t.Helper()
-	p, err := Compute(mc, nil, defaults)
+	p, err := Compute(mc, nothing, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
 	live := &appsv1.Deployment{}
 	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
+	mc.Status.TemplateInputs = p.Record.Encode()
 	return live
 }
 
@@ -69,6 +70,14 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 			change: func(mc *cachev1.Memcached) { mc.Spec.Memory = new(resource.MustParse("1024Mi")) },
 			want:   old, waits: everythingWaits,
 		},
+		"the spec spells out what runs": {
+			change: func(mc *cachev1.Memcached) {
+				mc.Spec.Image, mc.Spec.Threads = defaults.Image, new(int32(4))
+				mc.Spec.PodMetadata, mc.Spec.Placement = &cachev1.PodMetadata{}, &cachev1.Placement{}
+				mc.Spec.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsEnabled}
+			},
+			want: old, waits: everythingWaits[1:],
+		},
 		"a field changed that replaces the nodes": {
 			change: func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(5)) },
 			want:   now,
@@ -81,16 +90,16 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 		"the operator has the same defaults": {operator: func(d *Defaults) { *d = defaults }, want: old},
 		"the spec names the image": {
 			before: func(mc *cachev1.Memcached) { mc.Spec.Image = "mine" },
-			want:   Inputs{Revision: 1, Agent: old.Agent, Architectures: old.Architectures, Platform: Kubernetes}, waits: everythingWaits[1:],
+			want:   old, waits: everythingWaits[1:],
 		},
 		"the spec names the architectures": {
 			before:   func(mc *cachev1.Memcached) { mc.Spec.Architectures = []cachev1.Architecture{"amd64"} },
 			operator: func(d *Defaults) { d.Platform, d.Revisions = Kubernetes, []int{1} },
-			want:     Inputs{Revision: 1, Image: old.Image, Agent: old.Agent, Platform: Kubernetes}, waits: everythingWaits[:2],
+			want:     old, waits: everythingWaits[:2],
 		},
 		"there is no agent": {
 			before: func(mc *cachev1.Memcached) { mc.Spec.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled} },
-			want:   Inputs{Revision: 1, Image: old.Image, Architectures: old.Architectures, Platform: Kubernetes},
+			want:   old,
 			waits:  append(everythingWaits[:1:1], everythingWaits[2:]...),
 		},
 		"the spec names the image no longer": {
@@ -124,7 +133,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 			change(mc, tc.change)
 			operator := newer
 			change(&operator, tc.operator)
-			p, err := Compute(mc, live, operator)
+			p, err := Compute(mc, currently(live), operator)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +157,7 @@ func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
 	older, other := defaults, defaults
 	older.Architectures, other.Architectures = []string{"amd64", "arm64"}, []string{"arm64", "amd64"}
 	mc := memcachedWith(cachev1.MemcachedSpec{UpdatePolicy: cachev1.UpdateAutomatic})
-	p, err := Compute(mc, deployedBy(t, mc, older), other)
+	p, err := Compute(mc, currently(deployedBy(t, mc, older)), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +169,7 @@ func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
 func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	unknown := defaults
 	unknown.Platform, unknown.Unknown = "", errors.New("no answer")
-	_, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nil, unknown)
+	_, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nothing, unknown)
 	if err == nil || !strings.Contains(err.Error(), "find out whether this is OpenShift") || !errors.Is(err, unknown.Unknown) {
 		t.Errorf("got %v, want an error that says what is waited for, and why", err)
 	}
@@ -169,10 +178,10 @@ func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 // TestARequestIsHonouredOnce also when it changes nothing: it must not let in what comes later.
 func TestARequestIsHonouredOnce(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{})
+	live := deployedBy(t, mc, defaults)
 	mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "monday"}
-	live := deployedBy(t, memcachedWith(cachev1.MemcachedSpec{}), defaults)
 	for _, operator := range []Defaults{defaults, newer} {
-		p, err := Compute(mc, live, operator)
+		p, err := Compute(mc, currently(live), operator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,5 +189,6 @@ func TestARequestIsHonouredOnce(t *testing.T) {
 			t.Errorf("image %s, honoured %q", p.Image, p.Record.Requested)
 		}
 		live.Annotations[names.AnnotationTemplateInputs] = p.Record.Encode()
+		mc.Status.TemplateInputs = p.Record.Encode()
 	}
 }

@@ -4,7 +4,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -46,8 +45,23 @@ type Plan struct {
 	// Agent is the agent beside memcached; nil means that there is none.
 	Agent *Agent
 
-	// Record goes onto the Deployment. Its revision is that of the template.
+	// Record goes onto the Deployment. Its revision is that of the template; zero if nothing is known of a template that is
+	// kept.
 	Record Record
+
+	// Template is what becomes of the Pod template.
+	Template TemplateChange
+
+	// Deployed is the Deployment that exists; nil if there is none. Its Pod template is kept, or its order of sets.
+	Deployed *appsv1.Deployment
+
+	// Endpoint is what a sharding client is given: a name and a port.
+	Endpoint string
+
+	// ServicePorts are those of the Service: what clients use, the one of the endpoint first, and what Pods listen on that
+	// are still to be replaced. AgentMetrics tells whether any of these Pods serves metrics.
+	ServicePorts []Port
+	AgentMetrics bool
 
 	// Waiting is what the nodes would be made of otherwise, had the user let it in.
 	Waiting []string
@@ -70,6 +84,20 @@ type Plan struct {
 	Service     cachev1.Service
 }
 
+// TemplateChange is what becomes of the Pod template of the Deployment.
+type TemplateChange int
+
+const (
+	// RenderTemplate makes it what the plan says.
+	RenderTemplate TemplateChange = iota
+
+	// KeepTemplate leaves it as it is. The rest of the Deployment becomes what the plan says.
+	KeepTemplate
+
+	// NoTemplate makes no Deployment yet.
+	NoTemplate
+)
+
 // NetworkPolicy says who may reach the nodes.
 type NetworkPolicy struct {
 	From        []networkingv1.NetworkPolicyPeer // none means all
@@ -90,18 +118,20 @@ type Rollout struct {
 // DefaultProgressDeadlineSeconds is the API server's own default for a Deployment.
 const DefaultProgressDeadlineSeconds = 600
 
-// Endpoint is what a sharding client is given.
-func (p Plan) Endpoint() string {
-	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, p.ClientPorts()[0].Number)
+// Compute returns what the cache is to be, or an *InvalidSpec. What exists decides what its Pods are made of, and which
+// ports stay open meanwhile.
+func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, error) {
+	before, known := recorded(mc, current.Deployment)
+	p, err := choose(mc, current, defaults, before, known)
+	p.Hold = mustHold(mc, current.Deployment)
+	if err == nil && !current.SecretsUsable {
+		p.waitForSecrets(current, before)
+	}
+	return p, err
 }
 
-// Compute returns what the cache is to be, or an *InvalidSpec. The Deployment that there is, if any, tells what its
-// Pods are made of.
-func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (Plan, error) {
-	record, waiting, err := choose(mc, live, defaults)
-	if err != nil {
-		return Plan{}, err
-	}
+// compute plans a cache whose Pods are made of what is recorded.
+func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record Record) (Plan, error) {
 	spec := mc.Spec
 	settings := nodeSettings(spec)
 	p := Plan{
@@ -109,7 +139,6 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		Namespace: mc.Namespace,
 		UID:       mc.UID,
 		Suspended: spec.Suspend,
-		Hold:      mustHold(mc, live),
 
 		Size:        orDefault(spec.Size, 1),
 		Image:       cmp.Or(spec.Image, record.Image),
@@ -122,7 +151,7 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		AuthSecret:  orZero(spec.Auth).SecretName,
 		Agent:       agent(spec, record),
 		Record:      record,
-		Waiting:     waiting,
+		Deployed:    current.Deployment,
 
 		Architectures:          architectures(spec, record),
 		PreferredArchitectures: spec.PreferredArchitectures,
@@ -135,7 +164,24 @@ func Compute(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 		Service:       orZero(spec.Service),
 	}
 	p.Disruption = disruption(spec, p.Size)
-	return p, validate(spec, p)
+	p.setPorts(current)
+	p.Endpoint = p.endpoint(mc.Status.Endpoint, current.Pods)
+	if err := validate(spec, p); err != nil {
+		return p, err
+	}
+	p.Record.Template = defaults.Hash(p)
+	return p, nil
+}
+
+// waitForSecrets keeps a Pod template from being written that new Pods could not start with. The rest of the cache does
+// not wait: its size, and who may reach it.
+func (p *Plan) waitForSecrets(current Current, before Record) {
+	switch {
+	case current.Deployment == nil:
+		p.Template = NoTemplate
+	case before.Template != p.Record.Template:
+		p.Template, p.Record = KeepTemplate, before
+	}
 }
 
 // nodeSettings rounds memory down to memcached's unit; the schema's lower bound keeps it above zero.

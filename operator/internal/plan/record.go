@@ -6,17 +6,21 @@ import (
 	"encoding/json"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Record is what the Deployment carries, as an annotation, so that the next operator makes the Pods of the same.
+// Record is what the Pods are made of. The Deployment carries it as an annotation, and the Memcached in its status, so
+// that the next operator makes the Pods of the same.
 type Record struct {
 	Inputs
 
-	// Spec is the hash of the part of the spec that the Pods depend on.
-	Spec string `json:"spec"`
+	// Template is the hash of the Pod template that was rendered. A spec that renders another one replaces the Pods. The
+	// operator 0.1.0 did not record it.
+	Template string `json:"template,omitempty"`
 
 	// Requested is the value of cachev1.AnnotationUpdateRequested that was honoured last.
 	Requested string `json:"updateRequested,omitempty"`
@@ -25,21 +29,17 @@ type Record struct {
 // sumField is the field of an encoded record that tells whether somebody changed another one by hand.
 const sumField = "sum"
 
-// Encode returns the text of the annotation: JSON, the same for the same record.
+// Encode returns the record as JSON, the same for the same record.
 func (r Record) Encode() string {
-	content, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // Strings and numbers.
-	}
 	fields := map[string]any{}
-	if err := json.Unmarshal(content, &fields); err != nil {
+	if err := json.Unmarshal(mustEncode(r), &fields); err != nil {
 		panic(err) // It was just encoded.
 	}
 	fields[sumField] = sum(fields)
 	return string(mustEncode(fields))
 }
 
-// decodeRecord reads the annotation. What was not written by an operator, or was changed since, is no record.
+// decodeRecord reads an encoded record. What was not written by an operator, or was changed since, is no record.
 func decodeRecord(text string) (Record, bool) {
 	fields := map[string]any{}
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
@@ -52,29 +52,12 @@ func decodeRecord(text string) (Record, bool) {
 		return Record{}, false
 	}
 	known := record.Platform == Kubernetes || record.Platform == OpenShift
-	return record, known && record.Revision > 0 && record.Spec != ""
+	return record, known && record.Revision > 0
 }
 
 // sum is over all fields, also those that only a newer operator knows.
 func sum(fields map[string]any) string {
 	return shortHash(mustEncode(fields))
-}
-
-// specHash covers each field that the Pods depend on, and each that is yet to come: what is left out here is known not
-// to replace a node. Optional fields that are not set do not change it.
-func specHash(spec cachev1.MemcachedSpec) string {
-	spec.Size, spec.Suspend, spec.UpdatePolicy = nil, false, ""
-	spec.Disruption, spec.Metadata, spec.Service, spec.NetworkPolicy = nil, nil, nil, nil
-	spec.Rollout = drain(spec.Rollout)
-	return shortHash(mustEncode(spec))
-}
-
-// drain is the part of a rollout that the Pods depend on.
-func drain(rollout *cachev1.Rollout) *cachev1.Rollout {
-	if rollout == nil || rollout.DrainSeconds == nil {
-		return nil
-	}
-	return &cachev1.Rollout{DrainSeconds: rollout.DrainSeconds}
 }
 
 func mustEncode(value any) []byte {
@@ -90,22 +73,34 @@ func shortHash(content []byte) string {
 	return hex.EncodeToString(hash[:8])
 }
 
-// isWhole tells whether a record holds all that the spec leaves open.
-func (r Record) isWhole(spec cachev1.MemcachedSpec) bool {
-	return (spec.Image != "" || r.Image != "") && (!needsAgent(spec) || r.Agent != "")
+// recorded returns what the Pods of a Memcached are made of. The status holds it, and the annotation of the Deployment:
+// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Nothing is
+// concluded from the Pod template, which anybody may have changed.
+func recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
+	if !IsRecorded(mc, live) && live != nil && ownsRecord(live.ManagedFields) {
+		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {
+			return record, true
+		}
+	}
+	return decodeRecord(mc.Status.TemplateInputs)
 }
 
-// recordOf returns what the Pods of a Deployment are made of. Where the annotation does not tell, the Pod template
-// does, as far as the spec leaves it open.
-func recordOf(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Record) (Record, bool) {
-	if live == nil {
-		return Record{}, false
+// IsRecorded tells whether the status and the annotation of the Deployment agree on what the Pods are made of. If not,
+// the managed fields of the Deployment are needed to decide between them.
+func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
+	return live == nil || live.Annotations[names.AnnotationTemplateInputs] == mc.Status.TemplateInputs
+}
+
+var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
+
+// ownsRecord tells whether the operator is a field manager of the annotation, and nobody wrote another value since.
+func ownsRecord(managed []metav1.ManagedFieldsEntry) bool {
+	for _, entry := range managed {
+		fields := &fieldpath.Set{}
+		if entry.Manager == names.FieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply &&
+			entry.FieldsV1 != nil && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil && fields.Has(recordPath) {
+			return true
+		}
 	}
-	record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs])
-	if ok && (record.isWhole(spec) || record.Spec != now.Spec) {
-		return record, true
-	}
-	record = now
-	record.Inputs, ok = recovered(spec, live.Spec.Template, now.Inputs)
-	return record, ok && record.Platform != ""
+	return false
 }

@@ -23,26 +23,6 @@ type Agent struct {
 	Resources corev1.ResourceRequirements
 }
 
-// Port is a port that clients use.
-type Port struct {
-	Name   string
-	Number int32
-}
-
-// ClientPorts are the ports that clients can reach, the one of the endpoint first.
-func (p Plan) ClientPorts() []Port {
-	plaintext := Port{Name: names.Port, Number: p.Memcached.Port}
-	secured := p.Memcached.TLS
-	if secured == nil {
-		return []Port{plaintext}
-	}
-	ports := []Port{{Name: names.TLSPort, Number: secured.Port}}
-	if secured.Plaintext {
-		ports = append(ports, plaintext)
-	}
-	return ports
-}
-
 // tlsSettings has memcached ask clients for a certificate only if the spec says so. Otherwise the CA, which
 // cert-manager puts into each Secret, is of no account.
 func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {

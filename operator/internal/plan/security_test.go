@@ -21,12 +21,12 @@ func TestTheEndpointIsThatOfTLSWhereThereIsTLS(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls}), nil, defaults)
+			p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls}), nothing, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.ports, p.ClientPorts()); diff != "" || p.Endpoint() != tc.endpoint {
-				t.Errorf("endpoint %s; ports (-want +got):\n%s", p.Endpoint(), diff)
+			if diff := cmp.Diff(tc.ports, p.ClientPorts()); diff != "" || p.Endpoint != tc.endpoint {
+				t.Errorf("endpoint %s; ports (-want +got):\n%s", p.Endpoint, diff)
 			}
 		})
 	}
@@ -39,7 +39,7 @@ func TestWhatMemcachedAsksOfCertificates(t *testing.T) {
 		cachev1.ClientAuthRequest: {ClientCA: "/etc/memcached/tls/ca.crt"},
 		cachev1.ClientAuthRequire: {ClientCA: "/etc/memcached/tls/ca.crt", Require: true},
 	} {
-		p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{ClientAuth: clientAuth}}), nil, defaults)
+		p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{ClientAuth: clientAuth}}), nothing, defaults)
 		if err != nil {
 			t.Fatal(err)
 		}

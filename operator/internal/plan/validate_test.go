@@ -103,7 +103,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Compute(memcachedWith(tc.spec), nil, defaults)
+			_, err := Compute(memcachedWith(tc.spec), nothing, defaults)
 			if _, ok := errors.AsType[*InvalidSpec](err); !ok {
 				t.Fatalf("got %v, want an InvalidSpec", err)
 			}

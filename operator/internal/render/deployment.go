@@ -14,7 +14,6 @@ func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
 		WithLabels(labelsWith(p, p.Metadata.Labels)).
 		WithAnnotations(p.Metadata.Annotations).
-		WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().
 			WithReplicas(p.Size).
@@ -25,6 +24,9 @@ func deployment(p plan.Plan) Object {
 					WithMaxSurge(p.Rollout.MaxSurge).
 					WithMaxUnavailable(p.Rollout.MaxUnavailable))).
 			WithTemplate(template(p)))
+	if p.Record.Revision > 0 {
+		deployment.WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()})
+	}
 	if p.Rollout.MinReadySeconds > 0 { // The API server does not keep a zero, so it must not be sent.
 		deployment.Spec.WithMinReadySeconds(p.Rollout.MinReadySeconds)
 	}

@@ -23,10 +23,10 @@ import (
 func FuzzAnyPlanGivesObjects(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
-	defaults := plan.Defaults{Revisions: Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: Revisions(), Hash: Hash, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		mc := arbitrary.Memcached(arbitrary.Filler(data))
-		planned, err := plan.Compute(mc, nil, defaults)
+		planned, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
 		if err != nil {
 			return
 		}
@@ -36,7 +36,7 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 			"NetworkPolicy": &networkingv1.NetworkPolicy{},
 		}
 		for i, text := range encoded(t, planned) {
-			decode(t, text, kinds[Objects(planned)[i].Kind])
+			decodeStrictly(t, text, kinds[Objects(planned)[i].Kind])
 		}
 		selectsItsPods(t, service, deployment, budget)
 		for _, container := range deployment.Spec.Template.Spec.Containers {
@@ -45,7 +45,7 @@ func FuzzAnyPlanGivesObjects(f *testing.F) {
 		if err := memcached.CheckArguments(planned.Memcached.ExtraArguments); err != nil {
 			t.Errorf("arguments that are refused got through: %v", err)
 		}
-		later, err := plan.Compute(mc, deployment, defaults)
+		later, err := plan.Compute(mc, plan.Current{Deployment: deployment, SecretsUsable: true}, defaults)
 		if diff := cmp.Diff(encoded(t, planned), encoded(t, later)); diff != "" {
 			t.Errorf("what is there is rendered otherwise (-first +then): %v\n%s", err, diff)
 		}
@@ -65,7 +65,7 @@ func encoded(t *testing.T, p plan.Plan) []string {
 	return texts
 }
 
-func decode(t *testing.T, text string, into any) {
+func decodeStrictly(t *testing.T, text string, into any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()

@@ -11,15 +11,16 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. The
+// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. These are
+// the ports of all Pods that exist, also of those that a rollout is still to replace. The
 // kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would
 // cut off what others inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
 		WithPolicyTypes(networkingv1.PolicyTypeIngress).
-		WithIngress(ingress(p.NetworkPolicy.From, p.ClientPorts()...))
-	if p.Agent != nil && p.Agent.Metrics {
+		WithIngress(ingress(p.NetworkPolicy.From, p.ServicePorts...))
+	if p.AgentMetrics {
 		metrics := plan.Port{Name: names.MetricsPort, Number: names.MetricsPortNumber}
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -19,7 +20,7 @@ import (
 // others are defaults that differ from those of the golden files in all that may differ.
 func others(live *appsv1.Deployment) plan.Defaults {
 	others := plan.Defaults{
-		Revisions: Revisions(), Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
+		Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
 		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next",
 	}
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser == nil {
@@ -28,12 +29,32 @@ func others(live *appsv1.Deployment) plan.Defaults {
 	return others
 }
 
-// records are what may become of the annotation on the Deployment.
-var records = map[string]func(*appsv1.Deployment){
-	"as it was written": func(*appsv1.Deployment) {},
-	"gone":              func(d *appsv1.Deployment) { d.Annotations, d.Labels = nil, nil },
-	"changed by hand":   func(d *appsv1.Deployment) { d.Annotations[names.AnnotationTemplateInputs] = `{"revision":1}` },
+// records are what may become of the record on the Deployment, and of the one in the status, until an operator takes the
+// Deployment over.
+var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
+	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
+		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
+	},
+	"on the Deployment alone, by us": func(_ *cachev1.Memcached, live *appsv1.Deployment) {
+		live.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: names.FieldOwner, Operation: metav1.ManagedFieldsOperationApply,
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateInputs + `":{}}}}`),
+		}}
+	},
+	"in the status alone": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
+		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
+		live.Annotations, live.Labels = nil, nil
+	},
+	"changed on the Deployment by another client": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
+		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
+		live.Annotations[names.AnnotationTemplateInputs] = theirRecord
+	},
 }
+
+// theirRecord is one that looks as the operator's own.
+var theirRecord = plan.Record{Inputs: plan.Inputs{
+	Revision: 1, Image: "registry.example.com/theirs:1", Agent: "registry.example.com/theirs:1", Platform: plan.OpenShift,
+}}.Encode()
 
 func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 	versions, err := filepath.Glob("testdata/released/*/deployment")
@@ -49,7 +70,7 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 		for _, file := range files {
 			for record, damage := range records {
 				if diff := rerendered(t, filepath.Dir(deployments), filepath.Base(file), damage); diff != "" {
-					t.Errorf("%s, with the record %s, replaces the nodes (-released +today):\n%s", file, record, diff)
+					t.Errorf("%s, with the record %s, replaces the Pods (-released +today):\n%s", file, record, diff)
 				}
 			}
 		}
@@ -58,23 +79,28 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 
 func TestAnotherTemplateOfAReleasedRevisionIsNoticed(t *testing.T) {
 	replaceTemplate(t, 1, slower)
-	if diff := rerendered(t, "testdata", "placement.yaml", records["as it was written"]); diff == "" {
+	if diff := rerendered(t, "testdata", "placement.yaml", records["in both places"]); diff == "" {
 		t.Error("the template of revision 1 is another one, and that is not noticed")
 	}
 }
 
 // rerendered takes a Deployment of another operator over, and tells what becomes of its Pod template.
-func rerendered(t *testing.T, dir, file string, damage func(*appsv1.Deployment)) string {
+func rerendered(t *testing.T, dir, file string, damage func(*cachev1.Memcached, *appsv1.Deployment)) string {
 	t.Helper()
 	mc, live := &cachev1.Memcached{}, &appsv1.Deployment{}
 	readGolden(t, filepath.Join(dir, "memcached", file), mc)
 	readGolden(t, filepath.Join(dir, "deployment", file), live)
-	damage(live)
-	p, err := plan.Compute(mc, live, others(live))
+	damage(mc, live)
+	p, err := plan.Compute(mc, currently(live), others(live))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return cmp.Diff(live.Spec.Template, renderedTemplate(t, p))
+}
+
+// currently is what exists of a cache with a Deployment.
+func currently(live *appsv1.Deployment) plan.Current {
+	return plan.Current{Deployment: live, SecretsUsable: true}
 }
 
 func readGolden(t *testing.T, path string, into any) {
@@ -130,9 +156,9 @@ func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
 	newest := defaults
 	newest.Revisions = Revisions()
 
-	grace := func(mc *cachev1.Memcached, live *appsv1.Deployment) int64 {
+	grace := func(mc *cachev1.Memcached, current plan.Current) int64 {
 		t.Helper()
-		p, err := plan.Compute(mc, live, newest)
+		p, err := plan.Compute(mc, current, newest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,47 +166,39 @@ func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
 	}
 	mc := memcachedWith(nothing)
 	changed := memcachedWith(func(s *cachev1.MemcachedSpec) { s.Size, s.Threads = new(int32(3)), new(int32(2)) })
-	if got := grace(mc, nil); got != 46 {
+	changed.Status.TemplateInputs = old.Annotations[names.AnnotationTemplateInputs]
+	if got := grace(mc, plan.Current{SecretsUsable: true}); got != 46 {
 		t.Error("a new cache does not get the newest template")
 	}
-	if got := grace(changed, old); got != 46 {
-		t.Error("a change that replaces the nodes does not let the newest template in")
+	if got := grace(changed, currently(old)); got != 46 {
+		t.Error("a change that replaces the Pods does not let the newest template in")
 	}
 	for record, damage := range records {
-		damaged := old.DeepCopy()
-		damage(damaged)
-		if got := grace(mc, damaged); got != 45 {
+		damaged, mc := old.DeepCopy(), mc.DeepCopy()
+		damage(mc, damaged)
+		if got := grace(mc, currently(damaged)); got != 45 {
 			t.Errorf("with the record %s, the cache does not keep its template", record)
 		}
 	}
 }
 
-// TestWhatIsMissingOnAnObjectOfTheNewRevisionIsNotTakenForTheOldOne: the Pods themselves tell their revision.
-func TestWhatIsMissingOnAnObjectOfTheNewRevisionIsNotTakenForTheOldOne(t *testing.T) {
-	replaceTemplate(t, 2, slower)
-	newest := defaults
-	newest.Revisions = Revisions()
-	made := planned(t, nothing, newest)
-	live := &appsv1.Deployment{}
-	live.Spec.Template = renderedTemplate(t, made)
-	p, err := plan.Compute(memcachedWith(nothing), live, others(live))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(made.Record.Inputs, p.Record.Inputs); diff != "" {
-		t.Errorf("what the Pods are made of (-before +after):\n%s", diff)
-	}
-}
-
-func TestADeploymentOfSomebodyElsesMakingTellsNothing(t *testing.T) {
-	theirs := &appsv1.Deployment{}
-	theirs.Labels = names.Selector("cache") // As the Operator SDK tutorial's operator has it.
-	theirs.Spec.Template.Spec.Containers = []corev1.Container{{Name: names.Container, Image: "memcached:1.4.36"}}
-	p, err := plan.Compute(memcachedWith(nothing), theirs, defaults)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Image != defaults.Image || len(p.Waiting) > 0 {
-		t.Errorf("image %s, and %v waits", p.Image, p.Waiting)
+// TestNothingIsLearnedFromWhatOthersWrote: neither a record that another client wrote nor an image in the Pod template
+// becomes what the Pods are made of.
+func TestNothingIsLearnedFromWhatOthersWrote(t *testing.T) {
+	for name, annotations := range map[string]map[string]string{
+		"a record of theirs": {names.AnnotationTemplateInputs: theirRecord},
+		"no record":          nil,
+	} {
+		theirs := &appsv1.Deployment{}
+		theirs.Annotations, theirs.Labels = annotations, names.Selector("cache")
+		theirs.Spec.Template.Annotations = map[string]string{names.AnnotationTemplateRevision: "1"}
+		theirs.Spec.Template.Spec.Containers = []corev1.Container{{Name: names.Container, Image: "registry.example.com/theirs:1"}}
+		p, err := plan.Compute(memcachedWith(nothing), currently(theirs), defaults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Image != defaults.Image || len(p.Waiting) > 0 {
+			t.Errorf("%s: image %s, and %v waits", name, p.Image, p.Waiting)
+		}
 	}
 }

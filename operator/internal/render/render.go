@@ -26,15 +26,16 @@ type Object struct {
 	Metadata *metav1ac.ObjectMetaApplyConfiguration
 }
 
-// Objects returns the children of a planned cache in the order in which they are applied: the Service first,
-// so that the name resolves as soon as a node is ready.
+// Objects returns the children of a planned cache in the order in which they are applied: the Service first, so that the
+// name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is open to everybody, or closed to its
+// clients, for a moment.
 func Objects(p plan.Plan) []Object {
-	objects := []Object{
-		service(p),
-		deployment(p),
-	}
+	objects := []Object{service(p)}
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))
+	}
+	if p.Template != plan.NoTemplate {
+		objects = append(objects, deployment(p))
 	}
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))

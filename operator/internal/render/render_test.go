@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
-	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
+	Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
 	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
 }
 
@@ -40,7 +40,7 @@ func memcachedWith(change func(*cachev1.MemcachedSpec)) *cachev1.Memcached {
 // planned is the plan of a new Memcached.
 func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
 	t.Helper()
-	p, err := plan.Compute(memcachedWith(change), nil, defaults)
+	p, err := plan.Compute(memcachedWith(change), plan.Current{SecretsUsable: true}, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func BenchmarkPlanAndRender(b *testing.B) {
 	mc := memcachedWith(nothing)
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := plan.Compute(mc, nil, defaults)
+		p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -23,8 +23,17 @@ func Revisions() []int {
 	return slices.Sorted(maps.Keys(templates))
 }
 
-// template is that of the planned revision, which it names.
+// template is the Pod template of the Deployment: the one that is deployed, if it is to be kept, with all that others have
+// set in it; else that of the plan.
 func template(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+	if p.Template == plan.KeepTemplate {
+		return configuration[corev1ac.PodTemplateSpecApplyConfiguration](p.Deployed.Spec.Template)
+	}
+	return inOrderOf(p.Deployed, rendered(p))
+}
+
+// rendered is the Pod template of the planned revision, which it names.
+func rendered(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return templates[p.Record.Revision](p).WithAnnotations(map[string]string{
 		names.AnnotationTemplateRevision: strconv.Itoa(p.Record.Revision),
 	})

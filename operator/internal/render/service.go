@@ -21,7 +21,7 @@ func service(p plan.Plan) Object {
 			WithType(corev1.ServiceTypeClusterIP).
 			WithClusterIP(corev1.ClusterIPNone).
 			WithSelector(names.Selector(p.Name)))
-	for _, port := range p.ClientPorts() {
+	for _, port := range p.ServicePorts {
 		service.Spec.WithPorts(corev1ac.ServicePort().
 			WithName(port.Name).
 			WithPort(port.Number).

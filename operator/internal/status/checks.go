@@ -72,6 +72,7 @@ var checks = []check{
 func judge(in Input) verdict {
 	for _, check := range checks {
 		if verdict, failed := check(in); failed {
+			verdict.message += exposure(in)
 			return late(in, verdict)
 		}
 	}

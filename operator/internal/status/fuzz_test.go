@@ -39,16 +39,16 @@ func anyPass(filler *randfill.Filler) Input {
 	if now := in.Memcached.Status.Conditions; len(now) > 0 {
 		in.Memcached.Status.Conditions = unique(now)
 	}
-	defaults := plan.Defaults{Revisions: []int{1}, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: []int{1}, Hash: func(plan.Plan) string { return "" }, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	live := &appsv1.Deployment{}
 	filler.Fill(live)
 	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{UID: "uid-1", Controller: new(true)})
-	in.Plan, in.Err = plan.Compute(in.Memcached, live, defaults)
 	filler.Fill(&in.Snapshot.Nodes)
 	filler.Fill(&in.Machines)
 	in.Now = time.Unix(1_700_000_000, 0)
 	filler.Fill(&in.Snapshot.Progressed)
 	in.Snapshot.Children = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
+	in.Plan, in.Err = plan.Compute(in.Memcached, in.Snapshot.Current(), defaults)
 	var broken bool
 	if filler.Fill(&broken); broken {
 		in.Err = errors.Join(in.Err, errors.New("no answer"))

@@ -11,6 +11,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // named is a Secret with the field that names it.
@@ -52,16 +53,19 @@ func secretsAreValid(in Input) (verdict, bool) {
 	return blocked(in, stuck, cachev1.ReasonInvalidSecret, problems)
 }
 
-// blocked says what becomes of the nodes meanwhile.
+// blocked says what becomes of the Pods meanwhile.
 func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
 	if len(problems) == 0 {
 		return verdict{}, false
 	}
-	nodes := "No node is made before"
-	if in.deployment() != nil {
-		nodes = "The nodes that run keep what they have, and nothing else is changed, or put right, before"
+	pods := "No Pod is created before"
+	switch {
+	case in.Plan.Template == plan.KeepTemplate:
+		pods = "The Pods that run are not replaced before, and changes of the spec that need new Pods wait"
+	case in.deployment() != nil:
+		pods = "The Pods that run keep what they have; new Pods can not start before"
 	}
-	return verdict{state, reason, strings.Join(problems, "; ") + ". " + nodes}, true
+	return verdict{state, reason, strings.Join(problems, "; ") + ". " + pods}, true
 }
 
 func certificateHolds(in Input) (verdict, bool) {

@@ -50,9 +50,10 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
-	if in.Plan.Name != "" && (status.Endpoint == "" || in.mayWrite()) { // Nodes that stay as they are keep their port.
-		status.Endpoint = in.Plan.Endpoint()
+	if in.Plan.Name != "" && (status.Endpoint == "" || in.mayWrite()) { // Pods that stay as they are keep their port.
+		status.Endpoint = in.Plan.Endpoint
 	}
+	setTemplate(&status, in)
 	if in.Snapshot.Children != nil {
 		countNodes(&status, in)
 		status.TLS = tlsStatus(in)
@@ -75,7 +76,24 @@ func IsReady(in Input) bool { return judge(in).state == done }
 
 // mayWrite tells whether what is planned is written, too.
 func (in Input) mayWrite() bool {
-	return in.Err == nil && !in.Plan.Suspended && in.Snapshot.Usable()
+	return in.Err == nil && !in.Plan.Suspended
+}
+
+// setTemplate says what the Pods are made of, once the Deployment says so.
+func setTemplate(status *cachev1.MemcachedStatus, in Input) {
+	deployment, _ := in.Report.Of(observe.DeploymentKind.GroupKind())
+	if !deployment.IsMade() || in.Plan.Record.Revision == 0 {
+		return
+	}
+	status.TemplateInputs = in.Plan.Record.Encode()
+	if in.Plan.Template != plan.RenderTemplate {
+		return
+	}
+	status.TemplateRevision = int32(in.Plan.Record.Revision)
+	status.Image, status.AgentImage = in.Plan.Image, ""
+	if in.Plan.Agent != nil {
+		status.AgentImage = in.Plan.Agent.Image
+	}
 }
 
 // countNodes tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
@@ -186,6 +204,10 @@ func Differs(old, now cachev1.MemcachedStatus) bool {
 		old.ReadyReplicas != now.ReadyReplicas ||
 		old.Selector != now.Selector ||
 		old.Endpoint != now.Endpoint ||
+		old.Image != now.Image ||
+		old.AgentImage != now.AgentImage ||
+		old.TemplateRevision != now.TemplateRevision ||
+		old.TemplateInputs != now.TemplateInputs ||
 		!equality.Semantic.DeepEqual(old.TLS, now.TLS) ||
 		!slices.Equal(old.Nodes, now.Nodes) ||
 		!slices.Equal(old.Conditions, now.Conditions)

@@ -1,0 +1,21 @@
+package names
+
+// Ports is a set of ports that a Pod serves.
+type Ports uint8
+
+const (
+	// PlaintextPort is memcached without TLS.
+	PlaintextPort Ports = 1 << iota
+
+	// EncryptedPort is memcached with TLS.
+	EncryptedPort
+
+	// AgentMetricsPort is the agent's metrics.
+	AgentMetricsPort
+
+	// AllPorts are all of these.
+	AllPorts Ports = 1<<iota - 1
+)
+
+// Has tells whether all of the given ports are in the set.
+func (p Ports) Has(ports Ports) bool { return p&ports == ports }

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Port is a port that clients use.
+type Port struct {
+	Name   string
+	Number int32
+}
+
+var (
+	plaintextPort = Port{Name: names.Port, Number: names.PortNumber}
+	encryptedPort = Port{Name: names.TLSPort, Number: names.TLSPortNumber}
+)
+
+// inPods is the port in the sets of ports that Pods have.
+func (port Port) inPods() names.Ports {
+	if port == encryptedPort {
+		return names.EncryptedPort
+	}
+	return names.PlaintextPort
+}
+
+// ClientPorts are the ports of the planned Pods that clients can reach, the one of the endpoint first.
+func (p Plan) ClientPorts() []Port {
+	switch secured := p.Memcached.TLS; {
+	case secured == nil:
+		return []Port{plaintextPort}
+	case secured.Plaintext:
+		return []Port{encryptedPort, plaintextPort}
+	}
+	return []Port{encryptedPort}
+}
+
+// setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may get
+// stuck.
+func (p *Plan) setPorts(current Current) {
+	p.ServicePorts = p.ClientPorts()
+	for _, port := range []Port{plaintextPort, encryptedPort} {
+		if current.OpenPorts.Has(port.inPods()) && !slices.Contains(p.ServicePorts, port) {
+			p.ServicePorts = append(p.ServicePorts, port)
+		}
+	}
+	p.AgentMetrics = p.Agent != nil && p.Agent.Metrics || current.OpenPorts.Has(names.AgentMetricsPort)
+}
+
+// endpoint moves to another port last: when no Pod is left that does not listen on it.
+func (p Plan) endpoint(before string, pods []names.Ports) string {
+	planned := p.ClientPorts()[0]
+	lagging := slices.ContainsFunc(pods, func(ports names.Ports) bool { return !ports.Has(planned.inPods()) })
+	if !lagging {
+		return p.endpointOn(planned)
+	}
+	for _, port := range p.ServicePorts {
+		if before == p.endpointOn(port) {
+			return before
+		}
+	}
+	return p.endpointOn(planned)
+}
+
+func (p Plan) endpointOn(port Port) string {
+	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, port.Number)
+}

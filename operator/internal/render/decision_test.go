@@ -1,0 +1,128 @@
+package render
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// FuzzTheSameSpecInOtherWordsReplacesNoPod: whatever a spec says, to spell out defaults, to write quantities otherwise or
+// to put a set in another order neither changes the Pod template nor takes in what a newer operator brings.
+func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
+	f.Add([]byte{}, uint64(1))
+	f.Add([]byte("memcached"), uint64(2))
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		mc := arbitrary.Memcached(arbitrary.Filler(data))
+		mc.Status, mc.Spec.UpdatePolicy = cachev1.MemcachedStatus{}, ""
+		live := deployed(t, mc)
+		if live == nil {
+			return
+		}
+		inOtherWords(rand.New(rand.NewPCG(seed, 0)), &mc.Spec)
+		again, err := plan.Compute(mc, currently(live), others(live))
+		if err != nil {
+			t.Fatalf("in other words it is impossible: %v", err)
+		}
+		got := renderedTemplate(t, again)
+		if !apiequality.Semantic.DeepEqual(live.Spec.Template, got) { // As the Deployment controller compares.
+			t.Errorf("in other words it replaces the Pods (-before +after):\n%s", cmp.Diff(live.Spec.Template, got))
+		}
+	})
+}
+
+// deployed is the Deployment of a Memcached as the operator with the defaults of the golden files made it, with the status
+// that goes with it; nil if the spec is impossible.
+func deployed(t *testing.T, mc *cachev1.Memcached) *appsv1.Deployment {
+	t.Helper()
+	p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
+	if err != nil {
+		return nil
+	}
+	live := &appsv1.Deployment{}
+	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
+	live.Spec.Template = renderedTemplate(t, p)
+	mc.Status.TemplateInputs = p.Record.Encode()
+	return live
+}
+
+// inOtherWords says the same, by chance in one way or another.
+func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
+	sometimes := func(change func()) {
+		if random.IntN(2) == 0 {
+			change()
+		}
+	}
+	sometimes(func() { spellOut(spec) })
+	sometimes(func() { spec.Memory = inOtherUnits(spec.Memory) })
+	for _, lists := range []*cachev1.Resources{spec.Resources} {
+		if lists != nil {
+			rewrite(lists.Limits)
+			rewrite(lists.Requests)
+		}
+	}
+	shuffle(random, spec.Architectures)
+	shuffle(random, spec.PreferredArchitectures)
+	shuffle(random, spec.ImagePullSecrets)
+	if spec.Placement != nil {
+		shuffle(random, spec.Placement.Tolerations)
+		shuffle(random, spec.Placement.TopologySpreadConstraints)
+	}
+}
+
+func spellOut(spec *cachev1.MemcachedSpec) {
+	orElse(&spec.Threads, int32(memcached.DefaultThreads))
+	orElse(&spec.MaxConnections, int32(memcached.DefaultMaxConnections))
+	orElse(&spec.Memory, *resource.NewQuantity(memcached.DefaultItemMemory, resource.BinarySI))
+	orElse(&spec.MaxItemSize, *resource.NewQuantity(memcached.DefaultMaxItemSize, resource.BinarySI))
+	orElse(&spec.PodMetadata, cachev1.PodMetadata{})
+	orElse(&spec.Placement, cachev1.Placement{})
+	orElse(&spec.Resources, cachev1.Resources{})
+	orElse(&spec.Metrics, cachev1.Metrics{Mode: cachev1.MetricsEnabled})
+	if spec.Image == "" {
+		spec.Image = defaults.Image
+	}
+	if len(spec.Architectures) == 0 {
+		for _, architecture := range slices.Backward(defaults.Architectures) {
+			spec.Architectures = append(spec.Architectures, cachev1.Architecture(architecture))
+		}
+	}
+}
+
+func orElse[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+func inOtherUnits(quantity *resource.Quantity) *resource.Quantity {
+	if quantity == nil {
+		return nil
+	}
+	return resource.NewMilliQuantity(quantity.MilliValue(), resource.DecimalExponent)
+}
+
+func rewrite(list corev1.ResourceList) {
+	for name, quantity := range list {
+		text, err := json.Marshal(quantity)
+		if err == nil && len(text) < 15 { // Larger ones don't fit into thousandths.
+			list[name] = *inOtherUnits(&quantity)
+		}
+	}
+}
+
+func shuffle[T any](random *rand.Rand, list []T) {
+	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}

@@ -1,0 +1,26 @@
+package status
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// exposure says who can reach the Pods while their NetworkPolicy is not what the spec says.
+func exposure(in Input) string {
+	policy, wanted := in.Report.Of(observe.PolicyKind.GroupKind())
+	if !wanted || policy.IsMade() {
+		return ""
+	}
+	live := in.Snapshot.Children[observe.PolicyKind.GroupKind()]
+	switch waiting := in.Report.Why(apply.Waiting); {
+	case len(waiting) > 0:
+		return "; until then " + waiting[0]
+	case in.deployment() == nil:
+		return ""
+	case live != nil && metav1.IsControlledBy(live, in.Memcached):
+		return "; until then the NetworkPolicy of before holds"
+	}
+	return "; until then the Pods are open: no NetworkPolicy of this Memcached limits who reaches them"
+}
