@@ -18,7 +18,7 @@ import (
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestWhatIsWrongWithSecrets(t *testing.T) {
-	const keep = ". The nodes that run keep what they have, and nothing else is changed, or put right, before"
+	const keep = ". The Pods that run keep what they have; new Pods can not start before"
 	tests := map[string]struct {
 		snapshot func(*observe.Snapshot)
 		reason   string
@@ -38,7 +38,7 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 		"one is malformed, and there are no nodes yet": {func(s *observe.Snapshot) {
 			s.Auth, s.Children = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
-			`spec.auth.secretName "users": users, line 1: no colon. No node is made before`},
+			`spec.auth.secretName "users": users, line 1: no colon. No Pod is created before`},
 		"one can't be read": {func(s *observe.Snapshot) {
 			s.Auth = &observe.Secret{Name: "users", Err: errors.New("read Secret team/users: no answer")}
 		}, cachev1.ReasonApplyFailed, cachev1.ConditionReconciling, "read Secret team/users: no answer"},
