@@ -31,6 +31,10 @@ func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
 		ReadyReplicas:      3,
 		Selector:           "app=memcached,memcached_cr=cache",
 		Endpoint:           "cache." + w.namespace + ".svc:11211",
+		Image:              w.deployment("cache").Spec.Template.Spec.Containers[0].Image,
+		AgentImage:         w.deployment("cache").Spec.Template.Spec.InitContainers[0].Image,
+		TemplateRevision:   1,
+		TemplateInputs:     w.deployment("cache").Annotations["cache.example.com/template-inputs"],
 		Conditions: []metav1.Condition{{
 			Type: cachev1.ConditionReady, Status: "True", ObservedGeneration: 1,
 			Reason: cachev1.ReasonAllNodesReady, Message: "3 of 3 nodes ready",

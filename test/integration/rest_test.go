@@ -16,7 +16,7 @@ func TestANewMemcachedCostsOneWriteAChildAndTwoOfTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
 	w.ready("cache")
-	want := []string{"patch services", "patch deployments", "patch networkpolicies", "patch memcacheds/status", "patch memcacheds/status"}
+	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
 	if diff := cmp.Diff(want, w.quiet()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
@@ -49,7 +49,7 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 	w.start()
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero) // The restarted operator works, and has come to the end of its queue.
-	want := []string{"patch services", "patch deployments", "patch networkpolicies", "patch memcacheds/status", "patch memcacheds/status"}
+	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
 	if diff := cmp.Diff(want, w.quiet()[before:]); diff != "" {
 		t.Errorf("requests after a restart, beyond those of the new Memcached (-want +got):\n%s", diff)
 	}
@@ -80,7 +80,7 @@ func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
 	w.reason("probe", cachev1.ReasonScaledToZero) // The restarted operator works, and has come to the end of its queue.
 	after := w.quiet()[before:]
 
-	want := []string{"patch services", "patch deployments", "patch networkpolicies", "patch memcacheds/status", "patch memcacheds/status"}
+	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Errorf("requests beyond those of the new Memcached (-want +got):\n%s", diff)
 	}

@@ -43,7 +43,10 @@ func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelI
 // give them to a Pod: its controller must be a ReplicaSet of the Memcached's Deployment. The Deployment controller names
 // these after the Deployment and the hash of their template.
 func memcachedOf(pod *corev1.Pod) string {
-	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOf(pod)
+	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
+	if controller != nil && controller.Name == "" {
+		return instance // It is trimmed: that may happen twice on the way into the cache.
+	}
 	if controller == nil || controller.Kind != "ReplicaSet" ||
 		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
 		controller.Name != instance+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
@@ -51,6 +54,10 @@ func memcachedOf(pod *corev1.Pod) string {
 	}
 	return instance
 }
+
+// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server refuses one without a
+// name.
+var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
 
 // nodesOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,
 // such as evicted ones.
@@ -170,7 +177,10 @@ func TrimPod(object any) (any, error) {
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
 	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
 	trimmed.DeletionTimestamp = pod.DeletionTimestamp
-	trimmed.Labels = map[string]string{names.LabelInstance: memcachedOf(pod)}
+	if instance := memcachedOf(pod); instance != "" {
+		trimmed.Labels = map[string]string{names.LabelInstance: instance}
+		trimmed.OwnerReferences = trimmedController
+	}
 	trimmed.Spec.Containers = declared[portsOf(pod)]
 	trimmed.Status.Phase = pod.Status.Phase
 	trimmed.Status.Conditions = telling(pod)

@@ -160,6 +160,46 @@ func TestNodesAreThePodsThatServeOrMay(t *testing.T) {
 	}
 }
 
+// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt also when it is trimmed twice, as client-go does on a list.
+func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
+	replicaSet := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "cache-7d4f", Controller: new(true)}
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   string
+	}{
+		"its ReplicaSet is the Deployment's":     {func(*corev1.Pod) {}, "cache"},
+		"it has no controller":                   {func(p *corev1.Pod) { p.OwnerReferences = nil }, ""},
+		"its owner does not control it":          {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }, ""},
+		"its ReplicaSet is another Deployment's": {func(p *corev1.Pod) { p.OwnerReferences[0].Name = "cache-two-7d4f" }, ""},
+		"its ReplicaSet is of another template":  {func(p *corev1.Pod) { p.Labels["pod-template-hash"] = "other" }, ""},
+		"a StatefulSet controls it":              {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "StatefulSet" }, ""},
+		"another API's ReplicaSet controls it":   {func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }, ""},
+		"it has the label of another Memcached":  {func(p *corev1.Pod) { p.Labels["memcached_cr"] = "two" }, ""},
+		"another owner is there beside the control": {func(p *corev1.Pod) {
+			p.OwnerReferences = append([]metav1.OwnerReference{{Kind: "X", Name: "x"}}, p.OwnerReferences...)
+		}, "cache"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Labels:          map[string]string{"app": "memcached", "memcached_cr": "cache", "pod-template-hash": "7d4f"},
+				OwnerReferences: []metav1.OwnerReference{replicaSet},
+			}}
+			tc.change(pod)
+			for range 2 {
+				trimmed, err := TrimPod(pod)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pod = trimmed.(*corev1.Pod).DeepCopy()
+				if got := MemcachedOf(pod); got != tc.want {
+					t.Fatalf("it belongs to %q, want %q", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
 func TestNodeChanged(t *testing.T) {
 	before := waitingPod("ImagePullBackOff", "Back-off pulling image", nil)
 	tests := map[string]struct {

@@ -1,0 +1,192 @@
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// reachable waits until the Service and the NetworkPolicy have these client ports, and the status this endpoint.
+func (w *world) reachable(endpoint int, ports ...int32) {
+	w.t.Helper()
+	w.Eventually(func() string {
+		var open, served []int32
+		for _, port := range get(w, "cache", &networkingv1.NetworkPolicy{}).Spec.Ingress[0].Ports {
+			open = append(open, port.Port.IntVal)
+		}
+		for _, port := range get(w, "cache", &corev1.Service{}).Spec.Ports {
+			served = append(served, port.Port)
+		}
+		return fmt.Sprint(open, served, get(w, "cache", &cachev1.Memcached{}).Status.Endpoint)
+	}).Should(gomega.Equal(fmt.Sprint(ports, ports, fmt.Sprintf("cache.%s.svc:%d", w.namespace, endpoint))))
+}
+
+func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
+	w := newWorld(t)
+	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))
+	w.memcached("cache", 2)
+	w.ready("cache")
+	w.reachable(11211, 11211)
+
+	w.patchSpec(`{"tls":{"secretName":"tls"}}`) // No Pod becomes ready: the rollout is stuck.
+	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(3))
+	w.reachable(11211, 11212, 11211)
+	w.quiet()
+	w.reachable(11211, 11212, 11211)
+
+	w.patchSpec(`{"tls":null}`) // Undone in the middle.
+	w.ready("cache")
+	w.reachable(11211, 11211)
+
+	w.patchSpec(`{"tls":{"secretName":"tls"}}`)
+	w.ready("cache")
+	w.reachable(11212, 11212)
+	w.patchSpec(`{"tls":{"plaintext":"Enabled"}}`)
+	w.ready("cache")
+	w.reachable(11212, 11212, 11211)
+	w.patchSpec(`{"tls":{"plaintext":"Loopback"}}`)
+	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(3))
+	w.reachable(11212, 11212, 11211)
+	w.ready("cache")
+	w.reachable(11212, 11212)
+	w.patchSpec(`{"tls":null}`)
+	w.ready("cache")
+	w.reachable(11211, 11211)
+}
+
+func TestASpecInOtherWordsTakesNoUpdateIn(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne, architectures: "amd64,arm64"}.start(w, at)
+	w.memcached("cache", 2)
+	w.patchSpec(`{"memory":"1Gi","placement":{"tolerations":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Exists"}]}}`)
+	w.ready("cache")
+	uids, rollouts := w.uids("cache"), w.rollouts("cache")
+	release{image: imageTwo, architectures: "amd64,arm64"}.start(w, at)
+	w.waits("cache", oneToTwo)
+	for _, spec := range []string{
+		`{"podMetadata":{}}`, `{"threads":4}`, `{"metrics":{"mode":"Enabled"}}`, `{"memory":"1024Mi"}`,
+		`{"architectures":["amd64","arm64"]}`, `{"architectures":["arm64","amd64"]}`, `{"architectures":null}`,
+		`{"placement":{"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}}`,
+	} {
+		w.patchSpec(spec)
+		w.ready("cache")
+		w.waits("cache", oneToTwo)
+	}
+	w.patchSpec(`{"image":"` + imageOne + `"}`)
+	w.ready("cache")
+	w.waits("cache", "")
+	w.patchSpec(`{"image":null}`)
+	w.ready("cache")
+	w.waits("cache", oneToTwo)
+	w.quiet()
+	if diff := cmp.Diff(uids, w.uids("cache")); diff != "" || w.rollouts("cache") != rollouts {
+		t.Fatalf("Pods were replaced (-before +after):\n%s", diff)
+	}
+	w.patchSpec(`{"threads":5}`)
+	w.ready("cache")
+	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Image).To(gomega.Equal(imageTwo))
+}
+
+func TestWhatDoesNotDependOnASecretDoesNotWaitForIt(t *testing.T) {
+	w := newWorld(t)
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "new"}}
+	mc.Spec.Size, mc.Spec.TLS = new(int32(2)), &cachev1.TLS{SecretName: "tls"}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	w.reason("new", cachev1.ReasonSecretNotFound)
+	for _, object := range []client.Object{&corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{}} {
+		get(w, "new", object)
+	}
+	err := cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &appsv1.Deployment{})
+	w.Expect(apierrors.IsNotFound(err)).To(gomega.BeTrue(), "its Pods could not start")
+
+	w.memcached("cache", 2)
+	w.ready("cache")
+	template := w.deployment("cache").Spec.Template
+	w.patchSpec(`{"tls":{"secretName":"tls"},"size":3,"threads":7,"networkPolicy":{"from":[{"podSelector":{}}]}}`)
+	w.reason("cache", cachev1.ReasonSecretNotFound)
+	deployment := w.deployment("cache")
+	w.Expect(*deployment.Spec.Replicas).To(gomega.Equal(int32(3)))
+	w.Expect(get(w, "cache", &networkingv1.NetworkPolicy{}).Spec.Ingress[0].From).To(gomega.HaveLen(1), "locked down")
+	if diff := cmp.Diff(template, deployment.Spec.Template); diff != "" {
+		t.Errorf("the template that runs (-before +after):\n%s", diff)
+	}
+	w.Expect(w.quiet()).NotTo(gomega.BeEmpty())
+
+	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))
+	w.ready("cache")
+	w.Expect(w.deployment("cache").Spec.Template.Spec.Volumes).To(gomega.HaveLen(1), "with TLS")
+	w.ready("new")
+}
+
+func TestAPodThatOnlyLooksLikeOneOfTheCacheDoesNotCount(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	nodes := w.ready("cache").Status.Nodes
+	pod := w.pods("cache")[0].DeepCopy()
+	pod.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "impostor", Labels: pod.Labels}
+	pod.Spec.Containers[0].Ports[0].Name = "memcached-tls"
+	delete(pod.Labels, "pod-template-hash") // Or the ReplicaSet would adopt it, and remove one of the two.
+	w.Expect(cluster.Create(w.ctx, pod)).To(gomega.Succeed())
+	w.patchSpec(`{"size":2}`)
+	after := w.ready("cache").Status.Nodes
+	w.Expect(after).To(gomega.And(gomega.HaveLen(2), gomega.ContainElements(nodes), gomega.Not(gomega.ContainElement("impostor"))))
+	w.reachable(11211, 11211)
+}
+
+func TestWhatAnotherClientMakesOfTheTemplateDoesNotStay(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne}.start(w, at)
+	w.memcached("cache", 2)
+	w.ready("cache")
+	w.stop()
+	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"annotations":{"cache.example.com/template-inputs":null}},
+		"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"registry.example.com/theirs:1"}]}}}}`)
+	release{image: imageTwo}.start(w, at)
+	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+		return d.Spec.Template.Spec.Containers[0].Image == imageOne
+	})
+	w.waits("cache", oneToTwo)
+
+	w.patchSpec(`{"image":"registry.example.com/mine:1"}`)
+	w.ready("cache")
+	w.patchSpec(`{"image":null}`)
+	w.ready("cache")
+	w.Expect(w.deployment("cache").Spec.Template.Spec.Containers[0].Image).To(gomega.Equal(imageTwo))
+	w.waits("cache", "")
+}
+
+func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
+	w := newWorld(t)
+	theirs := &networkingv1.NetworkPolicy{}
+	theirs.Namespace, theirs.Name = w.namespace, "cache"
+	w.Expect(cluster.Create(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	mc := w.memcached("cache", 1)
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.says("cache", "until then no Pod is started")
+	err := cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &appsv1.Deployment{})
+	w.Expect(apierrors.IsNotFound(err)).To(gomega.BeTrue())
+	w.Expect(cluster.Delete(w.ctx, theirs)).To(gomega.Succeed())
+	w.patchSpec(`{"size":2}`)
+	w.ready("cache")
+
+	w.stop()
+	uids := w.uids("cache")
+	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, theirs)).To(gomega.Succeed())
+	w.start()
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.says("cache", "until then the Pods are open")
+	w.Expect(w.uids("cache")).To(gomega.Equal(uids), "a cache that runs is not stopped")
+}
