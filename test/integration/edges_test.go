@@ -153,7 +153,7 @@ func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
 
-	want := []string{"patch services", "patch deployments", "patch networkpolicies", "patch memcacheds/status", "patch memcacheds/status"}
+	want := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
 	if diff := cmp.Diff(want, w.quiet()[before:]); diff != "" {
 		t.Errorf("requests after a restart (-want +got):\n%s", diff)
 	}
