@@ -68,7 +68,7 @@ func TestWhatADeploymentLosesIsNoReasonToReplaceItsNodes(t *testing.T) {
 			w.ready("cache")
 			before, uids := w.deployment("cache"), w.uids("cache")
 			release{image: imageTwo, architectures: "s390x", revision: true}.start(w, at)
-			const waits = oneToTwo + "; architectures any -> s390x; template revision 1 -> 2"
+			const waits = oneToTwo + "; architectures any -> s390x; template revision 2 -> 3"
 			w.waits("cache", waits)
 
 			w.patch(&appsv1.Deployment{}, "cache", damage)

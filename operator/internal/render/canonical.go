@@ -15,7 +15,7 @@ import (
 )
 
 // Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same: neither the order
-// of sets nor the spelling of quantities counts.
+// of sets nor the spelling of quantities counts, nor a pull policy that the API server would fill in itself.
 func Hash(p plan.Plan) string {
 	hash := sha256.Sum256(encode(canonical("", decode(rendered(p)))))
 	return hex.EncodeToString(hash[:8])
@@ -33,6 +33,9 @@ func canonical(field string, value any) any {
 			if field == "limits" || field == "requests" {
 				value[name] = canonicalQuantity(value[name])
 			}
+		}
+		if image, ok := value["image"].(string); ok && value["imagePullPolicy"] == string(pullPolicyOf(image)) {
+			delete(value, "imagePullPolicy")
 		}
 	case []any:
 		for i := range value {

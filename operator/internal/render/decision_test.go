@@ -1,12 +1,13 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -38,7 +39,7 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 		}
 		got := renderedTemplate(t, again)
 		if !apiequality.Semantic.DeepEqual(live.Spec.Template, got) { // As the Deployment controller compares.
-			t.Errorf("in other words it replaces the Pods (-before +after):\n%s", cmp.Diff(live.Spec.Template, got))
+			t.Errorf("in other words it replaces the Pods (-before +after):\n%s", gocmp.Diff(live.Spec.Template, got))
 		}
 	})
 }
@@ -67,7 +68,7 @@ func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 	}
 	sometimes(func() { spellOut(spec) })
 	sometimes(func() { spec.Memory = inOtherUnits(spec.Memory) })
-	for _, lists := range []*cachev1.Resources{spec.Resources} {
+	for _, lists := range []*cachev1.Resources{spec.Resources, agentResources(spec)} {
 		if lists != nil {
 			rewrite(lists.Limits)
 			rewrite(lists.Requests)
@@ -76,6 +77,9 @@ func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 	shuffle(random, spec.Architectures)
 	shuffle(random, spec.PreferredArchitectures)
 	shuffle(random, spec.ImagePullSecrets)
+	if spec.TLS != nil {
+		shuffle(random, spec.TLS.CipherSuites)
+	}
 	if spec.Placement != nil {
 		shuffle(random, spec.Placement.Tolerations)
 		shuffle(random, spec.Placement.TopologySpreadConstraints)
@@ -90,15 +94,34 @@ func spellOut(spec *cachev1.MemcachedSpec) {
 	orElse(&spec.PodMetadata, cachev1.PodMetadata{})
 	orElse(&spec.Placement, cachev1.Placement{})
 	orElse(&spec.Resources, cachev1.Resources{})
-	orElse(&spec.Metrics, cachev1.Metrics{Mode: cachev1.MetricsEnabled})
+	orElse(&spec.Metrics, cachev1.Metrics{Mode: cachev1.MetricsEnabled, SlabMetrics: cachev1.SlabMetricsTotals})
+	orElse(&spec.Rollout, cachev1.Rollout{})
+	orElse(&spec.Rollout.DrainSeconds, int32(30))
+	orElse(&spec.Agent, cachev1.Agent{Resources: &cachev1.Resources{}})
+	orElse(&spec.Metadata, cachev1.ObjectMetadata{})
+	orElse(&spec.Service, cachev1.Service{})
+	spec.Placement.SchedulerName = cmp.Or(spec.Placement.SchedulerName, corev1.DefaultSchedulerName)
+	if spec.TLS != nil {
+		spec.TLS.MinVersion = cmp.Or(spec.TLS.MinVersion, cachev1.VersionTLS12)
+	}
 	if spec.Image == "" {
 		spec.Image = defaults.Image
+	}
+	if spec.ImagePullPolicy == "" && pullPolicyOf(spec.Image) == pullPolicyOf(defaults.AgentImage) {
+		spec.ImagePullPolicy = cachev1.ImagePullPolicy(pullPolicyOf(spec.Image))
 	}
 	if len(spec.Architectures) == 0 {
 		for _, architecture := range slices.Backward(defaults.Architectures) {
 			spec.Architectures = append(spec.Architectures, cachev1.Architecture(architecture))
 		}
 	}
+}
+
+func agentResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {
+	if spec.Agent == nil {
+		return nil
+	}
+	return spec.Agent.Resources
 }
 
 func orElse[T any](field **T, value T) {

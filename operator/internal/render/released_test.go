@@ -3,6 +3,7 @@ package render
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,9 +79,9 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 }
 
 func TestAnotherTemplateOfAReleasedRevisionIsNoticed(t *testing.T) {
-	replaceTemplate(t, 1, slower)
+	replaceTemplate(t, newest(), slower)
 	if diff := rerendered(t, "testdata", "placement.yaml", records["in both places"]); diff == "" {
-		t.Error("the template of revision 1 is another one, and that is not noticed")
+		t.Error("the template of a revision is another one, and that is not noticed")
 	}
 }
 
@@ -128,9 +129,14 @@ func renderedTemplate(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
 	return read
 }
 
+// newest is the newest revision.
+func newest() int {
+	return slices.Max(Revisions())
+}
+
 // slower is a template that differs.
 func slower(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
-	other := podTemplate(p)
+	other := withPullPolicies(p)
 	other.Spec.WithTerminationGracePeriodSeconds(*other.Spec.TerminationGracePeriodSeconds + 1)
 	return other
 }
@@ -152,13 +158,13 @@ func replaceTemplate(
 func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
 	old := &appsv1.Deployment{}
 	readGolden(t, "testdata/deployment/a-size-alone.yaml", old)
-	replaceTemplate(t, 2, slower)
-	newest := defaults
-	newest.Revisions = Revisions()
+	replaceTemplate(t, newest()+1, slower)
+	next := defaults
+	next.Revisions = Revisions()
 
 	grace := func(mc *cachev1.Memcached, current plan.Current) int64 {
 		t.Helper()
-		p, err := plan.Compute(mc, current, newest)
+		p, err := plan.Compute(mc, current, next)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 // (plan.Inputs); the old one stays for as long as caches may have it.
 var templates = map[int]func(plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration{
 	1: podTemplate,
+	2: withPullPolicies,
 }
 
 // Revisions are those of the Pod template, the newest last.

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -9,8 +11,10 @@ import (
 // An operator that has this file in it, by an overlay of `go build`, is one of a later release: it has one revision
 // more of the Pod template.
 func init() {
-	templates[Revisions()[len(templates)-1]+1] = func(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
-		next := podTemplate(p)
+	newest := slices.Max(Revisions())
+	before := templates[newest]
+	templates[newest+1] = func(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+		next := before(p)
 		next.Spec.WithTerminationGracePeriodSeconds(*next.Spec.TerminationGracePeriodSeconds + 1)
 		return next
 	}
