@@ -1,13 +1,18 @@
 package integration
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -52,6 +57,56 @@ func TestARolloutIsHeldWhateverElseIsWrongWithTheSpec(t *testing.T) {
 	w.Expect(meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended)).To(gomega.BeTrue())
 	w.Expect(w.deployment("cache").Spec.Paused).To(gomega.BeTrue())
 	w.Expect(left(w, old)).To(gomega.HaveLen(2))
+}
+
+func TestAPauseThatFailsBesideAnInvalidSpecIsTriedAgain(t *testing.T) {
+	w, old := inTheMiddleOfARollout(t)
+	allow := w.refusePauses()
+	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)
+	w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.Eventually(func() []string { return audit.requests(t, w.namespace) }).Should(gomega.ContainElement("patch deployments (failed)"))
+	w.Expect(w.deployment("cache").Spec.Paused).To(gomega.BeFalse())
+	allow()
+	w.Eventually(func() bool { return w.deployment("cache").Spec.Paused }).Should(gomega.BeTrue())
+	w.Expect(left(w, old)).To(gomega.HaveLen(2))
+}
+
+// refusePauses has the API server refuse to pause a Deployment of the world's namespace, until the function that it
+// returns is called.
+func (w *world) refusePauses() (allow func()) {
+	w.t.Helper()
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-pauses"},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			FailurePolicy: new(admissionv1.Fail),
+			MatchConstraints: &admissionv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
+				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Update},
+					Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+				}}},
+			},
+			Validations: []admissionv1.Validation{{Expression: "!has(object.spec.paused) || !object.spec.paused", Message: "no pauses"}},
+		},
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}
+	allow = func() {
+		_ = cluster.Delete(context.WithoutCancel(w.ctx), binding)
+		_ = cluster.Delete(context.WithoutCancel(w.ctx), policy)
+	}
+	w.t.Cleanup(allow)
+	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, binding)).To(gomega.Succeed())
+	w.Eventually(func() error {
+		pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))
+		return cluster.Patch(w.ctx, w.deployment("cache"), pause, client.DryRunAll)
+	}).ShouldNot(gomega.Succeed())
+	return allow
 }
 
 // inTheMiddleOfARollout is a cache of three nodes of which one was replaced, and the names of those that were there.

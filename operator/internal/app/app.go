@@ -56,6 +56,8 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	// second, worse one.
 	config = rest.CopyConfig(config)
 	config.QPS = -1
+	clock := &serverClock{}
+	config.Wrap(clock.listen)
 
 	metrics, err := metricsOptions(ctx, config, options)
 	if err != nil {
@@ -80,7 +82,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Work:     work,
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Machines: machineReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
-		MaxConcurrentUpdates: options.MaxConcurrentUpdates,
+		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,

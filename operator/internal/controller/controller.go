@@ -50,7 +50,19 @@ type Reconciler struct {
 type Defaults func(ctx context.Context) plan.Defaults
 
 // Reconcile makes one cache what its spec says, and its status what it is like.
-func (r *Reconciler) Reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	mc := &cachev1.Memcached{}
+	switch err := r.client.Get(ctx, request.NamespacedName, mc); {
+	case apierrors.IsNotFound(err):
+		r.observe.Secrets.Forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("read the Memcached: %w", err)
+	}
+	return r.reconcile(ctx, mc)
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl.Result, error) {
 	if !mc.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // The children go by their owner references.
 	}

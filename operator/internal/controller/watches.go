@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,6 +40,9 @@ type Config struct {
 	// Machines reads the Nodes of the cluster; nil means that the operator does not ask for them.
 	Machines client.Reader
 
+	// ServerTime is the time by the clock of the API server.
+	ServerTime func() time.Time
+
 	// MaxConcurrentUpdates is how many caches with updatePolicy Automatic are updated at a time after an upgrade.
 	MaxConcurrentUpdates int
 
@@ -51,7 +55,7 @@ type Config struct {
 
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, config Config) error {
-	secrets := observe.NewSecrets(mgr.GetAPIReader())
+	secrets := observe.NewSecrets(mgr.GetAPIReader(), config.ServerTime)
 	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
 	reconciler := &Reconciler{
 		client:   writer,
@@ -79,7 +83,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), childChanges(reconciler.syncer)))
 	}
-	built, err := build.Build(config.Work.note(reconcile.AsReconciler(writer, reconciler)))
+	built, err := build.Build(config.Work.note(reconciler))
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	if err != nil {
 		return Snapshot{}, err
 	}
+	c.Secrets.follow(mc)
 	snapshot := Snapshot{
 		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
 		Progressed: progressed(pods),

@@ -52,7 +52,7 @@ type Secret struct {
 	Restored time.Time
 }
 
-// Removal is a client CA or a user, and when it was noticed to be gone.
+// Removal is a client CA or a user, and when it was noticed to be gone, by the clock of the API server.
 type Removal struct {
 	What  string
 	Since time.Time
@@ -87,23 +87,13 @@ type Secrets struct {
 	now  func() time.Time
 	salt []byte // of this process alone: what is kept of a password is of no use to anybody
 
+	// serverTime is the time by the clock of the API server, which also gives Pods the time of their creation.
+	serverTime func() time.Time
+
 	mu    sync.Mutex
 	known map[use]record
+	uses  uses
 }
-
-// use is a Secret, and what it is read for.
-type use struct {
-	types.NamespacedName
-	purpose
-}
-
-type purpose string
-
-const (
-	forTLS       purpose = "tls"
-	forMutualTLS purpose = "mutual tls"
-	forAuth      purpose = "auth"
-)
 
 // record is what is remembered of a use.
 type record struct {
@@ -119,22 +109,12 @@ type record struct {
 }
 
 // NewSecrets reads Secrets by a reader that is no cache.
-func NewSecrets(live client.Reader) *Secrets {
+func NewSecrets(live client.Reader, serverTime func() time.Time) *Secrets {
 	salt := make([]byte, sha256.Size)
 	_, _ = rand.Read(salt) // It never fails.
-	return &Secrets{live: live, now: time.Now, salt: salt, known: map[use]record{}}
-}
-
-// SecretsOf names the Secrets that a Memcached depends on.
-func SecretsOf(mc *cachev1.Memcached) []string {
-	var names []string
-	if mc.Spec.TLS != nil {
-		names = append(names, mc.Spec.TLS.SecretName)
+	return &Secrets{
+		live: live, now: time.Now, salt: salt, serverTime: serverTime, known: map[use]record{}, uses: newUses(),
 	}
-	if mc.Spec.Auth != nil && !slices.Contains(names, mc.Spec.Auth.SecretName) {
-		names = append(names, mc.Spec.Auth.SecretName)
-	}
-	return names
 }
 
 // Changed has a Secret read again when it is needed next, unless it is of the version that was read. One that was
@@ -163,13 +143,8 @@ func (s *Secrets) certificate(ctx context.Context, mc *cachev1.Memcached) *Secre
 	if mc.Spec.TLS == nil {
 		return nil
 	}
-	purpose, clientCA := forTLS, mc.Spec.TLS.AsksForCertificates()
-	if clientCA {
-		purpose = forMutualTLS
-	}
-	key := types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}
-	secret := s.read(ctx, use{key, purpose}, func(data map[string][]byte) record {
-		return readCertificate(data, clientCA)
+	secret := s.read(ctx, useForTLS(mc), func(data map[string][]byte) record {
+		return readCertificate(data, mc.Spec.TLS.AsksForCertificates())
 	})
 	secret.Expired = !secret.NotAfter.IsZero() && !s.now().Before(secret.NotAfter)
 	return &secret
@@ -180,8 +155,7 @@ func (s *Secrets) users(ctx context.Context, mc *cachev1.Memcached) *Secret {
 	if mc.Spec.Auth == nil {
 		return nil
 	}
-	key := types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.Auth.SecretName}
-	secret := s.read(ctx, use{key, forAuth}, s.readUsers)
+	secret := s.read(ctx, useForAuth(mc), s.readUsers)
 	return &secret
 }
 
@@ -243,14 +217,14 @@ func (s *Secrets) compare(now, before record) record {
 	now.former = map[string]Removal{}
 	for id, removal := range before.former {
 		if now.accepted[id] != "" {
-			now.Restored = s.now()
+			now.Restored = s.serverTime()
 			continue
 		}
 		now.former[id] = removal
 	}
 	for id, what := range before.accepted {
 		if now.accepted[id] == "" {
-			now.former[id] = Removal{What: what, Since: s.now()}
+			now.former[id] = Removal{What: what, Since: s.serverTime()}
 		}
 	}
 	now.Removed = sorted(now.former)

@@ -93,7 +93,7 @@ func certificateOf(t *testing.T, secrets *Secrets, clientAuth cachev1.ClientAuth
 
 func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server)
+	secrets := NewSecrets(server, time.Now)
 	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})
 	read := func(want int, when string) {
 		t.Helper()
@@ -119,7 +119,7 @@ func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 
 func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	server := &apiServer{err: errors.New("no answer")}
-	secrets := NewSecrets(server)
+	secrets := NewSecrets(server, time.Now)
 	got := secrets.users(t.Context(), withAuth())
 	if got.usable() || !strings.Contains(fmt.Sprint(Snapshot{Auth: got}.Err()), "team/secret: no answer") {
 		t.Errorf("one that can't be read is taken for %+v", got)
@@ -140,7 +140,7 @@ func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 
 func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server)
+	secrets := NewSecrets(server, time.Now)
 	at := func(hour int) time.Time { return time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC) }
 	const somebody = "a user or a password"
 	tests := []struct {
@@ -158,7 +158,8 @@ func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
 		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{somebody, at(5)}, {somebody, at(6)}, {somebody, at(7)}}, restored: at(7)},
 	}
 	for i, tc := range tests {
-		secrets.now = func() time.Time { return at(i) }
+		secrets.serverTime = func() time.Time { return at(i) }               // Pods have their times by this clock.
+		secrets.now = func() time.Time { return at(i).Add(-24 * time.Hour) } // That of the operator is late.
 		server.becomes(secrets, fmt.Sprint(i+1), tc.data)
 		got := usersOf(t, secrets)
 		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.Restored.Equal(tc.restored) {
@@ -174,7 +175,7 @@ func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
 
 func TestCertificatesAndClientCAs(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server)
+	secrets := NewSecrets(server, time.Now)
 	one, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	certificateWith := func(cas ...*agenttest.Certificate) map[string]string {
 		data := one.Secret()
@@ -214,7 +215,7 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 
 func TestASecretThatNobodyWatchesIsRefused(t *testing.T) {
 	server := &apiServer{secretType: corev1.SecretTypeDockerConfigJson}
-	secrets := NewSecrets(server)
+	secrets := NewSecrets(server, time.Now)
 	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})
 	if got := usersOf(t, secrets); !strings.Contains(got.Problem, "type kubernetes.io/dockerconfigjson is for something else") {
 		t.Errorf("got %+v", got)

@@ -1,0 +1,39 @@
+package app
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// serverClock tells the time by the API server's clock, which may differ from the operator's. Each answer has it in the
+// header Date, in whole seconds. Before the first answer it is the operator's own.
+type serverClock struct {
+	ahead atomic.Int64 // nanoseconds
+}
+
+func (c *serverClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// listen notes the time of each answer.
+func (c *serverClock) listen(next http.RoundTripper) http.RoundTripper {
+	return listener{RoundTripper: next, clock: c}
+}
+
+type listener struct {
+	http.RoundTripper
+	clock *serverClock
+}
+
+// RoundTrip is part of http.RoundTripper.
+func (l listener) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := l.RoundTripper.RoundTrip(request)
+	if err == nil {
+		if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+			l.clock.ahead.Store(int64(time.Until(date)))
+		}
+	}
+	return response, err
+}
+
+// WrappedRoundTripper lets client-go reach the one below, as it does to close idle connections.
+func (l listener) WrappedRoundTripper() http.RoundTripper { return l.RoundTripper }

@@ -1,0 +1,108 @@
+package observe
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// use is a Secret, and what it is read for.
+type use struct {
+	types.NamespacedName
+	purpose
+}
+
+type purpose string
+
+const (
+	forTLS       purpose = "tls"
+	forMutualTLS purpose = "mutual tls"
+	forAuth      purpose = "auth"
+)
+
+// SecretsOf names the Secrets that a Memcached depends on.
+func SecretsOf(mc *cachev1.Memcached) []string {
+	var names []string
+	if mc.Spec.TLS != nil {
+		names = append(names, mc.Spec.TLS.SecretName)
+	}
+	if mc.Spec.Auth != nil && !slices.Contains(names, mc.Spec.Auth.SecretName) {
+		names = append(names, mc.Spec.Auth.SecretName)
+	}
+	return names
+}
+
+func useForTLS(mc *cachev1.Memcached) use {
+	purpose := forTLS
+	if mc.Spec.TLS.AsksForCertificates() {
+		purpose = forMutualTLS
+	}
+	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}, purpose}
+}
+
+func useForAuth(mc *cachev1.Memcached) use {
+	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.Auth.SecretName}, forAuth}
+}
+
+func usesOf(mc *cachev1.Memcached) []use {
+	var of []use
+	if mc.Spec.TLS != nil {
+		of = append(of, useForTLS(mc))
+	}
+	if mc.Spec.Auth != nil {
+		of = append(of, useForAuth(mc))
+	}
+	return of
+}
+
+// uses are those of the Memcacheds that there are.
+type uses struct {
+	of     map[types.NamespacedName][]use // by Memcached
+	number map[use]int                    // of Memcacheds
+}
+
+func newUses() uses {
+	return uses{of: map[types.NamespacedName][]use{}, number: map[use]int{}}
+}
+
+// set notes the uses of a Memcached, and returns those that no Memcached has any more.
+func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
+	before := u.of[memcached]
+	if slices.Equal(before, now) {
+		return nil
+	}
+	for _, use := range now {
+		u.number[use]++
+	}
+	for _, use := range before {
+		if u.number[use]--; u.number[use] == 0 {
+			delete(u.number, use)
+			over = append(over, use)
+		}
+	}
+	u.of[memcached] = now
+	if len(now) == 0 {
+		delete(u.of, memcached)
+	}
+	return over
+}
+
+// follow notes which Secrets a Memcached uses, and forgets those that no Memcached uses any more.
+func (s *Secrets) follow(mc *cachev1.Memcached) {
+	s.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
+}
+
+// Forget forgets the Secrets of a Memcached that does not exist any more. Nobody may read them for it meanwhile.
+func (s *Secrets) Forget(memcached types.NamespacedName) {
+	s.set(memcached, nil)
+}
+
+func (s *Secrets) set(memcached types.NamespacedName, now []use) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, use := range s.uses.set(memcached, now) {
+		delete(s.known, use)
+	}
+}
