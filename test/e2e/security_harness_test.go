@@ -105,19 +105,24 @@ func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *
 
 // runs starts a client and waits for its end, with the Secret of the clients.
 func (it *cache) runs(verb, flags string) (chain.Keys, error) {
-	config, err := c.Cluster.RESTConfig()
-	if err != nil {
-		return chain.Keys{}, err
-	}
 	mc := &cachev1.Memcached{}
 	if err := c.Client.Get(it.t.Context(), it.key, mc); err != nil {
+		return chain.Keys{}, err
+	}
+	return it.runsAt(clientpod.Reach(mc), verb+flags)
+}
+
+// runsAt starts a client of an endpoint.
+func (it *cache) runsAt(reach []string, command string) (chain.Keys, error) {
+	config, err := c.Cluster.RESTConfig()
+	if err != nil {
 		return chain.Keys{}, err
 	}
 	pods := clientpod.Client{
 		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
 		Secret: clientsSecret, Patience: longest,
 	}
-	return pods.Run(it.t.Context(), func(string) {}, append(clientpod.Reach(mc), strings.Fields(verb+flags)...)...)
+	return pods.Run(it.t.Context(), func(string) {}, append(reach, strings.Fields(command)...)...)
 }
 
 // lets has a client store keys, or read them.

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -73,11 +73,13 @@ func shortHash(content []byte) string {
 	return hex.EncodeToString(hash[:8])
 }
 
+var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
+
 // recorded returns what the Pods of a Memcached are made of. The status holds it, and the annotation of the Deployment:
 // that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Nothing is
 // concluded from the Pod template, which anybody may have changed.
 func recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
-	if !IsRecorded(mc, live) && live != nil && ownsRecord(live.ManagedFields) {
+	if !IsRecorded(mc, live) && live != nil && drift.Owns(live, recordPath) {
 		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {
 			return record, true
 		}
@@ -89,18 +91,4 @@ func recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
 // the managed fields of the Deployment are needed to decide between them.
 func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	return live == nil || live.Annotations[names.AnnotationTemplateInputs] == mc.Status.TemplateInputs
-}
-
-var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
-
-// ownsRecord tells whether the operator is a field manager of the annotation, and nobody wrote another value since.
-func ownsRecord(managed []metav1.ManagedFieldsEntry) bool {
-	for _, entry := range managed {
-		fields := &fieldpath.Set{}
-		if entry.Manager == names.FieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply &&
-			entry.FieldsV1 != nil && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil && fields.Has(recordPath) {
-			return true
-		}
-	}
-	return false
 }
