@@ -47,7 +47,7 @@ func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.
 
 const (
 	onPlaintext = "memcached"
-	onTLS = "memcached-tls"
+	onTLS       = "memcached-tls"
 )
 
 // readyPods are the addresses of the ready Pods that declare a port.
