@@ -30,8 +30,8 @@ func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	)
 }
 
-// caches tells whether the caches are filled that the operator needs now. The metadata of Secrets is not among them: its
-// watch starts when a Memcached first names a Secret, and only such Memcacheds wait for it.
+// caches tells whether the caches are filled that the operator needs now. The metadata of Secrets is not among them:
+// its watch starts when a Memcached first names a Secret, and only such Memcacheds wait for it.
 type caches struct {
 	informers cache.Informers
 

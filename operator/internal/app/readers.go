@@ -35,8 +35,8 @@ const (
 	knownHold = time.Hour
 
 	// mostUnknown is how many tokens a second are asked about that were not allowed before; so many may come at once.
-	mostUnknown   rate.Limit = 5
-	unknownAtOnce            = 10
+	mostUnknown   = 5
+	unknownAtOnce = 10
 
 	// retryAfter is when it is worth asking again, in seconds.
 	retryAfter = "1"

@@ -23,8 +23,8 @@ import (
 // patience is how long a read waits for the cache before it asks the API server. A watch normally takes milliseconds.
 const patience = 5 * time.Second
 
-// Client writes, remembers what it wrote, and reads it from the cache. It remembers the kinds of write that the operator
-// makes: Apply, Patch, Delete and Status().Patch.
+// Client writes, remembers what it wrote, and reads it from the cache. It remembers the kinds of write that the
+// operator makes: Apply, Patch, Delete and Status().Patch.
 type Client struct {
 	client.Client
 
@@ -33,7 +33,8 @@ type Client struct {
 	records records
 }
 
-// Cached tells whether the cache holds objects of a kind that have these labels. For others there is nothing to wait for.
+// Cached tells whether the cache holds objects of a kind that have these labels. For others there is nothing to wait
+// for.
 type Cached func(kind schema.GroupKind, labels labels.Set) bool
 
 // NewClient returns a Client that writes by another client and reads from the cache of that client. If the cache does
@@ -102,7 +103,9 @@ func (c *Client) Apply(ctx context.Context, wanted runtime.ApplyConfiguration, o
 }
 
 // Patch patches, and remembers what that made.
-func (c *Client) Patch(ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
+func (c *Client) Patch(
+	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
+) error {
 	if err := c.Client.Patch(ctx, object, patch, opts...); err != nil {
 		return err
 	}

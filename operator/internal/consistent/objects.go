@@ -71,7 +71,7 @@ func readAnswer(configuration runtime.ApplyConfiguration) (identity, metav1.Obje
 
 func embedded[T any](fields reflect.Value, name string) (found T, ok bool) {
 	if field := fields.FieldByName(name); field.IsValid() {
-		found, ok = field.Interface().(T)
+		found, ok = reflect.TypeAssert[T](field)
 	}
 	return found, ok
 }

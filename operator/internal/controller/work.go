@@ -29,8 +29,8 @@ type Work struct {
 	begunThen  int
 }
 
-// NewWork returns a Work for reconciliations that end after the timeout. One that ends later hangs: it does not heed its
-// context. The limit is three times as long, as a restart interrupts all others.
+// NewWork returns a Work for reconciliations that end after the timeout. One that ends later hangs: it does not heed
+// its context. The limit is three times as long, as a restart interrupts all others.
 func NewWork(timeout time.Duration) *Work {
 	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
 }

@@ -48,7 +48,9 @@ func TestAReconciliationThatDoesNotEndIsAHungWorker(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		close(hang)
-		<-ended
+		if err := <-ended; !errors.Is(err, failed) {
+			t.Errorf("its error is not passed on: %v", err)
+		}
 		if err := work.Hangs(); err != nil {
 			t.Errorf("after its end: %v", err)
 		}
