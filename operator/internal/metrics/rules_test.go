@@ -19,7 +19,9 @@ func TestWhatPrometheusIsToldHasTheNamesOfTheCode(t *testing.T) {
 		},
 		"rules.yaml": {
 			fmt.Sprintf(`leader_election_master_status{name="%s"}`, names.LeaderElectionID),
-			fmt.Sprintf("(memcached_max_connections{memcached!=\"\"} - %d)", own(t)),
+			fmt.Sprintf("memcached_max_connections{memcached!=\"\"} - %d\n", own(t, 0)),
+			fmt.Sprintf("- %d * (memcached_threads{memcached!=\"\"} or ", own(t, 1)-own(t, 0)),
+			fmt.Sprintf(" + %d)\n", memcached.DefaultThreads),
 			`result="` + resultFailed + `"`,
 		},
 	} {
@@ -35,12 +37,12 @@ func TestWhatPrometheusIsToldHasTheNamesOfTheCode(t *testing.T) {
 	}
 }
 
-// own is how many connections memcached needs itself.
-func own(t *testing.T) int {
+// own is how many connections a memcached with so many threads needs itself.
+func own(t *testing.T, threads int32) int {
 	t.Helper()
 	const clients = 1000
 	for _, argument := range memcached.Arguments(memcached.Settings{
-		Threads: memcached.DefaultThreads, MaxConnections: clients,
+		Threads: threads, MaxConnections: clients,
 	}) {
 		var limit int
 		if _, err := fmt.Sscanf(argument, "--conn-limit=%d", &limit); err == nil {
