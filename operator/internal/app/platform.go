@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/discovery"
@@ -21,11 +22,15 @@ const openShiftGroup = "security.openshift.io"
 // askAgain is how long a question that was not answered is not asked again, however many caches wait for it.
 const askAgain = 5 * time.Second
 
+// askTimeout is how long the answer may take.
+const askTimeout = 30 * time.Second
+
 // platform finds out, when it is needed, what the operator runs on. One answer is enough, until it is told otherwise.
 type platform struct {
 	discovery *discovery.DiscoveryClient
+	questions singleflight.Group
 
-	mu      sync.Mutex
+	mu      sync.Mutex // Not held while the API server is asked.
 	known   plan.Platform
 	asked   time.Time
 	problem error
@@ -39,15 +44,49 @@ func newPlatform(config *rest.Config) (*platform, error) {
 	return &platform{discovery: client}, nil
 }
 
-// find returns the platform, or why it is not known yet.
+// find returns the platform, or why it is not known yet. Reconciliations that need it at the same time ask once, and
+// each waits no longer than its own context allows.
 func (p *platform) find(ctx context.Context) (plan.Platform, error) {
+	if !p.isToBeAsked() {
+		return p.recall()
+	}
+	answer := p.questions.DoChan("", func() (any, error) {
+		if p.isToBeAsked() { // Else another question ended after the caller looked.
+			p.ask(context.WithoutCancel(ctx))
+		}
+		return nil, nil
+	})
+	select {
+	case <-answer:
+		return p.recall()
+	case <-ctx.Done():
+		return "", fmt.Errorf("wait for the API groups of the API server: %w", ctx.Err())
+	}
+}
+
+func (p *platform) isToBeAsked() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.known == "" && time.Since(p.asked) > askAgain {
-		p.known, p.problem = ask(ctx, p.discovery)
-		p.asked = time.Now()
-	}
+	return p.known == "" && time.Since(p.asked) > askAgain
+}
+
+func (p *platform) recall() (plan.Platform, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.known, p.problem
+}
+
+// ask asks the API server. What the watch has told meanwhile is newer.
+func (p *platform) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	found, problem := ask(ctx, p.discovery)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = time.Now()
+	if p.known == "" {
+		p.known, p.problem = found, problem
+	}
 }
 
 // becomes tells the platform, and returns whether another one was known.
