@@ -3,6 +3,7 @@ package integration
 import (
 	"io"
 	"net/http"
+	"os"
 	"testing"
 
 	"github.com/onsi/gomega"
@@ -50,4 +51,9 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 
 	w.bindRole(namespace.Name)
 	w.becomesReady(address)
+	log, err := os.ReadFile(w.log)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	for _, told := range []string{"A check fails", "not filled yet: Memcached, Pod", "The check succeeds again"} {
+		w.Expect(string(log)).To(gomega.ContainSubstring(told), "nobody else tells why the Pod is not Ready")
+	}
 }

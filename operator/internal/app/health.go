@@ -8,11 +8,13 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/controller"
@@ -24,10 +26,26 @@ import (
 func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	filled := newCaches(mgr)
 	return errors.Join(
-		mgr.AddHealthzCheck("workers", func(*http.Request) error { return work.Hangs() }),
-		mgr.AddReadyzCheck("caches", func(request *http.Request) error { return filled.check(request.Context()) }),
-		mgr.AddReadyzCheck("queue", func(*http.Request) error { return work.StandsStill() }),
+		mgr.AddHealthzCheck("workers", logged("workers", func(*http.Request) error { return work.Hangs() })),
+		mgr.AddReadyzCheck("caches", logged("caches", func(r *http.Request) error { return filled.check(r.Context()) })),
+		mgr.AddReadyzCheck("queue", logged("queue", func(*http.Request) error { return work.StandsStill() })),
 	)
+}
+
+// logged logs when a check begins to fail, and when it succeeds again: the kubelet reports no more than a status code.
+func logged(name string, check healthz.Checker) healthz.Checker {
+	log := ctrl.Log.WithName("probes").WithValues("check", name)
+	var failed atomic.Bool
+	return func(request *http.Request) error {
+		err := check(request)
+		switch before := failed.Swap(err != nil); {
+		case err != nil && !before:
+			log.Info("A check fails", "cause", err.Error())
+		case err == nil && before:
+			log.Info("The check succeeds again")
+		}
+		return err
+	}
 }
 
 // caches tells whether the caches are filled that the operator needs now. The metadata of Secrets is not among them:
