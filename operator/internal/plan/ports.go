@@ -49,16 +49,32 @@ func (p *Plan) setPorts(current Current) {
 	p.AgentMetrics = p.Agent != nil && p.Agent.Metrics || current.OpenPorts.Has(names.AgentMetricsPort)
 }
 
-// endpoint moves to another port last: when no Pod is left that does not listen on it.
+// endpoint moves to another port last: when no Pod is left that does not listen on it. It is always one that a Pod listens
+// on, if there are Pods, also where they are replaced while nothing may be written.
 func (p Plan) endpoint(before string, pods []names.Ports) string {
 	planned := p.ClientPorts()[0]
-	lagging := slices.ContainsFunc(pods, func(ports names.Ports) bool { return !ports.Has(planned.inPods()) })
-	if !lagging {
+	listening := func(port Port) (count int) {
+		for _, ports := range pods {
+			if ports.Has(port.inPods()) {
+				count++
+			}
+		}
+		return count
+	}
+	switch {
+	case len(pods) == 0 && p.Suspended && before != "":
+		return before // The next Pod is of the Deployment as it is.
+	case listening(planned) == len(pods):
 		return p.endpointOn(planned)
 	}
 	for _, port := range p.ServicePorts {
-		if before == p.endpointOn(port) {
+		if before == p.endpointOn(port) && listening(port) > 0 {
 			return before
+		}
+	}
+	for _, port := range p.ServicePorts {
+		if listening(port) > 0 {
+			return p.endpointOn(port)
 		}
 	}
 	return p.endpointOn(planned)

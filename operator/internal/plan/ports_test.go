@@ -24,6 +24,7 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 		before      string
 		pods        []names.Ports
 		terminating names.Ports
+		suspended   bool
 		endpoint    string
 		ports       []Port
 	}{
@@ -68,11 +69,26 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 			tls: beside, before: plaintext, pods: []names.Ports{onPlaintext, onBoth},
 			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
 		},
+		"TLS is switched on, and the only Pod was replaced while the cache was suspended": {
+			tls: tls, before: plaintext, pods: []names.Ports{onTLS}, suspended: true,
+			endpoint: encrypted, ports: []Port{encryptedPort},
+		},
+		"TLS is switched off while the cache is suspended, and its Pods have it": {
+			before: encrypted, pods: []names.Ports{onTLS}, suspended: true,
+			endpoint: encrypted, ports: []Port{plaintextPort, encryptedPort},
+		},
+		"TLS is switched off while the cache is suspended, and it has no Pod": {
+			before: encrypted, suspended: true, endpoint: encrypted, ports: []Port{plaintextPort},
+		},
+		"the endpoint is one that no Pod listens on": {
+			before: encrypted, tls: beside, pods: []names.Ports{onPlaintext},
+			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
+		},
 		"the size is zero": {tls: tls, before: plaintext, endpoint: encrypted, ports: []Port{encryptedPort}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			mc := memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls})
+			mc := memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls, Suspend: tc.suspended})
 			mc.Status.Endpoint = tc.before
 			current := Current{SecretsUsable: true, Pods: tc.pods, OpenPorts: tc.terminating}
 			for _, ports := range tc.pods {

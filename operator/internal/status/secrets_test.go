@@ -13,6 +13,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -143,15 +144,15 @@ func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
 	}
 }
 
-func TestTheEndpointMovesAsItIsPlannedUnlessNothingMayBeWritten(t *testing.T) {
+func TestTheEndpointStaysWhereTheSpecIsInvalidAndThereIsNoPod(t *testing.T) {
 	in := rolledOut()
 	in.Memcached.Status.Endpoint, in.Plan.Endpoint = "cache.team.svc:11211", "cache.team.svc:11212"
-	in.Plan.Suspended = true
+	in.Err, in.Snapshot.Nodes = &plan.InvalidSpec{}, nil
 	if got := Evaluate(in).Endpoint; got != in.Memcached.Status.Endpoint {
-		t.Errorf("while suspended, the endpoint is %s", got)
+		t.Errorf("without a Pod, the endpoint is %s", got)
 	}
-	in.Plan.Suspended = false
+	in.Snapshot.Nodes = []observe.Node{{Name: "cache-1"}}
 	if got := Evaluate(in).Endpoint; got != in.Plan.Endpoint {
-		t.Errorf("with TLS, the endpoint is %s", got)
+		t.Errorf("with a Pod that listens there, the endpoint is %s", got)
 	}
 }

@@ -50,7 +50,8 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
-	if in.Plan.Name != "" && (status.Endpoint == "" || in.mayWrite()) { // Pods that stay as they are keep their port.
+	// Where a spec is invalid and there is no Pod, nothing tells what the next one listens on.
+	if in.Plan.Name != "" && (status.Endpoint == "" || in.Err == nil || len(in.Snapshot.Nodes) > 0) {
 		status.Endpoint = in.Plan.Endpoint
 	}
 	setTemplate(&status, in)
@@ -73,11 +74,6 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 
 // IsReady tells whether the condition Ready is True.
 func IsReady(in Input) bool { return judge(in).state == done }
-
-// mayWrite tells whether what is planned is written, too.
-func (in Input) mayWrite() bool {
-	return in.Err == nil && !in.Plan.Suspended
-}
 
 // setTemplate says what the Pods are made of, once the Deployment says so.
 func setTemplate(status *cachev1.MemcachedStatus, in Input) {
