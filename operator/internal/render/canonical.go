@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -17,47 +18,69 @@ import (
 // Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same: neither the order
 // of sets nor the spelling of quantities counts, nor a pull policy that the API server would fill in itself.
 func Hash(p plan.Plan) string {
-	hash := sha256.Sum256(encode(canonical("", decode(rendered(p)))))
-	return hex.EncodeToString(hash[:8])
+	template := rendered(p)
+	spec := template.Spec
+	for _, containers := range [][]corev1ac.ContainerApplyConfiguration{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			spellQuantities(containers[i].Resources)
+			leaveOutPullPolicy(&containers[i])
+		}
+	}
+	sort(spec.ImagePullSecrets)
+	sort(spec.Tolerations)
+	sort(spec.TopologySpreadConstraints)
+	affinity := sorted(decode(spec.Affinity))
+	spec.Affinity = nil
+	hash := sha256.New()
+	hash.Write(encode(template))
+	hash.Write(encode(affinity))
+	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// sequences are the lists of a Pod template whose order means something. All others are sets.
-var sequences = []string{"args", "command"}
+// spellQuantities spells all quantities in one way.
+func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration) {
+	if resources == nil {
+		return
+	}
+	for _, list := range []**corev1.ResourceList{&resources.Limits, &resources.Requests} {
+		if *list == nil {
+			continue
+		}
+		spelled := corev1.ResourceList{} // The list is the plan's.
+		for name, quantity := range **list {
+			quantity.Format = resource.DecimalSI
+			spelled[name] = quantity.DeepCopy()
+		}
+		*list = &spelled
+	}
+}
 
-// canonical sorts sets and spells quantities in one way. The value is that of a field.
-func canonical(field string, value any) any {
+func leaveOutPullPolicy(container *corev1ac.ContainerApplyConfiguration) {
+	if policy := container.ImagePullPolicy; policy != nil && *policy == pullPolicyOf(*container.Image) {
+		container.ImagePullPolicy = nil
+	}
+}
+
+func sort[T any](set []T) {
+	if len(set) > 1 {
+		slices.SortFunc(set, func(a, b T) int { return bytes.Compare(encode(a), encode(b)) })
+	}
+}
+
+// sorted sorts all lists in a value that was decoded. They have to be sets.
+func sorted(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name := range value {
-			value[name] = canonical(name, value[name])
-			if field == "limits" || field == "requests" {
-				value[name] = canonicalQuantity(value[name])
-			}
-		}
-		if image, ok := value["image"].(string); ok && value["imagePullPolicy"] == string(pullPolicyOf(image)) {
-			delete(value, "imagePullPolicy")
+			value[name] = sorted(value[name])
 		}
 	case []any:
 		for i := range value {
-			value[i] = canonical("", value[i])
+			value[i] = sorted(value[i])
 		}
-		if !slices.Contains(sequences, field) {
-			slices.SortFunc(value, func(a, b any) int { return bytes.Compare(encode(a), encode(b)) })
-		}
+		sort(value)
 	}
 	return value
-}
-
-func canonicalQuantity(value any) any {
-	text, ok := value.(string)
-	if !ok {
-		return value
-	}
-	quantity, err := resource.ParseQuantity(text)
-	if err != nil {
-		return value
-	}
-	return quantity.AsDec().String()
 }
 
 // inOrderOf gives the sets of what users say about the placement of Pods, and of their pull Secrets, the order that they
@@ -70,24 +93,34 @@ func inOrderOf(
 		return wanted
 	}
 	there := deployed.Spec.Template.Spec
-	wanted.Spec.Affinity = ordered(wanted.Spec.Affinity, there.Affinity)
-	wanted.Spec.Tolerations = ordered(wanted.Spec.Tolerations, there.Tolerations)
-	wanted.Spec.TopologySpreadConstraints = ordered(wanted.Spec.TopologySpreadConstraints, there.TopologySpreadConstraints)
-	wanted.Spec.ImagePullSecrets = ordered(wanted.Spec.ImagePullSecrets, there.ImagePullSecrets)
+	if there.Affinity != nil {
+		wanted.Spec.Affinity = ordered(wanted.Spec.Affinity, there.Affinity)
+	}
+	wanted.Spec.Tolerations = orderedList(wanted.Spec.Tolerations, there.Tolerations)
+	wanted.Spec.TopologySpreadConstraints = orderedList(
+		wanted.Spec.TopologySpreadConstraints, there.TopologySpreadConstraints)
+	wanted.Spec.ImagePullSecrets = orderedList(wanted.Spec.ImagePullSecrets, there.ImagePullSecrets)
 	return wanted
+}
+
+func orderedList[T, L any](wanted []T, there []L) []T {
+	if len(wanted) < 2 || len(wanted) != len(there) {
+		return wanted
+	}
+	return ordered(wanted, there)
 }
 
 // ordered returns what is wanted in the order of what is there, if they differ in nothing else.
 func ordered[T any](wanted T, there any) T {
 	asked, found := encode(wanted), encode(there)
-	if bytes.Equal(asked, found) || !bytes.Equal(encode(canonical("", decode(wanted))), encode(canonical("", decode(there)))) {
+	if bytes.Equal(asked, found) || !bytes.Equal(encode(sorted(decode(wanted))), encode(sorted(decode(there)))) {
 		return wanted
 	}
-	var sorted T
-	if err := json.Unmarshal(found, &sorted); err != nil {
+	var inOrder T
+	if err := json.Unmarshal(found, &inOrder); err != nil {
 		return wanted
 	}
-	return sorted
+	return inOrder
 }
 
 func encode(value any) []byte {
