@@ -54,8 +54,8 @@ type Options struct {
 	// MaxConcurrentReconciles is how many Memcacheds are worked on at a time.
 	MaxConcurrentReconciles int
 
-	// MaxConcurrentUpdates is how many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of the
-	// operator.
+	// MaxConcurrentUpdates is how many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of
+	// the operator.
 	MaxConcurrentUpdates int
 
 	// SyncPeriod is how often every Memcached is looked at again although nothing told of a change.

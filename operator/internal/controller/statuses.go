@@ -57,8 +57,8 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)
 }
 
-// What is told of the Pods of a large cache is written after a pause. It is as long as the cache has not been Ready: what
-// is over soon is told soon, and a long rollout costs few writes.
+// What is told of the Pods of a large cache is written after a pause. It is as long as the cache has not been Ready:
+// what is over soon is told soon, and a long rollout costs few writes.
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = 5 * time.Minute

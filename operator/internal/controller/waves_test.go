@@ -295,4 +295,9 @@ func TestNothingIsKeptOfCachesThatAreGone(t *testing.T) {
 	if turn := f.enter(old); turn.phase != unseen {
 		t.Error("a namesake has the turn of the one before it")
 	}
+	f.roll("b")
+	f.change("b", func(mc *cachev1.Memcached) { mc.UID = "of the next b" }) // As a watch that was interrupted tells it.
+	if phase := f.turns[types.NamespacedName{Namespace: "shop", Name: "b"}].phase; phase != unseen {
+		t.Errorf("a namesake is in phase %d", phase)
+	}
 }

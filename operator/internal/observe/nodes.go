@@ -105,7 +105,8 @@ func oldest(pods []corev1.Pod) time.Time {
 func progressed(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for i := range pods {
-		if ready := podCondition(&pods[i], corev1.PodReady); isTrue(&pods[i], corev1.PodReady) && ready.LastTransitionTime.After(last) {
+		ready := podCondition(&pods[i], corev1.PodReady)
+		if ready != nil && ready.Status == corev1.ConditionTrue && ready.LastTransitionTime.After(last) {
 			last = ready.LastTransitionTime.Time
 		}
 	}

@@ -19,13 +19,13 @@ var numbers = regexp.MustCompile("[0-9]+")
 type Change int
 
 const (
-	// Urgent: another state, or a cache with few Pods.
+	// Urgent is another state, or a cache with few Pods.
 	Urgent Change = iota
 
-	// Progress: the cache is not Ready, as before and for the same reason, and at least a fifth of its Pods have changed.
+	// Progress is one of at least a fifth of the Pods, while the cache is not Ready, as before and for the same reason.
 	Progress
 
-	// Minor: the same, and fewer Pods have changed. A rollout of a hundred Pods would cost several hundred writes.
+	// Minor is the same of fewer Pods. A rollout of a hundred Pods would cost several hundred writes.
 	Minor
 )
 

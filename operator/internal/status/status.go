@@ -146,8 +146,8 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any. The time of Reconciling begins
-// anew with each generation of the spec: what is new has the whole deadline.
+// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any. The time of Reconciling
+// begins anew with each generation of the spec: what is new has the whole deadline.
 func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
 	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReconciling)
 	if before != nil && before.ObservedGeneration != status.ObservedGeneration {
