@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -26,14 +27,14 @@ func Hash(p plan.Plan) string {
 			leaveOutPullPolicy(&containers[i])
 		}
 	}
-	sort(spec.ImagePullSecrets)
-	sort(spec.Tolerations)
-	sort(spec.TopologySpreadConstraints)
-	affinity := sorted(decode(spec.Affinity))
-	spec.Affinity = nil
+	sets := encode([]any{
+		canonical(spec.Affinity), canonical(spec.Tolerations), canonical(spec.TopologySpreadConstraints),
+		canonical(spec.ImagePullSecrets),
+	})
+	spec.Affinity, spec.Tolerations, spec.TopologySpreadConstraints, spec.ImagePullSecrets = nil, nil, nil, nil
 	hash := sha256.New()
+	hash.Write(sets)
 	hash.Write(encode(template))
-	hash.Write(encode(affinity))
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
@@ -61,31 +62,59 @@ func leaveOutPullPolicy(container *corev1ac.ContainerApplyConfiguration) {
 	}
 }
 
-func sort[T any](set []T) {
-	if len(set) > 1 {
-		slices.SortFunc(set, func(a, b T) int { return bytes.Compare(encode(a), encode(b)) })
-	}
+// implied are fields of tolerations and constraints with the values that they have if they are left out
+// (k8s.io/api/core/v1, Toleration and TopologySpreadConstraint).
+var implied = map[string]any{
+	"operator": "Equal", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore", "minDomains": 1.0,
 }
 
-// sorted sorts all lists in a value that was decoded. They have to be sets.
-func sorted(value any) any {
+// canonical is what users say about the placement of Pods, without what makes no difference: the order and repetitions of
+// sets, empty lists, and fields that say what holds anyway. All lists in it are sets.
+func canonical(value any) any {
+	var decoded any
+	if err := json.Unmarshal(encode(value), &decoded); err != nil {
+		panic(err) // It was just encoded.
+	}
+	return simplified(decoded)
+}
+
+func simplified(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name := range value {
-			value[name] = sorted(value[name])
+			value[name] = simplified(value[name])
+			if value[name] == nil || value[name] == implied[name] || isEmptyAffinity(name, value[name]) {
+				delete(value, name)
+			}
 		}
 	case []any:
-		for i := range value {
-			value[i] = sorted(value[i])
-		}
-		sort(value)
+		return simplifiedSet(value)
 	}
 	return value
 }
 
-// inOrderOf gives the sets of what users say about the placement of Pods, and of their pull Secrets, the order that they
-// have in the Deployment that exists, where they are the same otherwise. The Deployment controller knows no sets: it
-// would replace the Pods for another order.
+// simplifiedSet returns nil for an empty set. In memory, a set is a list of what its items are as JSON.
+func simplifiedSet(set []any) any {
+	var items []string
+	for _, item := range set {
+		items = append(items, string(encode(simplified(item))))
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	slices.Sort(items)
+	return slices.Compact(items)
+}
+
+// isEmptyAffinity tells whether a field of an affinity says nothing. Elsewhere an empty object may mean something: an
+// empty label selector selects all.
+func isEmptyAffinity(name string, value any) bool {
+	object, ok := value.(map[string]any)
+	return ok && len(object) == 0 && slices.Contains([]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}, name)
+}
+
+// inOrderOf leaves what users say about the placement of Pods, and their pull Secrets, as it is in the Deployment that
+// exists, if it says the same in other words. The Deployment controller would replace the Pods for another order of a set.
 func inOrderOf(
 	deployed *appsv1.Deployment, wanted *corev1ac.PodTemplateSpecApplyConfiguration,
 ) *corev1ac.PodTemplateSpecApplyConfiguration {
@@ -93,34 +122,24 @@ func inOrderOf(
 		return wanted
 	}
 	there := deployed.Spec.Template.Spec
-	if there.Affinity != nil {
-		wanted.Spec.Affinity = ordered(wanted.Spec.Affinity, there.Affinity)
-	}
-	wanted.Spec.Tolerations = orderedList(wanted.Spec.Tolerations, there.Tolerations)
-	wanted.Spec.TopologySpreadConstraints = orderedList(
-		wanted.Spec.TopologySpreadConstraints, there.TopologySpreadConstraints)
-	wanted.Spec.ImagePullSecrets = orderedList(wanted.Spec.ImagePullSecrets, there.ImagePullSecrets)
+	wanted.Spec.Affinity = inOrder(wanted.Spec.Affinity, there.Affinity)
+	wanted.Spec.Tolerations = inOrder(wanted.Spec.Tolerations, there.Tolerations)
+	wanted.Spec.TopologySpreadConstraints = inOrder(wanted.Spec.TopologySpreadConstraints, there.TopologySpreadConstraints)
+	wanted.Spec.ImagePullSecrets = inOrder(wanted.Spec.ImagePullSecrets, there.ImagePullSecrets)
 	return wanted
 }
 
-func orderedList[T, L any](wanted []T, there []L) []T {
-	if len(wanted) < 2 || len(wanted) != len(there) {
-		return wanted
-	}
-	return ordered(wanted, there)
-}
-
-// ordered returns what is wanted in the order of what is there, if they differ in nothing else.
-func ordered[T any](wanted T, there any) T {
+// inOrder returns what is wanted as it is there, if they say the same.
+func inOrder[T any](wanted T, there any) T {
 	asked, found := encode(wanted), encode(there)
-	if bytes.Equal(asked, found) || !bytes.Equal(encode(sorted(decode(wanted))), encode(sorted(decode(there)))) {
+	if bytes.Equal(asked, found) || !reflect.DeepEqual(canonical(wanted), canonical(there)) {
 		return wanted
 	}
-	var inOrder T
-	if err := json.Unmarshal(found, &inOrder); err != nil {
+	var same T
+	if err := json.Unmarshal(found, &same); err != nil {
 		return wanted
 	}
-	return inOrder
+	return same
 }
 
 func encode(value any) []byte {
@@ -129,12 +148,4 @@ func encode(value any) []byte {
 		panic(err) // It is plain data.
 	}
 	return content
-}
-
-func decode(from any) any {
-	var value any
-	if err := json.Unmarshal(encode(from), &value); err != nil {
-		panic(err) // It was just encoded.
-	}
-	return value
 }

@@ -81,6 +81,7 @@ func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 		shuffle(random, spec.TLS.CipherSuites)
 	}
 	if spec.Placement != nil {
+		sometimes(func() { spellOutPlacement(spec.Placement) })
 		shuffle(random, spec.Placement.Tolerations)
 		shuffle(random, spec.Placement.TopologySpreadConstraints)
 	}
@@ -122,6 +123,27 @@ func agentResources(spec *cachev1.MemcachedSpec) *cachev1.Resources {
 		return nil
 	}
 	return spec.Agent.Resources
+}
+
+// spellOutPlacement says what holds anyway.
+func spellOutPlacement(placement *cachev1.Placement) {
+	for i := range placement.Tolerations {
+		if toleration := &placement.Tolerations[i]; toleration.Operator == "" {
+			toleration.Operator = corev1.TolerationOpEqual
+		}
+	}
+	placement.Tolerations = append(placement.Tolerations, placement.Tolerations...)
+	for i := range placement.TopologySpreadConstraints {
+		constraint := &placement.TopologySpreadConstraints[i]
+		orElse(&constraint.MinDomains, int32(1))
+		orElse(&constraint.NodeAffinityPolicy, corev1.NodeInclusionPolicyHonor)
+		orElse(&constraint.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore)
+	}
+	orElse(&placement.Affinity, corev1.Affinity{})
+	orElse(&placement.Affinity.PodAffinity, corev1.PodAffinity{})
+	orElse(&placement.Affinity.PodAntiAffinity, corev1.PodAntiAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{},
+	})
 }
 
 func orElse[T any](field **T, value T) {
