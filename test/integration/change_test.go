@@ -79,6 +79,8 @@ func TestASpecInOtherWordsTakesNoUpdateIn(t *testing.T) {
 		`{"podMetadata":{}}`, `{"threads":4}`, `{"metrics":{"mode":"Enabled"}}`, `{"memory":"1024Mi"}`,
 		`{"architectures":["amd64","arm64"]}`, `{"architectures":["arm64","amd64"]}`, `{"architectures":null}`,
 		`{"placement":{"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}}`,
+		`{"placement":{"affinity":{"podAffinity":{}}}}`, `{"imagePullPolicy":"IfNotPresent"}`, `{"imagePullPolicy":null}`,
+		`{"rollout":{"drainSeconds":30}}`, `{"agent":{"resources":{"requests":{"cpu":"0.01"}}}}`, `{"metadata":{}}`,
 	} {
 		w.patchSpec(spec)
 		w.ready("cache")
@@ -177,8 +179,19 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.says("cache", "until then no Pod is started")
 	err := cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &appsv1.Deployment{})
 	w.Expect(apierrors.IsNotFound(err)).To(gomega.BeTrue())
-	w.Expect(cluster.Delete(w.ctx, theirs)).To(gomega.Succeed())
+	w.Expect(cluster.Delete(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	w.patchSpec(`{"size":0}`)
+	w.ready("cache")
+	w.stop()
+	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	w.start()
 	w.patchSpec(`{"size":2}`)
+	w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.says("cache", "until then no Pod is started")
+	w.Expect(*w.deployment("cache").Spec.Replicas).To(gomega.BeZero())
+	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
+	w.patchSpec(`{"size":3}`)
 	w.ready("cache")
 
 	w.stop()
@@ -189,4 +202,22 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.says("cache", "until then the Pods are open")
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids), "a cache that runs is not stopped")
+}
+
+// TestARecordThatIsLostInBothPlacesReplacesNoPod: the Pod template is still the operator's own.
+func TestARecordThatIsLostInBothPlacesReplacesNoPod(t *testing.T) {
+	w, at := newUpgradeWorld(t)
+	release{image: imageOne, architectures: "amd64"}.start(w, at)
+	mc := w.memcached("cache", 2)
+	w.ready("cache")
+	uids := w.uids("cache")
+	w.stop()
+	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"annotations":{"cache.example.com/template-inputs":null}}}`)
+	raw := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"templateInputs":null}}`))
+	w.Expect(cluster.Status().Patch(w.ctx, mc, raw)).To(gomega.Succeed())
+	release{image: imageTwo, architectures: "s390x"}.start(w, at)
+	w.waits("cache", oneToTwo+"; architectures amd64 -> s390x")
+	w.quiet()
+	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
+	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.TemplateInputs).NotTo(gomega.BeEmpty(), "it is recorded again")
 }

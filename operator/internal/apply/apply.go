@@ -92,11 +92,16 @@ func (s *Syncer) Sync(
 // A cache that runs already is not stopped.
 func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Object) Outcome {
 	policy, wanted := report.Of(observe.PolicyKind.GroupKind())
-	first := object.GroupKind == observe.DeploymentKind.GroupKind() && snapshot.Deployment() == nil
-	if !first || !wanted || policy.IsMade() {
+	if object.GroupKind != observe.DeploymentKind.GroupKind() || runs(snapshot) || !wanted || policy.IsMade() {
 		return Outcome{}
 	}
 	return Outcome{Verdict: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
+}
+
+// runs tells whether there are Pods, or a Deployment that makes some.
+func runs(snapshot observe.Snapshot) bool {
+	deployment := snapshot.Deployment()
+	return len(snapshot.Nodes) > 0 || deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
 }
 
 // settle makes an error part of the outcome.

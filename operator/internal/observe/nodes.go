@@ -68,7 +68,7 @@ func nodesOf(pods []corev1.Pod) []Node {
 		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			nodes = append(nodes, Node{
 				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Silent: isSilent(pod),
-				Unplaced: isUnplaced(pod), Ports: portsOf(pod), Trouble: trouble(pod),
+				Unplaced: isUnplaced(pod), Ports: portsOf(&pod.Spec), Trouble: trouble(pod),
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func openPorts(pods []corev1.Pod) names.Ports {
 	var open names.Ports
 	for i := range pods {
 		if !hasEnded(&pods[i]) {
-			open |= portsOf(&pods[i])
+			open |= portsOf(&pods[i].Spec)
 		}
 	}
 	return open
@@ -182,7 +182,7 @@ func TrimPod(object any) (any, error) {
 		trimmed.Labels = map[string]string{names.LabelInstance: instance}
 		trimmed.OwnerReferences = trimmedController
 	}
-	trimmed.Spec.Containers = declared[portsOf(pod)]
+	trimmed.Spec.Containers = declared[portsOf(&pod.Spec)]
 	trimmed.Status.Phase = pod.Status.Phase
 	trimmed.Status.Conditions = telling(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)

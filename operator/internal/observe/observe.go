@@ -49,6 +49,9 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 // Current is what the plan goes by.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{Deployment: s.Deployment(), SecretsUsable: s.Usable(), OpenPorts: s.OpenPorts}
+	if current.Deployment != nil { // It may be about to make Pods that are not seen yet.
+		current.OpenPorts |= portsOf(&current.Deployment.Spec.Template.Spec)
+	}
 	for _, node := range s.Nodes {
 		current.Pods = append(current.Pods, node.Ports)
 	}

@@ -12,9 +12,9 @@ var portsByName = map[string]names.Ports{
 }
 
 // portsOf returns the ports that the containers of a Pod declare. memcached declares those that other Pods can reach.
-func portsOf(pod *corev1.Pod) names.Ports {
+func portsOf(pod *corev1.PodSpec) names.Ports {
 	var ports names.Ports
-	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
 		for i := range containers {
 			for _, port := range containers[i].Ports {
 				ports |= portsByName[port.Name]

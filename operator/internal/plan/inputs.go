@@ -87,7 +87,7 @@ type Current struct {
 	// SecretsUsable tells whether new Pods can start with what the Secrets hold that the spec names.
 	SecretsUsable bool
 
-	// OpenPorts are the ports of any Pod, terminating ones among them.
+	// OpenPorts are the ports of any Pod, terminating ones among them, and of those that the Deployment makes.
 	OpenPorts names.Ports
 
 	// Pods are the ports of each Pod that is not terminating.
@@ -96,26 +96,32 @@ type Current struct {
 
 // choose decides what the Pods are made of: of the same as before, until the spec replaces them anyway or the user asks
 // for what is newer. Pods that are replaced lose their items, and an upgrade of the operator is no reason for that.
-func choose(
-	mc *cachev1.Memcached, current Current, defaults Defaults, before Record, known bool,
-) (Plan, error) {
-	now := Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
-	if !known {
+func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *Record, now Record) (Plan, error) {
+	switch {
+	case before == nil:
 		if err := platformProblem(defaults); err != nil {
 			return Plan{}, err
 		}
 		return compute(mc, current, defaults, now)
-	}
-	before, now = completed(before, now)
-	if updates(mc.Spec, before, now, defaults) || !slices.Contains(defaults.Revisions, before.Revision) {
+	case updates(mc.Spec, *before, now, defaults), !slices.Contains(defaults.Revisions, before.Revision):
 		return compute(mc, current, defaults, now) // An older operator does not know what a newer one makes.
 	}
-	p, err := compute(mc, current, defaults, before)
+	p, err := compute(mc, current, defaults, *before)
 	if err == nil && before.Template != "" && p.Record.Template != before.Template {
 		return compute(mc, current, defaults, now)
 	}
-	p.Waiting = waiting(leftOpen(mc.Spec, before.Inputs), leftOpen(mc.Spec, now.Inputs))
 	return p, err
+}
+
+// records returns what the Pods were made of so far, nil if that is not known, and what the operator would make them of.
+func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
+	now = Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
+	found, ok := recorded(mc, live, now)
+	if !ok {
+		return nil, now
+	}
+	found, now = completed(found, now)
+	return &found, now
 }
 
 // completed fills in what one of two records lacks and the other one has.

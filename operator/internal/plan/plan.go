@@ -121,11 +121,18 @@ const DefaultProgressDeadlineSeconds = 600
 // Compute returns what the cache is to be, or an *InvalidSpec. What exists decides what its Pods are made of, and which
 // ports stay open meanwhile.
 func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, error) {
-	before, known := recorded(mc, current.Deployment)
-	p, err := choose(mc, current, defaults, before, known)
+	before, now := records(mc, current.Deployment, defaults)
+	p, err := choose(mc, current, defaults, before, now)
 	p.Hold = mustHold(mc, current.Deployment)
 	if err == nil && !current.SecretsUsable {
-		p.waitForSecrets(current, before)
+		p.waitForSecrets(current, orZero(before))
+	}
+	if err == nil && before != nil {
+		made := p.Record
+		if p.Suspended {
+			made = *before
+		}
+		p.Waiting = waiting(leftOpen(mc.Spec, made.Inputs), leftOpen(mc.Spec, now.Inputs))
 	}
 	return p, err
 }

@@ -76,19 +76,27 @@ func shortHash(content []byte) string {
 var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
 
 // recorded returns what the Pods of a Memcached are made of. The status holds it, and the annotation of the Deployment:
-// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Nothing is
-// concluded from the Pod template, which anybody may have changed.
-func recorded(mc *cachev1.Memcached, live *appsv1.Deployment) (Record, bool) {
+// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Where both are
+// lost, the Pod template tells.
+func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Record, bool) {
 	if !IsRecorded(mc, live) && live != nil && drift.Owns(live, recordPath) {
 		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {
 			return record, true
 		}
 	}
-	return decodeRecord(mc.Status.TemplateInputs)
+	if record, ok := decodeRecord(mc.Status.TemplateInputs); ok || live == nil {
+		return record, ok
+	}
+	inputs, ok := recovered(mc.Spec, live, now.Inputs)
+	return Record{Inputs: inputs, Requested: now.Requested}, ok
 }
 
 // IsRecorded tells whether the status and the annotation of the Deployment agree on what the Pods are made of. If not,
-// the managed fields of the Deployment are needed to decide between them.
+// the managed fields of the Deployment are needed to find out.
 func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
-	return live == nil || live.Annotations[names.AnnotationTemplateInputs] == mc.Status.TemplateInputs
+	if live == nil {
+		return true
+	}
+	_, ok := decodeRecord(mc.Status.TemplateInputs)
+	return ok && live.Annotations[names.AnnotationTemplateInputs] == mc.Status.TemplateInputs
 }

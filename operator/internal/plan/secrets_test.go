@@ -40,9 +40,32 @@ func TestOnlyThePodTemplateWaitsForASecret(t *testing.T) {
 			if p.Template != tc.want || p.Size != orDefault(tc.now.Size, 1) || p.NetworkPolicy == nil {
 				t.Errorf("template %d, want %d; size %d, NetworkPolicy %v", p.Template, tc.want, p.Size, p.NetworkPolicy)
 			}
+			if tc.want == KeepTemplate && len(p.Waiting) > 0 {
+				t.Errorf("%v waits, though the operator is the same", p.Waiting)
+			}
 			if diff := cmp.Diff(before, p.Record); tc.want == KeepTemplate && diff != "" {
 				t.Errorf("the record tells of another template than the one that is kept (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestAnUpdateThatIsNotAppliedIsPending: while a Secret is missing, and while the cache is suspended.
+func TestAnUpdateThatIsNotAppliedIsPending(t *testing.T) {
+	for name, change := range map[string]func(*cachev1.Memcached, *Current){
+		"a Secret is missing":    func(_ *cachev1.Memcached, current *Current) { current.SecretsUsable = false },
+		"the cache is suspended": func(mc *cachev1.Memcached, _ *Current) { mc.Spec.Suspend = true },
+	} {
+		mc := memcachedWith(cachev1.MemcachedSpec{})
+		current := currently(deployedBy(t, mc, defaults))
+		mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
+		change(mc, &current)
+		p, err := Compute(mc, current, newer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(everythingWaits, p.Waiting); diff != "" {
+			t.Errorf("%s: what waits (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -46,10 +46,32 @@ var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
 		live.Annotations, live.Labels = nil, nil
 	},
+	"nowhere, though the operator wrote the template": func(_ *cachev1.Memcached, live *appsv1.Deployment) {
+		live.Annotations = nil
+		live.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: names.FieldOwner, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: fieldsOf(live),
+		}}
+	},
 	"changed on the Deployment by another client": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
 		live.Annotations[names.AnnotationTemplateInputs] = theirRecord
 	},
+}
+
+// fieldsOf are the fields of a Deployment by which inputs are recovered, those that it has.
+func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
+	user := ""
+	if live.Spec.Template.Spec.SecurityContext.RunAsUser != nil {
+		user = `"f:runAsUser":{},`
+	}
+	return metav1.NewFieldsV1(`{"f:spec":{"f:template":{
+		"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateRevision + `":{}}},
+		"f:spec":{
+			"f:affinity":{"f:nodeAffinity":{"f:requiredDuringSchedulingIgnoredDuringExecution":{"f:nodeSelectorTerms":{}}}},
+			"f:containers":{"k:{\"name\":\"memcached\"}":{"f:image":{}}},
+			"f:initContainers":{"k:{\"name\":\"agent\"}":{"f:image":{}}},
+			"f:securityContext":{` + user + `"f:runAsNonRoot":{}}
+		}}}}`)
 }
 
 // theirRecord is one that looks as the operator's own.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
 // setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
@@ -18,8 +19,13 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 		Message:            "No update is pending",
 		ObservedGeneration: status.ObservedGeneration,
 	}
+	deployment, planned := in.Report.Of(observe.DeploymentKind.GroupKind())
+	before := meta.FindStatusCondition(status.Conditions, pending.Type)
 	switch {
 	case in.deployment() == nil:
+	case planned && !deployment.IsMade() && before != nil:
+		pending = *before // What is planned was not applied.
+		pending.ObservedGeneration = status.ObservedGeneration
 	case len(in.Plan.Waiting) > 0:
 		pending.Status = metav1.ConditionTrue
 		var until string

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/drift"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Fields of a Deployment that tell what its Pods are made of.
+var (
+	revisionPath = fieldpath.MakePathOrDie(
+		"spec", "template", "metadata", "annotations", names.AnnotationTemplateRevision)
+	imagePath = fieldpath.MakePathOrDie(
+		"spec", "template", "spec", "containers", fieldpath.KeyByFields("name", names.Container), "image")
+	agentPath = fieldpath.MakePathOrDie(
+		"spec", "template", "spec", "initContainers", fieldpath.KeyByFields("name", names.Agent), "image")
+	architecturesPath = fieldpath.MakePathOrDie("spec", "template", "spec", "affinity", "nodeAffinity",
+		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	userPath    = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsUser")
+	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
+)
+
+// recovered completes inputs by what the Pod template tells, where no record is left. Only what the operator itself wrote
+// there counts. A template without a revision is of somebody else's making.
+func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) (Inputs, bool) {
+	template := live.Spec.Template
+	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
+	if err != nil || revision < 1 || !drift.Owns(live, revisionPath) {
+		return Inputs{}, false
+	}
+	now.Revision = revision
+	if image := imageOf(template.Spec.Containers, names.Container); spec.Image == "" && drift.Owns(live, imagePath) {
+		now.Image = image
+	}
+	if image := imageOf(template.Spec.InitContainers, names.Agent); image != "" && drift.Owns(live, agentPath) {
+		now.Agent = image
+	}
+	if len(spec.Architectures) == 0 && drift.Owns(live, architecturesPath) {
+		now.Architectures = architecturesOf(template)
+	}
+	switch {
+	case drift.Owns(live, userPath):
+		now.Platform = Kubernetes
+	case drift.Owns(live, nonRootPath):
+		now.Platform = OpenShift // Where the operator names no user.
+	}
+	return now, now.Platform != ""
+}
+
+func imageOf(containers []corev1.Container, name string) string {
+	for _, container := range containers {
+		if container.Name == name {
+			return container.Image
+		}
+	}
+	return ""
+}
+
+// architecturesOf reads the rule of the architectures, which follows that of the operating system at the head of each
+// required term.
+func architecturesOf(template corev1.PodTemplateSpec) []string {
+	terms := requiredTerms(template.Spec.Affinity)
+	if len(terms) == 0 || len(terms[0].MatchExpressions) < 2 {
+		return nil
+	}
+	rule := terms[0].MatchExpressions[1]
+	if rule.Key != corev1.LabelArchStable || rule.Operator != corev1.NodeSelectorOpIn {
+		return nil
+	}
+	return rule.Values
+}
