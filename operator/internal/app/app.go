@@ -86,6 +86,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,
+			RateLimiter:             newRetries(),
 		},
 	})
 	if err != nil {

@@ -88,14 +88,20 @@ func (s *Syncer) Sync(
 	return report
 }
 
-// waitingForPolicy returns the outcome of a first Deployment whose NetworkPolicy is wanted and was not made; else none.
-// A cache that runs already is not stopped.
+// waitingForPolicy returns the outcome of a Deployment whose NetworkPolicy is wanted and was not made, if it has no Pods
+// yet, or its Pods are to listen on other ports; else none. A cache that runs already is not stopped.
 func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Object) Outcome {
 	policy, wanted := report.Of(observe.PolicyKind.GroupKind())
-	if object.GroupKind != observe.DeploymentKind.GroupKind() || runs(snapshot) || !wanted || policy.IsMade() {
+	if object.GroupKind != observe.DeploymentKind.GroupKind() || !wanted || policy.IsMade() {
 		return Outcome{}
 	}
-	return Outcome{Verdict: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
+	switch {
+	case !runs(snapshot):
+		return Outcome{Verdict: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
+	case !snapshot.DeployedPorts().Has(object.Ports):
+		return Outcome{Verdict: Waiting, Why: "no Pod is replaced before the NetworkPolicy has the new ports"}
+	}
+	return Outcome{}
 }
 
 // runs tells whether there are Pods, or a Deployment that makes some.

@@ -46,11 +46,19 @@ func (s Snapshot) Deployment() *appsv1.Deployment {
 	return deployment
 }
 
+// DeployedPorts are the ports on which the Pods can be reached that the Deployment makes.
+func (s Snapshot) DeployedPorts() names.Ports {
+	if deployment := s.Deployment(); deployment != nil {
+		return portsOf(&deployment.Spec.Template.Spec)
+	}
+	return 0
+}
+
 // Current is what the plan goes by.
 func (s Snapshot) Current() plan.Current {
-	current := plan.Current{Deployment: s.Deployment(), SecretsUsable: s.Usable(), OpenPorts: s.OpenPorts}
-	if current.Deployment != nil { // It may be about to make Pods that are not seen yet.
-		current.OpenPorts |= portsOf(&current.Deployment.Spec.Template.Spec)
+	current := plan.Current{
+		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
+		OpenPorts: s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to make Pods that are not seen yet.
 	}
 	for _, node := range s.Nodes {
 		current.Pods = append(current.Pods, node.Ports)

@@ -37,6 +37,17 @@ func (p Plan) ClientPorts() []Port {
 	return []Port{encryptedPort}
 }
 
+// PodPorts are the client ports as a set; none while the Pod template stays as it is.
+func (p Plan) PodPorts() names.Ports {
+	var ports names.Ports
+	if p.Template == RenderTemplate {
+		for _, port := range p.ClientPorts() {
+			ports |= port.inPods()
+		}
+	}
+	return ports
+}
+
 // setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may get
 // stuck.
 func (p *Plan) setPorts(current Current) {

@@ -21,7 +21,7 @@ var (
 	agentPath = fieldpath.MakePathOrDie(
 		"spec", "template", "spec", "initContainers", fieldpath.KeyByFields("name", names.Agent), "image")
 	architecturesPath = fieldpath.MakePathOrDie("spec", "template", "spec", "affinity", "nodeAffinity",
-		"requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+		"requiredDuringSchedulingIgnoredDuringExecution") // It is owned as a whole.
 	userPath    = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsUser")
 	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
 )

@@ -37,5 +37,6 @@ func deployment(p plan.Plan) Object {
 		GroupKind:     appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(),
 		Configuration: deployment,
 		Metadata:      deployment.ObjectMetaApplyConfiguration,
+		Ports:         p.PodPorts(),
 	}
 }

@@ -67,7 +67,7 @@ func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 	return metav1.NewFieldsV1(`{"f:spec":{"f:template":{
 		"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateRevision + `":{}}},
 		"f:spec":{
-			"f:affinity":{"f:nodeAffinity":{"f:requiredDuringSchedulingIgnoredDuringExecution":{"f:nodeSelectorTerms":{}}}},
+			"f:affinity":{"f:nodeAffinity":{"f:requiredDuringSchedulingIgnoredDuringExecution":{}}},
 			"f:containers":{"k:{\"name\":\"memcached\"}":{"f:image":{}}},
 			"f:initContainers":{"k:{\"name\":\"agent\"}":{"f:image":{}}},
 			"f:securityContext":{` + user + `"f:runAsNonRoot":{}}

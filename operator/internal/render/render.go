@@ -24,6 +24,9 @@ type Object struct {
 
 	// Metadata is the metadata within Configuration.
 	Metadata *metav1ac.ObjectMetaApplyConfiguration
+
+	// Ports are those on which clients can reach the Pods of a Deployment.
+	Ports names.Ports
 }
 
 // Objects returns the children of a planned cache in the order in which they are applied: the Service first, so that the
