@@ -102,8 +102,9 @@ const ReasonClientCARemoved = "ClientCARemoved"
 // not again.
 const ReasonUserRemoved = "UserRemoved"
 
-// AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget that has no owner names the Memcached
-// that may take it over. It is on that object, and not on the Memcached, so that whoever writes it has rights there.
+// AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget that has no owner names the
+// Memcached that may take it over. It is on that object, and not on the Memcached, so that whoever writes it has rights
+// there.
 const AnnotationAdoptBy = "cache.example.com/adopt-by"
 
 // AnnotationUpdateRequested on a Memcached lets in what UpdatePending tells of. Each new value does so once; a point in

@@ -14,7 +14,8 @@ const (
 	// quarter of an hour that is controller-runtime's default, would leave a cache as it is long after.
 	firstRetry, longestRetry = 5 * time.Millisecond, 15 * time.Second
 
-	// retriesPerSecond and retriesAtOnce bound the retries of all Memcacheds together, as controller-runtime's default does.
+	// retriesPerSecond and retriesAtOnce bound the retries of all Memcacheds together, as controller-runtime's default
+	// does.
 	retriesPerSecond, retriesAtOnce = 10, 100
 )
 

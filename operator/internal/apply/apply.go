@@ -88,8 +88,8 @@ func (s *Syncer) Sync(
 	return report
 }
 
-// waitingForPolicy returns the outcome of a Deployment whose NetworkPolicy is wanted and was not made, if it has no Pods
-// yet, or its Pods are to listen on other ports; else none. A cache that runs already is not stopped.
+// waitingForPolicy returns the outcome of a Deployment whose NetworkPolicy is wanted and was not made, if it has no
+// Pods yet, or its Pods are to listen on other ports; else none. A cache that runs already is not stopped.
 func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Object) Outcome {
 	policy, wanted := report.Of(observe.PolicyKind.GroupKind())
 	if object.GroupKind != observe.DeploymentKind.GroupKind() || !wanted || policy.IsMade() {
@@ -107,7 +107,8 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 // runs tells whether there are Pods, or a Deployment that makes some.
 func runs(snapshot observe.Snapshot) bool {
 	deployment := snapshot.Deployment()
-	return len(snapshot.Nodes) > 0 || deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
+	makesSome := deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
+	return makesSome || len(snapshot.Nodes) > 0
 }
 
 // settle makes an error part of the outcome.

@@ -148,8 +148,8 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// changedRetry is how soon a pass is repeated whose Memcached was changed or replaced before its status was written. The
-// event that tells of the change is on its way, but may be one that is no news, such as that of a finalizer.
+// changedRetry is how soon a pass is repeated whose Memcached was changed or replaced before its status was written.
+// The event that tells of the change is on its way, but may be one that is no news, such as that of a finalizer.
 const changedRetry = time.Second
 
 // writeStatus writes the status if it differs. It returns how long the status is left as it is: in a fight, or because

@@ -27,7 +27,8 @@ const kindMemcached = "Memcached"
 var reasons = []string{
 	cachev1.ReasonAllNodesReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonNodesNotReady,
 	cachev1.ReasonProgressDeadlineExceeded, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound,
-	cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
+	cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict,
+	cachev1.ReasonOwnershipContested,
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 

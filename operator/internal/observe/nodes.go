@@ -40,8 +40,8 @@ const PodIndex = "memcached"
 func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
 
 // memcachedOf returns the name of the Memcached that a Pod belongs to. The labels alone don't decide, as anybody may
-// give them to a Pod: its controller must be a ReplicaSet of the Memcached's Deployment. The Deployment controller names
-// these after the Deployment and the hash of their template.
+// give them to a Pod: its controller must be a ReplicaSet of the Memcached's Deployment. The Deployment controller
+// names these after the Deployment and the hash of their template.
 func memcachedOf(pod *corev1.Pod) string {
 	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
 	if controller != nil && controller.Name == "" {
@@ -55,8 +55,8 @@ func memcachedOf(pod *corev1.Pod) string {
 	return instance
 }
 
-// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server refuses one without a
-// name.
+// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server refuses one
+// without a name.
 var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
 
 // nodesOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,

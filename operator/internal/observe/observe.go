@@ -104,9 +104,9 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	return snapshot, nil
 }
 
-// needsLiveDeployment tells whether the Deployment has to be read past the cache: one that has lost our labels is not in
-// it, though there are Pods, and the cache holds no managed fields, which tell whether the operator wrote what is recorded
-// there.
+// needsLiveDeployment tells whether the Deployment has to be read past the cache: one that has lost our labels is not
+// in it, though there are Pods, and the cache holds no managed fields, which tell whether the operator wrote what is
+// recorded there.
 func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
 	deployment := snapshot.Deployment()
 	return deployment == nil && len(snapshot.Nodes) > 0 || !plan.IsRecorded(mc, deployment)

@@ -24,9 +24,9 @@ const (
 	OpenShift Platform = "OpenShift"
 )
 
-// Inputs are what the Pods are made of beside the spec. They come with the operator. All of them are recorded, also those
-// that the spec names itself at the time: a spec that spells out what runs changes nothing, nor does one that leaves it
-// to the operator again.
+// Inputs are what the Pods are made of beside the spec. They come with the operator. All of them are recorded, also
+// those that the spec names itself at the time: a spec that spells out what runs changes nothing, nor does one that
+// leaves it to the operator again.
 type Inputs struct {
 	// Revision is that of the way from a spec to a Pod template, through this package and render. A change there that
 	// makes another template of the same spec, or a new input, is a new revision; the old one stays for those who have
@@ -113,7 +113,8 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 	return p, err
 }
 
-// records returns what the Pods were made of so far, nil if that is not known, and what the operator would make them of.
+// records returns what the Pods were made of so far, nil if that is not known, and what the operator would make them
+// of.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
 	found, ok := recorded(mc, live, now)

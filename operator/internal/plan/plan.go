@@ -45,8 +45,8 @@ type Plan struct {
 	// Agent is the agent beside memcached; nil means that there is none.
 	Agent *Agent
 
-	// Record goes onto the Deployment. Its revision is that of the template; zero if nothing is known of a template that is
-	// kept.
+	// Record goes onto the Deployment. Its revision is that of the template; zero if nothing is known of a template that
+	// is kept.
 	Record Record
 
 	// Template is what becomes of the Pod template.

@@ -48,8 +48,8 @@ func (p Plan) PodPorts() names.Ports {
 	return ports
 }
 
-// setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may get
-// stuck.
+// setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may
+// get stuck.
 func (p *Plan) setPorts(current Current) {
 	p.ServicePorts = p.ClientPorts()
 	for _, port := range []Port{plaintextPort, encryptedPort} {
@@ -60,8 +60,8 @@ func (p *Plan) setPorts(current Current) {
 	p.AgentMetrics = p.Agent != nil && p.Agent.Metrics || current.OpenPorts.Has(names.AgentMetricsPort)
 }
 
-// endpoint moves to another port last: when no Pod is left that does not listen on it. It is always one that a Pod listens
-// on, if there are Pods, also where they are replaced while nothing may be written.
+// endpoint moves to another port last: when no Pod is left that does not listen on it. It is always one that a Pod
+// listens on, if there are Pods, also where they are replaced while nothing may be written.
 func (p Plan) endpoint(before string, pods []names.Ports) string {
 	planned := p.ClientPorts()[0]
 	listening := func(port Port) (count int) {

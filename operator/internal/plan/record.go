@@ -76,8 +76,8 @@ func shortHash(content []byte) string {
 var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
 
 // recorded returns what the Pods of a Memcached are made of. The status holds it, and the annotation of the Deployment:
-// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Where both are
-// lost, the Pod template tells.
+// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Where both
+// are lost, the Pod template tells.
 func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Record, bool) {
 	if !IsRecorded(mc, live) && live != nil && drift.Owns(live, recordPath) {
 		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {

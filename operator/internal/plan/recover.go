@@ -26,8 +26,8 @@ var (
 	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
 )
 
-// recovered completes inputs by what the Pod template tells, where no record is left. Only what the operator itself wrote
-// there counts. A template without a revision is of somebody else's making.
+// recovered completes inputs by what the Pod template tells, where no record is left. Only what the operator itself
+// wrote there counts. A template without a revision is of somebody else's making.
 func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) (Inputs, bool) {
 	template := live.Spec.Template
 	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])

@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same: neither the order
-// of sets nor the spelling of quantities counts, nor a pull policy that the API server would fill in itself.
+// Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same: neither the
+// order of sets nor the spelling of quantities counts, nor a pull policy that the API server would fill in itself.
 func Hash(p plan.Plan) string {
 	template := rendered(p)
 	spec := template.Spec
@@ -68,8 +68,8 @@ var implied = map[string]any{
 	"operator": "Equal", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore", "minDomains": 1.0,
 }
 
-// canonical is what users say about the placement of Pods, without what makes no difference: the order and repetitions of
-// sets, empty lists, and fields that say what holds anyway. All lists in it are sets.
+// canonical is what users say about the placement of Pods, without what makes no difference: the order and repetitions
+// of sets, empty lists, and fields that say what holds anyway. All lists in it are sets.
 func canonical(value any) any {
 	var decoded any
 	if err := json.Unmarshal(encode(value), &decoded); err != nil {
@@ -114,7 +114,8 @@ func isEmptyAffinity(name string, value any) bool {
 }
 
 // inOrderOf leaves what users say about the placement of Pods, and their pull Secrets, as it is in the Deployment that
-// exists, if it says the same in other words. The Deployment controller would replace the Pods for another order of a set.
+// exists, if it says the same in other words. The Deployment controller would replace the Pods for another order of a
+// set.
 func inOrderOf(
 	deployed *appsv1.Deployment, wanted *corev1ac.PodTemplateSpecApplyConfiguration,
 ) *corev1ac.PodTemplateSpecApplyConfiguration {

@@ -11,10 +11,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. These are
-// the ports of all Pods that exist, also of those that a rollout is still to replace. The
-// kubelet, which probes the agent, is let in by every network plugin. It is of ingress alone: a rule of egress would
-// cut off what others inject into the Pods.
+// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. These
+// are the ports of all Pods that exist, also of those that a rollout is still to replace. The kubelet, which probes the
+// agent, is let in by every network plugin. It is of ingress alone: a rule of egress would cut off what others inject
+// into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).

@@ -29,9 +29,9 @@ type Object struct {
 	Ports names.Ports
 }
 
-// Objects returns the children of a planned cache in the order in which they are applied: the Service first, so that the
-// name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is open to everybody, or closed to its
-// clients, for a moment.
+// Objects returns the children of a planned cache in the order in which they are applied: the Service first, so that
+// the name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is open to everybody, or closed
+// to its clients, for a moment.
 func Objects(p plan.Plan) []Object {
 	objects := []Object{service(p)}
 	if p.NetworkPolicy != nil {

@@ -24,8 +24,8 @@ func Revisions() []int {
 	return slices.Sorted(maps.Keys(templates))
 }
 
-// template is the Pod template of the Deployment: the one that is deployed, if it is to be kept, with all that others have
-// set in it; else that of the plan.
+// template is the Pod template of the Deployment: the one that is deployed, if it is to be kept, with all that others
+// have set in it; else that of the plan.
 func template(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	if p.Template == plan.KeepTemplate {
 		return configuration[corev1ac.PodTemplateSpecApplyConfiguration](p.Deployed.Spec.Template)

@@ -49,6 +49,6 @@ func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
 		return cachev1.ReasonAwaitsTurn, "It waits until spec.suspend is false"
 	}
 	return cachev1.ReasonAwaitsTurn, fmt.Sprintf("It waits for its turn: the operator updates a limited number of caches "+
-		"at a time (--max-concurrent-updates), those that are Ready first, ordered by namespace and name. A new value of the "+
-		"annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
+		"at a time (--max-concurrent-updates), those that are Ready first, ordered by namespace and name. A new value of "+
+		"the annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
 }
