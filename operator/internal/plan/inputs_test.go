@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,22 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
+
+// hashed stands for the hash of what render makes of a plan.
+func hashed(p Plan) string {
+	return shortHash(mustEncode([]any{
+		p.Record.Revision, p.Image, p.Agent, p.PullSecrets, p.Memcached, p.Resources, p.UserID, p.TLSSecret, p.AuthSecret,
+		slices.Sorted(slices.Values(p.Architectures)), p.PreferredArchitectures, p.Placement, p.PodMetadata,
+	}))
+}
+
+// nothing is what exists of a new cache.
+var nothing = Current{SecretsUsable: true}
+
+// currently is what exists of a cache with a Deployment.
+func currently(deployment *appsv1.Deployment) Current {
+	return Current{Deployment: deployment, SecretsUsable: true}
+}
 
 // newer are the defaults of an operator that differs in all that Pods are made of.
 var newer = Defaults{

@@ -1,12 +1,10 @@
 package plan
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,22 +18,6 @@ import (
 var defaults = Defaults{
 	Revisions: []int{1}, Hash: hashed, Image: "registry.example.com/memcached:1", AgentImage: "registry.example.com/agent:1",
 	Architectures: []string{"arm64"}, Platform: Kubernetes,
-}
-
-// hashed stands for the hash of what render makes of a plan.
-func hashed(p Plan) string {
-	return shortHash(mustEncode([]any{
-		p.Record.Revision, p.Image, p.Agent, p.PullSecrets, p.Memcached, p.Resources, p.UserID, p.TLSSecret, p.AuthSecret,
-		slices.Sorted(slices.Values(p.Architectures)), p.PreferredArchitectures, p.Placement, p.PodMetadata,
-	}))
-}
-
-// nothing is what exists of a new cache.
-var nothing = Current{SecretsUsable: true}
-
-// currently is what exists of a cache with a Deployment.
-func currently(deployment *appsv1.Deployment) Current {
-	return Current{Deployment: deployment, SecretsUsable: true}
 }
 
 func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {

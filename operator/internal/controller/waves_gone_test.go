@@ -1,0 +1,37 @@
+package controller
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+func TestNothingIsKeptOfCachesThatAreGone(t *testing.T) {
+	f := newFleet(t, 1, "a", "b", "c")
+	f.updates("a", "b", "c")
+	old := status.Input{Memcached: f.caches["b"], Plan: plan.Plan{Waiting: []string{"x"}}}
+	f.remove("a")
+	f.remove("b")
+	f.change("c", func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = "" })
+	if turn := f.enter(old); turn.phase != unseen {
+		t.Error("a cache that was deleted meanwhile is updated")
+	}
+	if len(f.turns) != 0 {
+		t.Errorf("still known: %v", f.turns)
+	}
+	f.create("b")
+	old.Memcached = old.Memcached.DeepCopy()
+	old.Memcached.UID = "of the former b"
+	if turn := f.enter(old); turn.phase != unseen {
+		t.Error("a namesake has the turn of the one before it")
+	}
+	f.roll("b")
+	f.change("b", func(mc *cachev1.Memcached) { mc.UID = "of the next b" }) // As a watch that was interrupted tells it.
+	if phase := f.turns[types.NamespacedName{Namespace: "shop", Name: "b"}].phase; phase != unseen {
+		t.Errorf("a namesake is in phase %d", phase)
+	}
+}
