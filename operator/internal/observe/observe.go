@@ -58,7 +58,8 @@ func (s Snapshot) DeployedPorts() names.Ports {
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
-		OpenPorts: s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to make Pods that are not seen yet.
+		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to make Pods that are not seen yet.
+		ServicePorts: servicePorts(s.Children[serviceKind.GroupKind()]),
 	}
 	for _, node := range s.Nodes {
 		current.Pods = append(current.Pods, node.Ports)

@@ -2,6 +2,7 @@ package observe
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
@@ -20,6 +21,19 @@ func portsOf(pod *corev1.PodSpec) names.Ports {
 				ports |= portsByName[port.Name]
 			}
 		}
+	}
+	return ports
+}
+
+// servicePorts are those of a Service.
+func servicePorts(object client.Object) names.Ports {
+	service, ok := object.(*corev1.Service)
+	if !ok {
+		return 0
+	}
+	var ports names.Ports
+	for _, port := range service.Spec.Ports {
+		ports |= portsByName[port.Name]
 	}
 	return ports
 }

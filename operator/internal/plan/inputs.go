@@ -90,6 +90,9 @@ type Current struct {
 	// OpenPorts are the ports of any Pod, terminating ones among them, and of those that the Deployment makes.
 	OpenPorts names.Ports
 
+	// ServicePorts are those of the Service that exists.
+	ServicePorts names.Ports
+
 	// Pods are the ports of each Pod that is not terminating.
 	Pods []names.Ports
 }

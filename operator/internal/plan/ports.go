@@ -51,9 +51,13 @@ func (p Plan) PodPorts() names.Ports {
 // setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may
 // get stuck.
 func (p *Plan) setPorts(current Current) {
+	open := current.OpenPorts
+	if current.Deployment != nil && rollsOut(current.Deployment) {
+		open |= current.ServicePorts // A Pod of the former template may be on its way.
+	}
 	p.ServicePorts = p.ClientPorts()
 	for _, port := range []Port{plaintextPort, encryptedPort} {
-		if current.OpenPorts.Has(port.inPods()) && !slices.Contains(p.ServicePorts, port) {
+		if open.Has(port.inPods()) && !slices.Contains(p.ServicePorts, port) {
 			p.ServicePorts = append(p.ServicePorts, port)
 		}
 	}

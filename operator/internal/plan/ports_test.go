@@ -108,6 +108,19 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 	}
 }
 
+func TestAPortStaysOpenUntilTheDeploymentHasSettled(t *testing.T) {
+	mc := memcachedWith(cachev1.MemcachedSpec{})
+	current := currently(deployedBy(t, mc, defaults))
+	current.ServicePorts, current.OpenPorts = onBoth, onPlaintext
+	for _, generation := range []int64{2, 1} {
+		current.Deployment.Generation, current.Deployment.Status.ObservedGeneration = generation, 1
+		p, err := Compute(mc, current, defaults)
+		if open := len(p.ServicePorts) == 2; err != nil || open != (generation == 2) {
+			t.Errorf("generation %d, of which 1 is observed: ports %v, %v", generation, p.ServicePorts, err)
+		}
+	}
+}
+
 func TestMetricsStayOpenAsLongAsAPodServesThem(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled}})
 	for ports, want := range map[names.Ports]bool{onPlaintext: true, names.PlaintextPort: false} {

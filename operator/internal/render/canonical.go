@@ -49,8 +49,8 @@ func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration)
 		}
 		spelled := corev1.ResourceList{} // The list is the plan's.
 		for name, quantity := range **list {
-			quantity.Format = resource.DecimalSI
-			spelled[name] = quantity.DeepCopy()
+			// Made anew, as a quantity keeps the text that it was read from.
+			spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
 		}
 		*list = &spelled
 	}

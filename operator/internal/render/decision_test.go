@@ -44,6 +44,21 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 	})
 }
 
+func TestTheSameQuantityHasTheSameHash(t *testing.T) {
+	hash := func(limits corev1.ResourceList) string {
+		return Hash(planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.Resources{Limits: limits} }, defaults))
+	}
+	derived := hash(corev1.ResourceList{"cpu": resource.MustParse("1")})
+	for _, cpu := range []string{"1", "1000m", "1e0"} {
+		for _, memory := range []string{"244Mi", "249856Ki", "255852544"} {
+			spelled := corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(memory)}
+			if got := hash(spelled); got != derived {
+				t.Errorf("cpu %s and memory %s are taken for others than what is derived", cpu, memory)
+			}
+		}
+	}
+}
+
 // deployed is the Deployment of a Memcached as the operator with the defaults of the golden files made it, with the status
 // that goes with it; nil if the spec is impossible.
 func deployed(t *testing.T, mc *cachev1.Memcached) *appsv1.Deployment {
