@@ -9,6 +9,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
@@ -30,6 +31,9 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 		pending.Status = metav1.ConditionTrue
 		var until string
 		pending.Reason, until = awaited(in.Memcached.Spec)
+		if in.Plan.Template == plan.KeepTemplate {
+			until = "It waits until the Secret can be used that the condition " + cachev1.ConditionReady + " names"
+		}
 		pending.Message = Shorten(strings.Join(in.Plan.Waiting, "; ")+". "+until, longestMessage)
 	case in.Updating && !meta.IsStatusConditionTrue(status.Conditions, cachev1.ConditionReady):
 		pending.Reason = cachev1.ReasonUpdateInProgress
