@@ -63,7 +63,7 @@ func TestRevision2SaysWhenEachImageIsPulled(t *testing.T) {
 // TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn: a cache of revision 1 does not say when images are pulled.
 func TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn(t *testing.T) {
 	live := &appsv1.Deployment{}
-	readGolden(t, "testdata/released/0.1.0/deployment/a-size-alone.yaml", live)
+	readDeployment(t, "testdata/released/0.1.0/deployment/a-size-alone.yaml", live)
 	for policy, waits := range map[cachev1.ImagePullPolicy]bool{"": true, "IfNotPresent": true, "Always": false} {
 		mc := memcachedWith(func(s *cachev1.MemcachedSpec) { s.ImagePullPolicy = policy })
 		mc.Status.TemplateInputs = recordWithTemplate(t, live)
