@@ -86,7 +86,7 @@ var reaches = map[string]reach{
 		"watchNamespaces: [team-a]", "ClusterRoleBinding//memcached-operator-manager-rolebinding", map[string]string{"": missing},
 	},
 	"resources": {"resources: {limits: {memory: 1Gi}}", deployment, map[string]string{
-		container + ".resources": `{"limits":{"memory":"1Gi"},"requests":{"cpu":"10m","memory":"64Mi"}}`,
+		container + ".resources": `{"limits":{"memory":"1Gi"},"requests":{"cpu":"10m","memory":"128Mi"}}`,
 	}},
 	"metrics.enabled": {"metrics: {enabled: false}", deployment, map[string]string{
 		container + ".args": `["--leader-elect","--metrics-bind-address=0"]`, container + ".ports[*].name": "probes",

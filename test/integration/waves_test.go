@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -98,8 +97,10 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 				w.makeAllReady(inProgress...)
 				return all
 			}).WithTimeout(2 * patience).Should(gomega.Equal(want))
-			if diff := cmp.Diff(want, order); diff != "" {
-				t.Errorf("order (-want +got):\n%s", diff)
+			for i, cache := range order { // Those that have their turn at the same time may overtake each other.
+				if off := i - slices.Index(want, cache); off >= tc.most || -off >= tc.most {
+					t.Errorf("order %v, want %v, %d at a time", order, want, tc.most)
+				}
 			}
 			for _, cache := range want {
 				w.ready(cache)
