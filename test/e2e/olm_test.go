@@ -111,7 +111,7 @@ func twoCommits(t *testing.T) (now, next string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := bytes.Replace(content, []byte("memory: 64Mi"), []byte("memory: 80Mi"), 1)
+	changed := bytes.Replace(content, []byte("memory: 128Mi"), []byte("memory: 144Mi"), 1)
 	if err := os.WriteFile(manager, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
