@@ -15,7 +15,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Check the references that both images are to be pushed to, and push nothing",
 		Example: "  go run ./scripts/images check --image localhost:15001/memcached-operator:0.1.0 \\\n" +
-			"    --agent-image localhost:15001/memcached-agent:0.1.0",
+			"    --agent-image localhost:15001/memcached-agent:0.2.0",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := bundle.ValidateTarget("image", withTag(operator, "latest")); err != nil {

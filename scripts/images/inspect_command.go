@@ -28,7 +28,7 @@ func (f *flags) inspectCommand() *cobra.Command {
 			"OPERAND_ARCHITECTURES or labels promise an architecture that an image is not there for. Run it in the root of\n" +
 			"the repository.",
 		Example: "  go run ./scripts/images inspect --image localhost:15001/memcached-operator:0.1.0 \\\n" +
-			"    --agent-image localhost:15001/memcached-agent:0.1.0 \\\n" +
+			"    --agent-image localhost:15001/memcached-agent:0.2.0 \\\n" +
 			"    --memcached-image localhost:15001/memcached:1.6.18",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.inspect(cmd, i) },
