@@ -67,7 +67,7 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 func (s *Syncer) TakeCreation(child client.Object) bool { return s.creations.take(child) }
 
 // Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
-// being applied, but for one: no Pod starts open to everybody, so the first Deployment waits for its NetworkPolicy.
+// being applied, but for one: a Deployment may have to wait for its NetworkPolicy.
 func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {

@@ -39,7 +39,7 @@ const (
 	// anew only when it is gone; or that its namespace is being deleted, and it can't be made at all.
 	Leaving Verdict = "leaving"
 
-	// Waiting says that it is not there, and can be made only after another one.
+	// Waiting says that it is created, or gets other Pods, only after another child was made.
 	Waiting Verdict = "waiting"
 
 	// Held says that its rollout was stopped where it is.
@@ -93,11 +93,8 @@ func (r Report) Why(verdict Verdict) []string {
 // IsOurs tells whether a child of the kind proved to be ours. One that had lost its owner reference when it was read
 // did so by being taken back.
 func (r Report) IsOurs(kind schema.GroupKind) bool {
-	return slices.ContainsFunc(r, func(outcome Outcome) bool {
-		ours := outcome.Verdict == Unchanged || outcome.Verdict == Updated ||
-			outcome.Verdict == Adopted || outcome.Verdict == Contested
-		return ours && outcome.GroupKind == kind
-	})
+	outcome, _ := r.Of(kind)
+	return slices.Contains([]Verdict{Unchanged, Updated, Adopted, Contested}, outcome.Verdict)
 }
 
 // Has tells whether there is a child with a verdict.
