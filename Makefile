@@ -43,9 +43,9 @@ help: ## Show this help.
 ##@ See it work
 
 .PHONY: demo
-demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current WAY= REGISTRY= REPO=.
+demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current METHOD= REGISTRY= REPO=.
 	@$(FAST) go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
-		--way '$(WAY)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
+		--method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
 
 CLUSTER ?= local
 # Not the default, which is an example.
@@ -109,8 +109,8 @@ e2e-arch: ## Build, start and compare the images of all four architectures, by b
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
 .PHONY: kind
-kind: ## Install the operator on a new cluster of kind: WAY=overlay, direct or olm (Docker, kubectl, the internet).
-	@go run ./scripts/kind --way '$(WAY)' $(ARGS)
+kind: ## Install the operator on a new cluster of kind: METHOD=overlay, direct or olm (Docker, kubectl, the internet).
+	@go run ./scripts/kind --method '$(METHOD)' $(ARGS)
 
 .PHONY: bench
 bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create --page=' chooses, PROFILE=1 writes profiles.
@@ -270,18 +270,18 @@ gitops-init: ## Write where your Git repository and registry are: REPO= REVISION
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
-gitops-plan: ## Show the tree of Applications as it would be applied: WAY= [ARCH=] [ARGS='--diff HEAD'].
-	@go -C scripts/gitops run . plan --way '$(WAY)' --arch '$(CHOSEN_ARCH)' $(ARGS)
+gitops-plan: ## Show the tree of Applications as it would be applied: METHOD= [ARCH=] [ARGS='--diff HEAD'].
+	@go -C scripts/gitops run . plan --method '$(METHOD)' --arch '$(CHOSEN_ARCH)' $(ARGS)
 
 .PHONY: gitops-verify
-gitops-verify: ## Find what Argo CD would refuse in the tree, in all ways and architectures. A part of make test.
+gitops-verify: ## Find what Argo CD would refuse in the tree, for every install method and architecture. A part of make test.
 	@$(FAST) go -C scripts/gitops run . verify $(ARGS)
 
 .PHONY: gitops-sources
 gitops-sources: ## Note in gitops/sources.json what the releases hold that the tree names by URL (needs the internet).
 	@go -C scripts/gitops run . sources --write --sources fetch $(ARGS)
 
-WAY ?= direct
+METHOD ?= direct
 REPO ?=
 REVISION ?= main
 AGENT_IMAGE ?=

@@ -42,7 +42,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", cluster.Kubeconfig)
 	args := []string{
-		"up", "--cluster", "current", "--way", "direct", "--registry", cluster.Registry, "--repo", cluster.Git,
+		"up", "--cluster", "current", "--method", "direct", "--registry", cluster.Registry, "--repo", cluster.Git,
 		"--memcached-image", memcachedImage, "--timeout", "5m",
 	}
 
@@ -85,7 +85,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 	})
 	t.Run("refuses another way beside it", func(t *testing.T) {
-		out, err := up(t, append(args, "--yes", "--way", "olm-v1"))
+		out, err := up(t, append(args, "--yes", "--method", "olm-v1"))
 		if err == nil || !strings.Contains(out, "two operators would fight") {
 			t.Errorf("error %v\n%s", err, out)
 		}

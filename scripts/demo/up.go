@@ -41,9 +41,9 @@ func upCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Bring everything up and show it working",
 		Example: "  sudo go run ./scripts/demo up\n" +
-			"  go run ./scripts/demo up --cluster current --way direct \\\n" +
+			"  go run ./scripts/demo up --cluster current --method direct \\\n" +
 			"    --registry registry.example.com/team --repo https://git.example.com/team/memcached-operator.git\n" +
-			"  go run ./scripts/demo up --cluster current --way olm --registry ... --repo ... --check-only -o json",
+			"  go run ./scripts/demo up --cluster current --method olm --registry ... --repo ... --check-only -o json",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}
@@ -68,7 +68,7 @@ func (f *upFlags) localFlags() *pflag.FlagSet {
 func (f *upFlags) currentFlags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet(currentCluster, pflag.ContinueOnError)
 	o := &f.current
-	flags.StringVar(&f.way, "way", string(target.Direct), "current: direct, olm, openshift or olm-v1 (docs/gitops.md)")
+	flags.StringVar(&f.way, "method", string(target.Direct), "current: direct, olm, openshift or olm-v1 (docs/gitops.md)")
 	flags.StringVar(&o.Registry, "registry", "", "current: registry to push to, host and path (required)")
 	flags.StringVar(&o.Repo, "repo", "", "current: URL of the Git repository, for pushing and for Argo CD (required)")
 	flags.StringVar(&o.Revision, "revision", "", "current: branch to push to (default: a new one, "+target.Branch+")")

@@ -18,7 +18,7 @@ func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		"an Argo CD for the current cluster":   {append(current, "--argocd-version", "3.2"), "--argocd-version: only with --cluster local"},
 		"a format that there is not":           {append(current, "--output", "yaml"), `--output "yaml": text and json`},
 		"json of what is no check":             {append(current, "--output", "json"), "--check-only"},
-		"a way that there is not":              {append(current, "--way", "helm"), `--way "helm"`},
+		"a way that there is not":              {append(current, "--method", "helm"), `--method "helm"`},
 		"no registry, and no repository":       {[]string{"--cluster", "current"}, `--registry ""`},
 		"an argument that nothing is known of": {[]string{"now"}, `unknown command "now"`},
 	}
@@ -44,7 +44,7 @@ func TestHelpHasAnExampleOfBothClusters(t *testing.T) {
 	if err := command.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sudo go run ./scripts/demo up\n", "--cluster current --way direct", "--check-only -o json"} {
+	for _, want := range []string{"sudo go run ./scripts/demo up\n", "--cluster current --method direct", "--check-only -o json"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %s", want)
 		}

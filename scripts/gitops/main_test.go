@@ -48,7 +48,7 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	out, err := run(t, "plan", "--way", "olm", "--arch", "s390x", "--with", "console,manual-approval")
+	out, err := run(t, "plan", "--method", "olm", "--arch", "s390x", "--with", "console,manual-approval")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestPlan(t *testing.T) {
 	}
 	for way, folder := range map[string]string{"direct": "direct/ppc64le", "openshift": "subscription/multiarch"} {
 		architecture := path.Base(folder)
-		out, err = run(t, "plan", "--way", way, "--arch", architecture, "-o", "json")
+		out, err = run(t, "plan", "--method", way, "--arch", architecture, "-o", "json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +76,12 @@ func TestWhatIsRefused(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"no way":                  {[]string{"plan"}, []string{"--way", "direct, olm-v1, olm, openshift"}},
-		"an unknown way":          {[]string{"plan", "--way", "helm"}, []string{`"helm"`, "openshift"}},
-		"an unknown architecture": {[]string{"plan", "--way", "olm", "--arch", "riscv64"}, []string{`"riscv64"`, "multiarch, ppc64le, s390x"}},
-		"an unknown option":       {[]string{"plan", "--way", "olm", "--with", "tea"}, []string{`"tea"`}},
-		"an unknown format":       {[]string{"plan", "--way", "olm", "-o", "yaml"}, []string{`"yaml"`, "json"}},
-		"an unknown revision":     {[]string{"plan", "--way", "olm", "--dir", committed(t), "--diff", "nowhere"}, []string{`"nowhere"`}},
+		"no way":                  {[]string{"plan"}, []string{"--method", "direct, olm-v1, olm, openshift"}},
+		"an unknown way":          {[]string{"plan", "--method", "helm"}, []string{`"helm"`, "openshift"}},
+		"an unknown architecture": {[]string{"plan", "--method", "olm", "--arch", "riscv64"}, []string{`"riscv64"`, "multiarch, ppc64le, s390x"}},
+		"an unknown option":       {[]string{"plan", "--method", "olm", "--with", "tea"}, []string{`"tea"`}},
+		"an unknown format":       {[]string{"plan", "--method", "olm", "-o", "yaml"}, []string{`"yaml"`, "json"}},
+		"an unknown revision":     {[]string{"plan", "--method", "olm", "--dir", committed(t), "--diff", "nowhere"}, []string{`"nowhere"`}},
 		"no repository":           {[]string{"verify", "--dir", os.TempDir()}, []string{"--dir"}},
 		"no such sources":         {[]string{"verify", "--sources", filepath.Join(t.TempDir(), "gone")}, []string{"--sources", "fetch"}},
 		"a list of nothing":       {[]string{"sources", "--write"}, []string{"--write", "--sources fetch"}},
@@ -148,7 +148,7 @@ func TestPlanShowsWhatACommitChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, file, bytes.Replace(content, []byte("value: 3"), []byte("value: 5"), 1))
-	out, err := run(t, "plan", "--way", "openshift", "--dir", root, "--diff", "HEAD", "-o", "json")
+	out, err := run(t, "plan", "--method", "openshift", "--dir", root, "--diff", "HEAD", "-o", "json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,14 +166,14 @@ func TestPlanShowsWhatACommitChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err = run(t, "plan", "--way", "mine", "--dir", root, "--diff", "HEAD")
+	out, err = run(t, "plan", "--method", "mine", "--dir", root, "--diff", "HEAD")
 	if err != nil || !strings.Contains(out, "+ Memcached") || !strings.Contains(out, " 0 changed, 0 removed") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
 func TestVerify(t *testing.T) {
-	out, err := run(t, "verify", "--way", "openshift")
+	out, err := run(t, "verify", "--method", "openshift")
 	if err != nil || !strings.Contains(out, "0 errors") || !strings.Contains(out, "in 1 ways") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -181,11 +181,11 @@ func TestVerify(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "gitops/samples/namespace.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	out, err = run(t, "verify", "--dir", root, "--way", "openshift")
+	out, err = run(t, "verify", "--dir", root, "--method", "openshift")
 	if !errors.Is(err, errProblems) || !strings.Contains(out, "error: gitops/samples, Application memcached-samples: ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	out, err = run(t, "verify", "--dir", root, "--way", "openshift", "-o", "json")
+	out, err = run(t, "verify", "--dir", root, "--method", "openshift", "-o", "json")
 	var report verify.Report
 	if parsed := json.Unmarshal([]byte(out), &report); parsed != nil || !errors.Is(err, errProblems) || report.Errors() == 0 {
 		t.Errorf("%v, %v\n%s", err, parsed, out)

@@ -58,14 +58,14 @@ func planCommand() *cobra.Command {
 		Short: "Show the tree of a way as Argo CD would apply it, or what a commit changes in it",
 		Long: "Plan renders all Applications of a way by the kustomize that Argo CD runs. Nothing on disk is changed,\n" +
 			"and neither a cluster nor a network is needed.",
-		Example: "  go -C scripts/gitops run . plan --way olm --arch arm64\n" +
-			"  go -C scripts/gitops run . plan --way direct --diff HEAD~1\n" +
-			"  go -C scripts/gitops run . plan --way olm --with console -o json",
+		Example: "  go -C scripts/gitops run . plan --method olm --arch arm64\n" +
+			"  go -C scripts/gitops run . plan --method direct --diff HEAD~1\n" +
+			"  go -C scripts/gitops run . plan --method olm --with console -o json",
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	c.add(flags)
-	flags.StringVar(&c.way, "way", "", "the overlay of gitops/apps/overlays (required)")
+	flags.StringVar(&c.way, "method", "", "the overlay of gitops/apps/overlays (required)")
 	flags.StringVar(&c.arch, "arch", "", "architecture (default: the one in the settings)")
 	flags.StringVar(&c.diff, "diff", "", "show what differs from this Git revision instead")
 	flags.StringSliceVar(&c.with, "with", nil, "options, such as console, whose lines are comments in the tree")
@@ -81,7 +81,7 @@ func (c *planChoices) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if ways := files.Ways(); !slices.Contains(ways, c.way) {
-		return fmt.Errorf("--way %q: choose one of %s", c.way, strings.Join(ways, ", "))
+		return fmt.Errorf("--method %q: choose one of %s", c.way, strings.Join(ways, ", "))
 	}
 	catalog, err := source.Parse(files[source.File])
 	if err != nil {

@@ -30,14 +30,14 @@ func verifyCommand() *cobra.Command {
 		Long: "Verify renders each way for each architecture, without options and with each of them, and holds it against\n" +
 			"Argo CD's own code: its types, its AppProjects, its engine for health checks.",
 		Example: "  go -C scripts/gitops run . verify\n" +
-			"  go -C scripts/gitops run . verify --strict --way olm\n" +
+			"  go -C scripts/gitops run . verify --strict --method olm\n" +
 			"  go -C scripts/gitops run . verify --sources fetch -o json",
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	c.add(flags)
 	flags.BoolVar(&c.strict, "strict", false, "an example that is left in the settings is an error")
-	flags.StringSliceVar(&c.ways, "way", nil, "overlays of gitops/apps/overlays (default: all of them)")
+	flags.StringSliceVar(&c.ways, "method", nil, "overlays of gitops/apps/overlays (default: all of them)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		return c.run(command.Context(), command.OutOrStdout())
 	}

@@ -75,7 +75,7 @@ func TestTheGatewayIsTheFirstIPv4Address(t *testing.T) {
 
 func TestAWayThatIsNoneIsRefusedBeforeAnythingIsMade(t *testing.T) {
 	command := newCommand()
-	command.SetArgs([]string{"--way", "helm"})
+	command.SetArgs([]string{"--method", "helm"})
 	if err := command.Execute(); err == nil || !strings.Contains(err.Error(), "overlay, direct, olm") {
 		t.Errorf("error %v, want one that names the ways", err)
 	}
@@ -87,8 +87,8 @@ func TestEachStepIsACommandThatExists(t *testing.T) {
 	s := &services{Registry: "172.18.0.1:5000", Git: "http://172.18.0.1:5001/memcached-operator.git"}
 	want := map[string]string{
 		"overlay": "172.18.0.1:5000/memcached-operator:" + tag,
-		"direct":  "--way 'direct' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
-		"olm":     "--way 'olm' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
+		"direct":  "--method 'direct' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
+		"olm":     "--method 'olm' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
 	}
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {

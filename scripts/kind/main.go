@@ -32,11 +32,11 @@ func newCommand() *cobra.Command {
 			"this machine, and installs the operator by one of its install methods: overlay (make deploy), direct (Argo CD\n" +
 			"follows gitops/), or olm (Argo CD installs OLM, and OLM the operator). The cluster stays: kind delete cluster\n" +
 			"--name " + clusterName + " deletes it.",
-		Example:       "  go run ./scripts/kind --way olm",
+		Example:       "  go run ./scripts/kind --method olm",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
 	}
-	command.Flags().StringVar(&way, "way", "overlay", "install method: overlay, direct or olm")
+	command.Flags().StringVar(&way, "method", "overlay", "install method: overlay, direct or olm")
 	command.RunE = func(command *cobra.Command, _ []string) error { return install(command.Context(), way) }
 	return command
 }

@@ -50,7 +50,7 @@ func validateWay(way string) error {
 	if slices.Contains(ways, way) {
 		return nil
 	}
-	return fmt.Errorf("--way %q: choose one of %s", way, strings.Join(ways, ", "))
+	return fmt.Errorf("--method %q: choose one of %s", way, strings.Join(ways, ", "))
 }
 
 // step is a command with what it is for.
@@ -89,7 +89,7 @@ func steps(way string, s *services) ([]step, error) {
 			"kubectl", "-n", "argocd", "wait", "pods", "--all", "--for=condition=Ready", "--timeout=5m",
 		}},
 		step{title: "The demo", args: []string{
-			"make", "demo", "CLUSTER=current", "WAY=" + way, "REGISTRY=" + s.Registry + "/team", "REPO=" + s.Git, "ARGS=--yes",
+			"make", "demo", "CLUSTER=current", "METHOD=" + way, "REGISTRY=" + s.Registry + "/team", "REPO=" + s.Git, "ARGS=--yes",
 		}},
 	), nil
 }

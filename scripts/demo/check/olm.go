@@ -27,7 +27,7 @@ var broughtBy = map[target.Way][]brought{
 }
 
 var insteadOf = map[target.Way]string{
-	target.OLM:   "choose --way openshift, which is for clusters that have OLM",
+	target.OLM:   "choose --method openshift, which is for clusters that have OLM",
 	target.OLMv1: "choose another way, or a cluster without it: this way would take it over",
 }
 
@@ -77,7 +77,7 @@ func (s *Subject) hasOLM(ctx context.Context) Result {
 			return failed(err.Error(), "ask for the right to read CustomResourceDefinitions")
 		case crd == nil:
 			return failed("the CRD "+name+".operators.coreos.com is missing",
-				"choose --way olm, which installs OLM")
+				"choose --method olm, which installs OLM")
 		}
 	}
 	_, ours, err := s.isThere(ctx, broughtOLM)
@@ -86,7 +86,7 @@ func (s *Subject) hasOLM(ctx context.Context) Result {
 		return failed(err.Error(), "ask for the right to read Namespaces")
 	case ours:
 		return failed("OLM is, or was, there by Argo CD's Application olm",
-			"choose --way olm, which goes on with it")
+			"choose --method olm, which goes on with it")
 	}
 	return s.catalogs(ctx)
 }

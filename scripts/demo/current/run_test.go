@@ -40,7 +40,7 @@ func TestNothingIsChangedBeforeTheAnswerIsYes(t *testing.T) {
 		"only the checks were wanted": {func(o *Options) { o.CheckOnly, o.Yes = true, true }, true, "y\n", "", false},
 		"a check fails, and yes was said before": {func(o *Options) { o.Registry, o.Yes = "127.0.0.1:1", true }, true, "y\n",
 			"nothing was changed: 1 of these checks failed", false},
-		"an option is wrong": {func(o *Options) { o.Way, o.Yes = "helm", true }, true, "y\n", "--way", false},
+		"an option is wrong": {func(o *Options) { o.Way, o.Yes = "helm", true }, true, "y\n", "--method", false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestNothingIsChangedBeforeTheAnswerIsYes(t *testing.T) {
 			if asked := strings.Contains(out.String(), "Go on? [y/N]"); asked != tc.asked {
 				t.Errorf("asked: %t\n%s", asked, &out)
 			}
-			if tc.want == "--way" {
+			if tc.want == "--method" {
 				return // It did not come to a request.
 			}
 			w.expectUntouched(t)
@@ -109,7 +109,7 @@ func TestWhatTheChecksFindIsThereForMachines(t *testing.T) {
 			failed[check.Name] = check.Remedy
 		}
 	}
-	want := map[string]string{"OLM": "choose --way olm, which installs OLM"}
+	want := map[string]string{"OLM": "choose --method olm, which installs OLM"}
 	if diff := cmp.Diff(want, failed); diff != "" || report.Failed != 1 {
 		t.Errorf("failed %d (-want +got):\n%s", report.Failed, diff)
 	}

@@ -66,7 +66,7 @@ func (o *Options) validateWay() error {
 	if slices.Contains(ways, o.Way) {
 		return nil
 	}
-	return fmt.Errorf("--way %q: there is no such way: choose direct, olm, openshift or olm-v1 "+
+	return fmt.Errorf("--method %q: there is no such way: choose direct, olm, openshift or olm-v1 "+
 		"(docs/gitops.md compares them)", o.Way)
 }
 

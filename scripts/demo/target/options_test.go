@@ -39,7 +39,7 @@ func TestWrongOptionsAreToldByTheirFlags(t *testing.T) {
 		wrong func(*Options)
 		want  []string
 	}{
-		"a way that there is not":             {func(o *Options) { o.Way = "helm" }, []string{`--way "helm"`, "olm-v1"}},
+		"a way that there is not":             {func(o *Options) { o.Way = "helm" }, []string{`--method "helm"`, "olm-v1"}},
 		"an architecture without an overlay":  {func(o *Options) { o.Architecture = "mips" }, []string{`--arch "mips"`, "s390x, multiarch"}},
 		"no registry":                         {func(o *Options) { o.Registry = "" }, []string{`--registry ""`}},
 		"a registry that is a URL":            {func(o *Options) { o.Registry = "https://r.example.org" }, []string{"--registry"}},
@@ -48,7 +48,7 @@ func TestWrongOptionsAreToldByTheirFlags(t *testing.T) {
 		"a branch that Git does not allow":    {func(o *Options) { o.Revision = "a..b" }, []string{"--revision"}},
 		"a namespace that is none":            {func(o *Options) { o.ArgoCDNamespace = "A b" }, []string{"--argocd-namespace"}},
 		"a memcached image that is none":      {func(o *Options) { o.MemcachedImage = "A B" }, []string{"--memcached-image"}},
-		"all that is wrong is told in one go": {func(o *Options) { o.Way, o.Repo = "x", "" }, []string{"--way", "--repo"}},
+		"all that is wrong is told in one go": {func(o *Options) { o.Way, o.Repo = "x", "" }, []string{"--method", "--repo"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

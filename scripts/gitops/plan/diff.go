@@ -17,7 +17,7 @@ const (
 
 // Diff is what differs between a tree at a revision and the same tree now.
 type Diff struct {
-	Way          string `json:"way"`
+	Way          string `json:"method"`
 	Architecture string `json:"architecture"`
 	From         string `json:"from"`
 	// Sources are releases of other projects that are new, or no longer used.

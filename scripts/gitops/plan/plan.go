@@ -17,7 +17,7 @@ import (
 
 // Plan is a tree, in the order in which it is applied.
 type Plan struct {
-	Way          string   `json:"way"`
+	Way          string   `json:"method"`
 	Architecture string   `json:"architecture"`
 	Options      []string `json:"options"`
 	Repository   string   `json:"repository"`
