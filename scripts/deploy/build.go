@@ -1,16 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 // overrides are changes made to a build after kustomize is done, so that a
@@ -22,12 +19,16 @@ type overrides struct {
 
 // build turns a kustomize directory into the objects to deploy.
 func build(dir string, o overrides) ([]*unstructured.Unstructured, error) {
-	objects, err := runKustomize(dir)
+	objects, err := kustomize.Objects(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(o.images) > 0 {
-		if objects, err = withImages(dir, objects, o.images); err != nil {
+		images, err := replacements(objects, o.images)
+		if err != nil {
+			return nil, err
+		}
+		if objects, err = kustomize.Objects(dir, images...); err != nil {
 			return nil, err
 		}
 	}
@@ -35,45 +36,6 @@ func build(dir string, o overrides) ([]*unstructured.Unstructured, error) {
 		if err := setEnv(objects, arg); err != nil {
 			return nil, err
 		}
-	}
-	return objects, nil
-}
-
-// runKustomize builds dir as `kustomize build dir` would, file access outside of it included: refused.
-func runKustomize(dir string) ([]*unstructured.Unstructured, error) {
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s does not exist: name a directory with a kustomization.yaml, "+
-			"such as overlays/amd64", dir)
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		return nil, fmt.Errorf("%s is a file: name the directory it is in", dir)
-	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
-	if err != nil {
-		return nil, fmt.Errorf("kustomize cannot build %s: %w", dir, err)
-	}
-	if built.Size() == 0 {
-		return nil, fmt.Errorf("%s builds to no object at all: list some under resources: in its kustomization", dir)
-	}
-	return toObjects(built)
-}
-
-// toObjects hands the build over to the Kubernetes libraries.
-func toObjects(built resmap.ResMap) ([]*unstructured.Unstructured, error) {
-	objects := make([]*unstructured.Unstructured, 0, built.Size())
-	for _, resource := range built.Resources() {
-		// By way of JSON, because kyaml's integers are not of the type that Kubernetes deals in.
-		raw, err := resource.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
-		}
-		object := &unstructured.Unstructured{}
-		if err := object.UnmarshalJSON(raw); err != nil {
-			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
-		}
-		objects = append(objects, object)
 	}
 	return objects, nil
 }

@@ -2,22 +2,17 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/yaml"
 )
 
-// withImages builds dir anew, below a kustomization with an entry of `images:` for each NAME=REF. So it changes what
-// `kustomize edit set image` changes: also an environment variable, where the manifests say that it is an image.
-func withImages(dir string, objects []*unstructured.Unstructured, args []string) ([]*unstructured.Unstructured, error) {
+// replacements reads the NAME=REF of --set-image for images that a build uses.
+func replacements(objects []*unstructured.Unstructured, args []string) ([]types.Image, error) {
 	used := imagesOf(objects)
 	var images []types.Image
 	for _, arg := range args {
@@ -30,39 +25,7 @@ func withImages(dir string, objects []*unstructured.Unstructured, args []string)
 		}
 		images = append(images, image)
 	}
-	above, err := os.MkdirTemp("", "deploy-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(above)
-	relative, err := relativePath(above, dir)
-	if err != nil {
-		return nil, err
-	}
-	content, err := yaml.Marshal(types.Kustomization{Resources: []string{relative}, Images: images})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(above, konfig.DefaultKustomizationFileName()), content, 0o644); err != nil {
-		return nil, err
-	}
-	return runKustomize(above)
-}
-
-// relativePath is a path that kustomize accepts: an absolute one it refuses. Where a folder is a link, two dots lead
-// elsewhere than its name says.
-func relativePath(from, to string) (string, error) {
-	to, err := filepath.Abs(to)
-	if err != nil {
-		return "", err
-	}
-	if to, err = filepath.EvalSymlinks(to); err != nil {
-		return "", err
-	}
-	if from, err = filepath.EvalSymlinks(from); err != nil {
-		return "", err
-	}
-	return filepath.Rel(from, to)
+	return images, nil
 }
 
 // fullName finds the image that is meant: by its whole name, or by the last part of it.

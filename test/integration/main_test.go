@@ -14,17 +14,15 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
@@ -162,23 +160,16 @@ func kubeconfig(dir string, env *envtest.Environment, user string, groups ...str
 // applyManifests applies the operator as users install it, but for its Deployment: the tests run its binary. What
 // its bindings give goes to the user of the cluster-wide operator.
 func applyManifests(ctx context.Context) error {
-	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy // Namespaces first.
-	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), repository+"/overlays/multiarch")
+	objects, err := kustomize.Objects(repository + "/overlays/multiarch")
 	if err != nil {
 		return err
 	}
-	for _, resource := range built.Resources() {
-		content, err := resource.Map()
-		if err != nil {
-			return err
-		}
-		object := &unstructured.Unstructured{Object: content}
+	for _, object := range objects {
 		switch object.GetKind() {
 		case "Deployment":
 			continue
 		case "ClusterRoleBinding", "RoleBinding":
-			content["subjects"] = []any{map[string]any{
+			object.Object["subjects"] = []any{map[string]any{
 				"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": clusterOperatorUser,
 			}}
 		}

@@ -15,10 +15,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md anew")
@@ -160,7 +160,7 @@ func withComponent(t *testing.T) string {
 
 func build(t *testing.T, dir string) resmap.ResMap {
 	t.Helper()
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	objects, err := kustomize.Build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

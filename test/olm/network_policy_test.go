@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubelabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 // TestEachOverlayLetsNothingInButWhatTheOperatorServes: a port that the Deployment has and the NetworkPolicy lacks is
@@ -74,7 +74,7 @@ func ingressOnly(ports []networkingv1.NetworkPolicyPort) networkingv1.NetworkPol
 // builtInto builds a folder, and reads the one object of each kind that is asked for.
 func builtInto(t *testing.T, folder string, objects ...metav1.Object) {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	built, err := kustomize.Build(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/distribution/reference"
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const root = "../.."
@@ -97,7 +97,7 @@ func replaced(manifests string, images []image) string {
 
 func build(t *testing.T, dir string) string {
 	t.Helper()
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	built, err := kustomize.Build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

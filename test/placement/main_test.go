@@ -15,18 +15,16 @@ import (
 	"github.com/go-logr/logr"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
@@ -130,20 +128,15 @@ func connect() error {
 
 // install applies the operator's role as users do, and gives it to the user of the cluster-wide operator.
 func install(ctx context.Context) error {
-	options := krusty.MakeDefaultOptions()
-	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), repository+"/operator/config/default")
+	objects, err := kustomize.Objects(repository + "/operator/config/default")
 	if err != nil {
 		return err
 	}
-	for _, resource := range built.Resources() {
-		if resource.GetKind() != "ClusterRole" {
+	for _, object := range objects {
+		if object.GetKind() != "ClusterRole" {
 			continue
 		}
-		content, err := resource.Map()
-		if err != nil {
-			return err
-		}
-		role := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+		role := client.ApplyConfigurationFromUnstructured(object)
 		if err := kube.Apply(ctx, role, client.FieldOwner("test")); err != nil {
 			return err
 		}

@@ -11,9 +11,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
@@ -91,10 +91,9 @@ func kustomizations(root string) ([]string, error) {
 }
 
 func built(root, folder string) ([]Promise, error) {
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
-		Run(filesys.MakeFsOnDisk(), filepath.Join(root, folder))
+	objects, err := kustomize.Build(filepath.Join(root, folder))
 	if err != nil {
-		return nil, fmt.Errorf("kustomize cannot build %s: %w", folder, err)
+		return nil, err
 	}
 	var promises []Promise
 	for _, object := range objects.Resources() {

@@ -14,7 +14,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -22,10 +21,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 // Namespace is the operator's.
@@ -94,23 +92,16 @@ func newLab(ctx context.Context, tree, dir string, programs Programs, config *re
 }
 
 func (l *Lab) install(ctx context.Context, manifests string) error {
-	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy // Namespaces first.
-	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), manifests)
+	objects, err := kustomize.Objects(manifests)
 	if err != nil {
 		return err
 	}
-	for _, resource := range built.Resources() {
-		if resource.GetKind() == "Deployment" {
+	for _, object := range objects {
+		if object.GetKind() == "Deployment" {
 			continue
 		}
-		content, err := resource.Map()
-		if err != nil {
-			return err
-		}
-		object := client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
-		if err := l.Client.Apply(ctx, object, client.FieldOwner("bench")); err != nil {
-			return fmt.Errorf("%s %s: %w", resource.GetKind(), resource.GetName(), err)
+		if err := l.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bench")); err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	_, err = envtest.InstallCRDs(l.config, envtest.CRDInstallOptions{ // It also waits until they are served.
