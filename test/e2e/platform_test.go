@@ -21,7 +21,7 @@ import (
 func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 	c.needs(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
-	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
 	before := it.nodes()
 	for name, tc := range map[string]struct {
 		image string
@@ -41,14 +41,14 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			it := it.in(t)
 			it.patch(`{"image":"` + tc.image + `"}`)
-			it.says(cachev1.ReasonNodesNotReady, tc.want)
+			it.says(cachev1.ReasonPodsNotReady, tc.want)
 			for name, uid := range before {
 				it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the node that serves stays")
 			}
 		})
 	}
 	it.patch(`{"image":null}`)
-	it.says(cachev1.ReasonAllNodesReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
 }
 
 // foreignImage pushes an index of one image, whose program is not for the nodes of the cluster, and returns its

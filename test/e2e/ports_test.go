@@ -21,12 +21,12 @@ func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.
 	pair := issue(t, ca, name+"."+name+".svc")
 	putSecret(t, name, serverSecret, map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key})
 	putClients(t, name, ca, nil)
-	it.says(cachev1.ReasonAllNodesReady, "2 of 2")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2")
 	plaintext := it.get().Status.Endpoint
 	old := it.readyPods(onPlaintext)
 
 	it.patch(`{"tls":{"secretName":"server"},"image":"` + c.Cluster.Image("memcached", "missing") + `"}`)
-	it.says(cachev1.ReasonNodesNotReady, "can not be pulled")
+	it.says(cachev1.ReasonPodsNotReady, "can not be pulled")
 	it.Expect(it.get().Status.Endpoint).To(gomega.Equal(plaintext), "nobody listens on the new port")
 	it.serves(plaintext, "")
 
@@ -40,7 +40,7 @@ func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.
 	it.serves(it.readyPods(onTLS)[0]+":11212", trusted)
 
 	it.patch(`{"rollout":null}`)
-	it.says(cachev1.ReasonAllNodesReady, "2 of 2")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2")
 	it.Expect(it.get().Status.Endpoint).To(gomega.Equal(name + "." + name + ".svc:11212"))
 	it.serves(it.get().Status.Endpoint, trusted)
 }

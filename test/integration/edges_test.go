@@ -51,7 +51,7 @@ func TestAStatusThatSomebodyEmptiesIsWrittenAgain(t *testing.T) {
 	want := w.ready("cache").Status
 	emptied := client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))
 	w.Expect(cluster.Status().Patch(w.ctx, mc, emptied)).To(gomega.Succeed())
-	got := w.reason("cache", cachev1.ReasonAllNodesReady).Status
+	got := w.reason("cache", cachev1.ReasonAllPodsReady).Status
 	want.Conditions, got.Conditions = nil, nil
 	w.Expect(got).To(gomega.Equal(want))
 }
@@ -69,7 +69,7 @@ func TestAFightEndsAfterAFewBlows(t *testing.T) {
 	w.startWith([]string{"RELATED_IMAGE_MEMCACHED=registry.example.com/memcached:two"}, scope)
 	t.Cleanup(func() { _ = first.Process.Kill(); _ = first.Wait() })
 
-	mc := w.reason("cache", cachev1.ReasonOwnershipContested)
+	mc := w.reason("cache", cachev1.ReasonFieldManagerConflict)
 
 	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.And(
 		gomega.MatchRegexp(`containers\[name="memcached"\].image ".*:(one" -> ".*:two|two" -> ".*:one)" by "memcached-operator" \(Apply, `),

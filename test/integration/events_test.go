@@ -22,7 +22,7 @@ func TestEventsTellOfChangesOnceEach(t *testing.T) {
 	w.reason("cache", cachev1.ReasonInvalidSpec)
 
 	want := []string{
-		"Normal AllNodesReady", "Normal AllNodesReady",
+		"Normal AllPodsReady", "Normal AllPodsReady",
 		"Normal Created",
 		"Normal Scaled Deployment",
 		"Warning InvalidSpec",

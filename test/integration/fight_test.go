@@ -68,7 +68,7 @@ func TestTwoMinutesOfAFightCostLittle(t *testing.T) {
 	stop := w.fightWithTwo()
 	defer stop()
 	w.Consistently(func() int { return w.writes(spent) }, 2*time.Minute, time.Second).Should(gomega.BeNumerically("<=", 20))
-	w.reason("cache", cachev1.ReasonOwnershipContested)
+	w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	t.Logf("%d writes in two minutes", w.writes(spent))
 }
 
@@ -85,7 +85,7 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	spent := len(w.quiet())
 	stop := w.fightWithTwo()
 
-	w.reason("cache", cachev1.ReasonOwnershipContested)
+	w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	w.quiet()
 	message := w.message()
 
@@ -116,7 +116,7 @@ func TestAFightIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
 			w.appliedBy("deployer", `{"spec":{"replicas":4}}`)
 		}
 	})
-	mc := w.reason("cache", cachev1.ReasonOwnershipContested)
+	mc := w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	stop()
 	since := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionStalled).LastTransitionTime
 	w.appliedBy("deployer", `{"spec":{"replicas":2}}`)
@@ -139,7 +139,7 @@ func TestAnAutoscalerOnTheDeploymentIsToldWhereItBelongs(t *testing.T) {
 	}
 	w.Expect(cluster.Create(w.ctx, hpa)).To(gomega.Succeed())
 
-	w.reason("cache", cachev1.ReasonOwnershipContested)
+	w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	const scaled = `.spec.replicas 1 -> 3 by "kube-controller-manager" (Update of scale, no time recorded)`
 	w.Expect(w.message()).To(gomega.And(gomega.ContainSubstring(scaled), gomega.HaveSuffix(
 		"Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached")))

@@ -34,7 +34,7 @@ func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 	w.Expect(left(w, old)).To(gomega.BeEmpty())
 	deployment := w.deployment("cache")
 	w.Expect(deployment.Spec.Paused).To(gomega.BeFalse())
-	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-hold")))
+	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-pause")))
 }
 
 func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {

@@ -39,7 +39,7 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	after := w.quiet()
 	w.Expect(count(after, "patch deployments")).To(gomega.Equal(2), "one write for the new size")
 	w.Expect(count(after, "patch services")).To(gomega.Equal(1))
-	w.reason("cache", cachev1.ReasonAllNodesReady)
+	w.reason("cache", cachev1.ReasonAllPodsReady)
 }
 
 // TestTwoOperatorsThatDoNotKnowOfEachOtherAgree has two operators without an election, as a mistake may bring about.

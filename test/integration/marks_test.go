@@ -35,7 +35,7 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 		"a finalizer":                              {metadata: `{"finalizers":["example.com/theirs"]}`},
 		"no record of who set its fields":          {metadata: `{"managedFields":[{}]}`},
 		"a consent to somebody else":               {metadata: `{"annotations":{"cache.example.com/adopt-by":"other"}}`},
-		"fields in the name of our hold":           {manager: "memcached-operator-hold", metadata: `{"annotations":{"example.com/a":"b"}}`},
+		"fields in the name of our hold":           {manager: "memcached-operator-pause", metadata: `{"annotations":{"example.com/a":"b"}}`},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestWhatOthersPutInThePlaceOfAFieldOfOursGoes(t *testing.T) {
 		return service.Spec.Type == corev1.ServiceTypeClusterIP && service.Spec.ClusterIP == corev1.ClusterIPNone
 	})
 	w.quiet()
-	w.reason("cache", cachev1.ReasonAllNodesReady)
+	w.reason("cache", cachev1.ReasonAllPodsReady)
 
 	// Also while the operator is away and something else is wanted then.
 	w.stop()
@@ -92,7 +92,7 @@ func TestWhatOthersPutInThePlaceOfAFieldOfOursGoes(t *testing.T) {
 	eventually(w, "cache", &policyv1.PodDisruptionBudget{}, func(budget *policyv1.PodDisruptionBudget) bool {
 		return budget.Spec.MinAvailable == nil && budget.Spec.MaxUnavailable.String() == "50%"
 	})
-	w.reason("cache", cachev1.ReasonAllNodesReady)
+	w.reason("cache", cachev1.ReasonAllPodsReady)
 }
 
 // owners are references to the Memcached, without and with control, and to an object of somebody else's, each behind a
@@ -136,7 +136,7 @@ func TestAnOwnerReferenceThatSomebodyRemovesComesBack(t *testing.T) {
 	}).Should(gomega.ContainElement(gomega.And(gomega.HavePrefix(`DriftCorrected: Deployment "cache" was changed`),
 		gomega.MatchRegexp(`\.metadata\.ownerReferences .* -> removed by`))))
 	w.quiet()
-	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllNodesReady))
+	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))
 }
 
 // TestWhoTakesTheOwnerReferenceAwayEachTimeHasAFight: it does not go on for ever.
@@ -151,6 +151,6 @@ func TestWhoTakesTheOwnerReferenceAwayEachTimeHasAFight(t *testing.T) {
 		}
 		ready := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionReady)
 		return ready.Reason
-	}).Should(gomega.Equal(cachev1.ReasonOwnershipContested))
+	}).Should(gomega.Equal(cachev1.ReasonFieldManagerConflict))
 	w.says("cache", `Service "cache" is changed each time that it is put right: .metadata.ownerReferences`)
 }

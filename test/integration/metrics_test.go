@@ -81,11 +81,11 @@ func TestTheOperatorCountsWhatItDoes(t *testing.T) {
 	w.memcached("other", 0)
 	w.reason("other", cachev1.ReasonScaledToZero)
 	w.Eventually(func() map[string]float64 { return readMetrics(w, address) }).Should(gomega.And(
-		gomega.HaveKeyWithValue(`memcached_operator_memcacheds{reason="AllNodesReady"}`, 1.0),
+		gomega.HaveKeyWithValue(`memcached_operator_memcacheds{reason="AllPodsReady"}`, 1.0),
 		gomega.HaveKeyWithValue(`memcached_operator_memcacheds{reason="ScaledToZero"}`, 1.0),
-		gomega.HaveKeyWithValue(`memcached_operator_reconciles_total{reason="AllNodesReady",result="done"}`, gomega.BeNumerically(">", 0)),
-		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Deployment",verdict="created"}`, 2.0),
-		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Memcached",verdict="updated"}`, gomega.BeNumerically(">=", 4)),
+		gomega.HaveKeyWithValue(`memcached_operator_reconciles_total{reason="AllPodsReady",result="done"}`, gomega.BeNumerically(">", 0)),
+		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Deployment",result="created"}`, 2.0),
+		gomega.HaveKeyWithValue(`memcached_operator_writes_total{kind="Memcached",result="updated"}`, gomega.BeNumerically(">=", 4)),
 		gomega.HaveKeyWithValue(`memcached_operator_drift_corrected_total{kind="Deployment"}`, 0.0),
 		gomega.HaveKeyWithValue(`memcached_operator_ready_seconds_count{}`, 2.0),
 	))

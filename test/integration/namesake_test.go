@@ -64,7 +64,7 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 				w.says("cache", "nodes replaced")
 				w.patchSpec(`{"suspend":true}`)
 			},
-			request: `^PATCH .*/deployments/cache.*fieldManager=memcached-operator-hold`, namesake: theirDeployment, code: 422,
+			request: `^PATCH .*/deployments/cache.*fieldManager=memcached-operator-pause`, namesake: theirDeployment, code: 422,
 		},
 		"the end of our PodDisruptionBudget": {
 			provoke: spec(`{"size":1}`), request: `^DELETE .*/poddisruptionbudgets/cache`,
@@ -253,7 +253,7 @@ func TestAChildThatAnotherControllerTakesMeanwhileIsLeftToIt(t *testing.T) {
 	}{
 		"before it is deleted": {
 			spec: `{"size":1}`, request: `^DELETE .*/poddisruptionbudgets/cache`, code: 409,
-			reason: cachev1.ReasonAllNodesReady,
+			reason: cachev1.ReasonAllPodsReady,
 		},
 		"before it is written": {
 			spec: `{"disruption":{"maxUnavailable":"50%"}}`, request: `^PATCH .*/poddisruptionbudgets/cache`, code: 422,

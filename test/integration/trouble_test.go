@@ -95,7 +95,7 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 			w.Eventually(func() string {
 				mc := get(w, "cache", &cachev1.Memcached{})
 				ready := meta.FindStatusCondition(mc.Status.Conditions, "Ready")
-				if ready == nil || ready.Reason != cachev1.ReasonNodesNotReady {
+				if ready == nil || ready.Reason != cachev1.ReasonPodsNotReady {
 					return ""
 				}
 				assertContract(t, mc)

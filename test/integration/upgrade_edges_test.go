@@ -167,7 +167,7 @@ func TestACacheIsFreedFromADefaultThatCanNotBePulled(t *testing.T) {
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
 		}}
 	})
-	w.reason("cache", cachev1.ReasonNodesNotReady)
+	w.reason("cache", cachev1.ReasonPodsNotReady)
 
 	release{image: imageTwo}.start(w, at)
 	w.waits("cache", oneToTwo)

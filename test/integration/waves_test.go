@@ -128,7 +128,7 @@ func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
 	metrics := []string{"--metrics-bind-address=" + address, "--metrics-insecure"}
 	w.upgrade(metrics...)
 	w.Eventually(func() []string { all, _ := w.updated(); return all }).Should(gomega.Equal([]string{"b"}))
-	w.Eventually(w.events).Should(gomega.ContainElement("Warning UpdateWaveStopped"))
+	w.Eventually(w.events).Should(gomega.ContainElement("Warning UpdatesStopped"))
 	stopped := func() {
 		t.Helper()
 		w.reason("b", cachev1.ReasonProgressDeadlineExceeded)
@@ -143,7 +143,7 @@ func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
 	}
 	stopped()
 	waiting := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionUpdatePending)
-	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonAwaitsTurn))
+	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonUpdateQueued))
 	w.Expect(waiting.Message).To(gomega.ContainSubstring("It waits for its turn"))
 	w.upgrade(metrics...)
 	stopped() // An operator that is restarted knows it.

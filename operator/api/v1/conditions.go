@@ -32,8 +32,8 @@ const (
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
 const (
-	// ReasonAllNodesReady: every node is up to date and answers.
-	ReasonAllNodesReady = "AllNodesReady"
+	// ReasonAllPodsReady: every node is up to date and answers.
+	ReasonAllPodsReady = "AllPodsReady"
 
 	// ReasonScaledToZero: the size is 0, so there is nothing to wait for.
 	ReasonScaledToZero = "ScaledToZero"
@@ -41,8 +41,8 @@ const (
 	// ReasonRollingOut: nodes are being added, replaced or removed.
 	ReasonRollingOut = "RollingOut"
 
-	// ReasonNodesNotReady: nodes are missing or do not answer. The message says why, in the cluster's words.
-	ReasonNodesNotReady = "NodesNotReady"
+	// ReasonPodsNotReady: nodes are missing or do not answer. The message says why, in the cluster's words.
+	ReasonPodsNotReady = "PodsNotReady"
 
 	// ReasonProgressDeadlineExceeded: nodes are missing or do not answer, and none became ready for
 	// rollout.progressDeadlineSeconds. The message says why, in the cluster's words.
@@ -65,9 +65,9 @@ const (
 	// It is left as it is.
 	ReasonOwnershipConflict = "OwnershipConflict"
 
-	// ReasonOwnershipContested: somebody changes an object of the cache each time that the operator puts it right. The
+	// ReasonFieldManagerConflict: somebody changes an object of the cache each time that the operator puts it right. The
 	// message names who, what and the remedy. The operator gives way for a while, at most ten minutes, then tries again.
-	ReasonOwnershipContested = "OwnershipContested"
+	ReasonFieldManagerConflict = "FieldManagerConflict"
 
 	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The
 	// operator tries again.
@@ -83,9 +83,9 @@ const (
 	// them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
-	// ReasonAwaitsTurn: likewise, and updatePolicy is Automatic. The operator updates other caches first: at most
+	// ReasonUpdateQueued: likewise, and updatePolicy is Automatic. The operator updates other caches first: at most
 	// --max-concurrent-updates at a time.
-	ReasonAwaitsTurn = "AwaitsTurn"
+	ReasonUpdateQueued = "UpdateQueued"
 
 	// ReasonNoUpdatePending: the operator would make the Pods as they are.
 	ReasonNoUpdatePending = "NoUpdatePending"

@@ -43,7 +43,7 @@ const (
 	Waiting Verdict = "waiting"
 
 	// Held says that its rollout was stopped where it is.
-	Held Verdict = "held"
+	Held Verdict = "paused"
 
 	// Failed says that the API server did not take it; Err says why.
 	Failed Verdict = "failed"

@@ -77,7 +77,7 @@ func makePossible(filler *randfill.Filler, spec *cachev1.MemcachedSpec) {
 var words = []string{
 	"", "cache", "memcached", "app", "memcached_cr", "kubernetes.io/arch", "kubernetes.io/hostname", "amd64", "s390x",
 	"-m", "--memory-limit=1", "-vv", "memory", "cpu", "25%", "memcached:1.6", "localhost:5000/m@sha256:1", "DoNotSchedule",
-	"true", "False", "AllNodesReady", "RollingOut", "uid-1", "ü", "\n",
+	"true", "False", "AllPodsReady", "RollingOut", "uid-1", "ü", "\n",
 }
 
 func text(s *string, c randfill.Continue) {

@@ -122,7 +122,7 @@ func deleted(o apply.Outcome) notice {
 }
 
 func held(o apply.Outcome) notice {
-	return normal(o, "RolloutHeld", "Hold", fmt.Sprintf("%s %q is paused in the middle of its rollout", o.Kind, o.Name))
+	return normal(o, "RolloutPaused", "Pause", fmt.Sprintf("%s %q is paused in the middle of its rollout", o.Kind, o.Name))
 }
 
 func rescaled(o apply.Outcome, size int32) notice {
@@ -148,7 +148,7 @@ func driftCorrected(o apply.Outcome) notice {
 func stopped() notice {
 	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
 		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"
-	return notice{eventType: corev1.EventTypeWarning, reason: "UpdateWaveStopped", action: "Update", note: note}
+	return notice{eventType: corev1.EventTypeWarning, reason: "UpdatesStopped", action: "Update", note: note}
 }
 
 func normal(o apply.Outcome, reason, action, note string) notice {
@@ -166,7 +166,7 @@ func transition(before, now cachev1.MemcachedStatus) []notice {
 		return nil
 	}
 	switch is.Reason {
-	case cachev1.ReasonAllNodesReady, cachev1.ReasonScaledToZero:
+	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero:
 		return []notice{{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Observe", note: is.Message}}
 	case cachev1.ReasonRollingOut:
 		return nil
@@ -174,10 +174,10 @@ func transition(before, now cachev1.MemcachedStatus) []notice {
 	return []notice{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
 }
 
-// toldAgain are reasons of which another message is news. That of NodesNotReady changes with each node.
+// toldAgain are reasons of which another message is news. That of PodsNotReady changes with each node.
 var toldAgain = []string{
-	cachev1.ReasonAllNodesReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
-	cachev1.ReasonOwnershipConflict, cachev1.ReasonOwnershipContested,
+	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
+	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
 }
 
 // longestNote is what the events API takes, in bytes.

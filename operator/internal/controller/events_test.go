@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 	ready := func(reason, message string) cachev1.MemcachedStatus {
 		return cachev1.MemcachedStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
 	}
-	steady := ready(cachev1.ReasonAllNodesReady, "3 of 3 nodes ready")
+	steady := ready(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
 	deployment := func(verdict apply.Verdict, fields ...string) apply.Report {
 		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Verdict: verdict, Fields: fields}}
 	}
@@ -62,7 +62,7 @@ func TestEvents(t *testing.T) {
 		},
 		"a rollout was stopped": {
 			report: deployment(apply.Held), before: steady, now: steady,
-			want: []string{`Normal RolloutHeld: Deployment "cache" is paused in the middle of its rollout`},
+			want: []string{`Normal RolloutPaused: Deployment "cache" is paused in the middle of its rollout`},
 		},
 		"another field changed": {
 			report: deployment(apply.Updated, ".spec.template.x"), before: steady, now: steady,
@@ -93,7 +93,7 @@ func TestEvents(t *testing.T) {
 		},
 		"all nodes became ready": {
 			before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: steady,
-			want: []string{"Normal AllNodesReady: 3 of 3 nodes ready"},
+			want: []string{"Normal AllPodsReady: 3 of 3 nodes ready"},
 		},
 		"a rollout goes on": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 nodes ready")},
 		"an object stands in the way": {
@@ -102,7 +102,7 @@ func TestEvents(t *testing.T) {
 		},
 		"an automatic update fails": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: ready(cachev1.ReasonInvalidSpec, "no"),
-			want: []string{"Warning InvalidSpec: no", "Warning UpdateWaveStopped: The cache is not Ready after its update. " +
+			want: []string{"Warning InvalidSpec: no", "Warning UpdatesStopped: The cache is not Ready after its update. " +
 				"No other cache with updatePolicy Automatic is updated until this one is Ready, suspended or deleted, or its " +
 				"updatePolicy is OnSpecChange"},
 		},

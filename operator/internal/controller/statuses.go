@@ -79,7 +79,7 @@ func pauseOf(there *cachev1.Memcached, now cachev1.MemcachedStatus, last time.Ti
 
 func isContested(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
-	return ready != nil && ready.Reason == cachev1.ReasonOwnershipContested
+	return ready != nil && ready.Reason == cachev1.ReasonFieldManagerConflict
 }
 
 // note remembers that a status took the place of the one that was there.

@@ -57,7 +57,7 @@ func TestNodesThatComeAndGoInAFightAreNotToldEachTime(t *testing.T) {
 	s := newStatuses()
 	s.now = func() time.Time { return now }
 	contested := &cachev1.Memcached{Status: cachev1.MemcachedStatus{Conditions: []metav1.Condition{
-		{Type: cachev1.ConditionReady, Reason: cachev1.ReasonOwnershipContested, Message: "by one"},
+		{Type: cachev1.ConditionReady, Reason: cachev1.ReasonFieldManagerConflict, Message: "by one"},
 	}}}
 	s.note(&cachev1.Memcached{}, contested)
 	now = now.Add(time.Second)
@@ -72,7 +72,7 @@ func TestNodesThatComeAndGoInAFightAreNotToldEachTime(t *testing.T) {
 		t.Errorf("another message waits for %s", wait)
 	}
 	ready := contested.DeepCopy()
-	ready.Status.Conditions[0].Reason = cachev1.ReasonNodesNotReady
+	ready.Status.Conditions[0].Reason = cachev1.ReasonPodsNotReady
 	s.note(contested, ready)
 	if wait := s.wait(ready, ready.Status); wait != 0 {
 		t.Errorf("without a fight it waits for %s", wait)
@@ -125,7 +125,7 @@ func TestWhatIsToldOfFewPodsOfManyIsWrittenAfterAPause(t *testing.T) {
 		if wait := s.wait(there, rolling(30, cachev1.ReasonRollingOut).Status); wait != 2*time.Second {
 			t.Errorf("what is told of a fifth of the Pods waits for %s", wait)
 		}
-		if wait := s.wait(there, rolling(11, cachev1.ReasonNodesNotReady).Status); wait != 0 {
+		if wait := s.wait(there, rolling(11, cachev1.ReasonPodsNotReady).Status); wait != 0 {
 			t.Errorf("another reason waits for %s", wait)
 		}
 	}

@@ -177,7 +177,7 @@ func (w *waves) settle(pass status.Input, now cachev1.MemcachedStatus) {
 func updateFailed(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue &&
-		ready.Reason != cachev1.ReasonRollingOut && ready.Reason != cachev1.ReasonNodesNotReady
+		ready.Reason != cachev1.ReasonRollingOut && ready.Reason != cachev1.ReasonPodsNotReady
 }
 
 // next are the queued caches whose turn it is: none before every cache was reconciled, and none while an update failed.

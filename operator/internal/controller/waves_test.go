@@ -42,7 +42,7 @@ func (f *fleet) create(name string) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid of " + name)}}
 	mc.Spec.UpdatePolicy = cachev1.UpdateAutomatic
 	f.caches[name], f.pending[name] = mc, true
-	f.becomes(name, cachev1.ReasonAllNodesReady)
+	f.becomes(name, cachev1.ReasonAllPodsReady)
 	f.news().Create(event.CreateEvent{Object: mc})
 }
 
@@ -60,7 +60,7 @@ func (f *fleet) remove(name string) {
 // becomes gives a cache a reason of Ready.
 func (f *fleet) becomes(name, reason string) {
 	ready := metav1.ConditionFalse
-	if reason == cachev1.ReasonAllNodesReady {
+	if reason == cachev1.ReasonAllPodsReady {
 		ready = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&f.caches[name].Status.Conditions, metav1.Condition{
@@ -157,7 +157,7 @@ func TestCachesAreUpdatedInOrderWhateverOrderTheyAreReconciledIn(t *testing.T) {
 			}
 			start(tc.order[3])
 			for start(f.woken()...); len(inProgress) > 0; start(f.woken()...) {
-				f.becomes(inProgress[0], cachev1.ReasonAllNodesReady)
+				f.becomes(inProgress[0], cachev1.ReasonAllPodsReady)
 				f.reconcile(inProgress[0])
 				inProgress = inProgress[1:]
 			}
@@ -169,16 +169,16 @@ func TestCachesAreUpdatedInOrderWhateverOrderTheyAreReconciledIn(t *testing.T) {
 
 func TestACacheThatIsNotReadyComesAfterAllThatAre(t *testing.T) {
 	f := newFleet(t, 1, "a", "b", "c")
-	f.becomes("a", cachev1.ReasonNodesNotReady)
+	f.becomes("a", cachev1.ReasonPodsNotReady)
 	f.want("updated", f.updates("a", "b"))
 	f.want("updated", f.updates("c"))
 	f.want("woken", f.woken(), "b")
 	f.roll("b")
-	f.becomes("b", cachev1.ReasonAllNodesReady)
+	f.becomes("b", cachev1.ReasonAllPodsReady)
 	f.reconcile("b")
 	f.want("woken", f.woken(), "c")
 	f.roll("c")
-	f.becomes("c", cachev1.ReasonAllNodesReady)
+	f.becomes("c", cachev1.ReasonAllPodsReady)
 	f.reconcile("c")
 	f.want("woken", f.woken(), "a")
 	f.roll("a")
@@ -194,7 +194,7 @@ func TestACacheThatIsNotReadyComesAfterAllThatAre(t *testing.T) {
 func TestAFailedUpdateStopsTheOthersUntil(t *testing.T) {
 	for name, undo := range map[string]func(*fleet){
 		"the cache is Ready": func(f *fleet) {
-			f.becomes("a", cachev1.ReasonAllNodesReady)
+			f.becomes("a", cachev1.ReasonAllPodsReady)
 			f.reconcile("a")
 		},
 		"the cache is deleted": func(f *fleet) { f.remove("a") },
@@ -210,7 +210,7 @@ func TestAFailedUpdateStopsTheOthersUntil(t *testing.T) {
 			f := newFleet(t, 2, "a", "b", "c", "d")
 			f.want("updated", f.updates("d", "c", "b", "a", "b"), "a", "b")
 			f.becomes("a", cachev1.ReasonInvalidSpec)
-			f.becomes("b", cachev1.ReasonAllNodesReady)
+			f.becomes("b", cachev1.ReasonAllPodsReady)
 			f.updates("a", "b")
 			f.woken()
 			f.want("updated", f.updates("c", "d"))
@@ -236,9 +236,9 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 	}{
 		"the Pods are being replaced":             {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonRollingOut, want: true},
 		"it failed, and this operator differs":    {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonInvalidSpec, takesNew: true, want: true},
-		"the status was not written any more":     {before: pendingWas("True", cachev1.ReasonAwaitsTurn), reason: cachev1.ReasonAllNodesReady},
-		"so, and the Pods are being replaced":     {before: pendingWas("True", cachev1.ReasonAwaitsTurn), reason: cachev1.ReasonRollingOut, want: true},
-		"it is Ready by now":                      {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonAllNodesReady},
+		"the status was not written any more":     {before: pendingWas("True", cachev1.ReasonUpdateQueued), reason: cachev1.ReasonAllPodsReady},
+		"so, and the Pods are being replaced":     {before: pendingWas("True", cachev1.ReasonUpdateQueued), reason: cachev1.ReasonRollingOut, want: true},
+		"it is Ready by now":                      {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonAllPodsReady},
 		"the Pods are replaced for another cause": {before: pendingWas("False", cachev1.ReasonNoUpdatePending), reason: cachev1.ReasonRollingOut},
 	}
 	for name, tc := range tests {

@@ -28,7 +28,7 @@ type Memcacheds struct {
 // one that leads counts them.
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, desc: prometheus.NewDesc("memcached_operator_memcacheds",
-		"Memcacheds, by the reason of Ready that their status tells.", []string{"reason"}, nil)}
+		"Memcacheds, by the reason of their condition Ready.", []string{"reason"}, nil)}
 	registry.MustRegister(m)
 	return m
 }

@@ -24,7 +24,7 @@ func withReason(reason string) *cachev1.Memcached {
 }
 
 func TestMemcachedsAreCountedByReason(t *testing.T) {
-	ready, invalid := withReason(cachev1.ReasonAllNodesReady), withReason(cachev1.ReasonInvalidSpec)
+	ready, invalid := withReason(cachev1.ReasonAllPodsReady), withReason(cachev1.ReasonInvalidSpec)
 	tests := map[string]struct {
 		happens func(*Memcacheds)
 		want    map[string]float64
@@ -37,15 +37,15 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 				m.count(nil, invalid)
 				m.count(nil, withReason(""))
 			},
-			map[string]float64{"AllNodesReady": 2, "InvalidSpec": 1},
+			map[string]float64{"AllPodsReady": 2, "InvalidSpec": 1},
 		},
-		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllPodsReady": 1}},
 		"one that changed":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
 		"one whose reason somebody made up": {
 			func(m *Memcacheds) { m.count(nil, withReason("MadeUp")); m.count(withReason("MadeUp"), ready) },
-			map[string]float64{"AllNodesReady": 1},
+			map[string]float64{"AllPodsReady": 1},
 		},
-		"one that did not": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllNodesReady": 1}},
+		"one that did not": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllPodsReady": 1}},
 		"one that is gone": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
 		"one that is gone, which was told late": {func(m *Memcacheds) {
 			m.count(nil, ready)

@@ -25,10 +25,10 @@ const kindMemcached = "Memcached"
 
 // reasons are those of the Ready condition.
 var reasons = []string{
-	cachev1.ReasonAllNodesReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonNodesNotReady,
+	cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonPodsNotReady,
 	cachev1.ReasonProgressDeadlineExceeded, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound,
 	cachev1.ReasonInvalidSecret, cachev1.ReasonCertificateExpired, cachev1.ReasonOwnershipConflict,
-	cachev1.ReasonOwnershipContested,
+	cachev1.ReasonFieldManagerConflict,
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 
@@ -54,15 +54,15 @@ type Metrics struct {
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
-			"Passes over a Memcached, by the reason of Ready that they ended with. One that failed is repeated.",
+			"Reconciliations of a Memcached, by the resulting reason of Ready. A failed one is retried.",
 			"reason", "result"),
 		written: counter("writes_total",
-			"Writes to objects of caches, by what became of them. Of a Memcached it is the status.", "kind", "verdict"),
+			"Writes to managed objects, by result. For the kind Memcached: writes of its status.", "kind", "result"),
 		drift: counter("drift_corrected_total",
-			"Objects of caches that somebody had changed, and that were put right.", "kind"),
+			"Managed objects in which drift was corrected.", "kind"),
 		ready: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "memcached_operator_ready_seconds", Buckets: buckets,
-			Help: "Time from a change of a spec until the cache was Ready as the spec then said.",
+			Help: "Time from a change of the spec until the cache was Ready with that spec.",
 		}),
 		waits: newWaits(),
 	}

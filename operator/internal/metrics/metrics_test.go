@@ -31,8 +31,8 @@ func TestPassesAreCounted(t *testing.T) {
 		want   map[string]float64
 	}{
 		"a pass at rest is no write": {
-			reason: cachev1.ReasonAllNodesReady, report: apply.Report{deployment(apply.Unchanged)},
-			want: map[string]float64{reconciles + " AllNodesReady done": 1},
+			reason: cachev1.ReasonAllPodsReady, report: apply.Report{deployment(apply.Unchanged)},
+			want: map[string]float64{reconciles + " AllPodsReady done": 1},
 		},
 		"a pass that is repeated": {
 			reason: cachev1.ReasonApplyFailed, report: apply.Report{deployment(apply.Failed)}, err: errors.New("no answer"),
@@ -50,8 +50,8 @@ func TestPassesAreCounted(t *testing.T) {
 			want: map[string]float64{reconciles + " RollingOut done": 1, written + " Deployment updated": 1},
 		},
 		"drift that is left for a while is not corrected": {
-			reason: cachev1.ReasonOwnershipContested, report: apply.Report{deployment(apply.Contested, drift.Drift{})},
-			want: map[string]float64{reconciles + " OwnershipContested done": 1},
+			reason: cachev1.ReasonFieldManagerConflict, report: apply.Report{deployment(apply.Contested, drift.Drift{})},
+			want: map[string]float64{reconciles + " FieldManagerConflict done": 1},
 		},
 	}
 	for name, tc := range tests {
@@ -104,7 +104,7 @@ func TestTheNumberOfSeriesDoesNotDependOnTheNumberOfMemcacheds(t *testing.T) {
 
 func statusOf(reason string) cachev1.MemcachedStatus {
 	ready := metav1.ConditionFalse
-	if reason == cachev1.ReasonAllNodesReady {
+	if reason == cachev1.ReasonAllPodsReady {
 		ready = metav1.ConditionTrue
 	}
 	return cachev1.MemcachedStatus{Conditions: []metav1.Condition{

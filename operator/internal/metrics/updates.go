@@ -22,10 +22,10 @@ func NewUpdates(registry prometheus.Registerer, count func() Updates) {
 	}
 	registry.MustRegister(updates{
 		count:      count,
-		pending:    desc("pending", "Memcacheds with updatePolicy Automatic that wait for their turn to be updated."),
+		pending:    desc("pending", "Memcacheds with updatePolicy Automatic whose update is queued."),
 		inProgress: desc("in_progress", "Memcacheds with updatePolicy Automatic that are being updated."),
 		failed: desc("failed",
-			"Memcacheds that are not Ready after an automatic update. While there is one, no other is updated."),
+			"Memcacheds that are not Ready after an automatic update. The operator updates no other until they are."),
 	})
 }
 

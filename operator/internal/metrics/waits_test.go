@@ -21,7 +21,7 @@ type sight struct {
 }
 
 func TestTheTimeFromAChangeToReady(t *testing.T) {
-	const ready, rolling = cachev1.ReasonAllNodesReady, cachev1.ReasonRollingOut
+	const ready, rolling = cachev1.ReasonAllPodsReady, cachev1.ReasonRollingOut
 	tests := map[string]struct {
 		created time.Duration
 		sights  []sight
@@ -70,7 +70,7 @@ func TestTheTimeFromAChangeToReady(t *testing.T) {
 		},
 		"nodes that fail and come back are no change": {
 			sights: []sight{
-				{generation: 2, observed: 2, reason: cachev1.ReasonNodesNotReady}, {at: time.Minute, generation: 2, observed: 2, reason: ready},
+				{generation: 2, observed: 2, reason: cachev1.ReasonPodsNotReady}, {at: time.Minute, generation: 2, observed: 2, reason: ready},
 			},
 		},
 		"a suspended cache is not on its way": {

@@ -9,7 +9,7 @@ const (
 
 	// HoldOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else. It is
 	// the only mark of that.
-	HoldOwner = "memcached-operator-hold"
+	HoldOwner = "memcached-operator-pause"
 
 	// LeaderElectionID is the name of the Lease by which one operator of several leads.
 	LeaderElectionID = "memcached-operator.cache.example.com"

@@ -46,7 +46,7 @@ func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 		"20 Pods are not ready":               {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.ReadyReplicas -= 20 }},
 		"25 Pods more":                        {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Replicas += 25 }},
 		"the cache is Ready":                  {size: 100, replaced: 41, change: ready},
-		"the reason is another one":           {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonNodesNotReady }},
+		"the reason is another one":           {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonPodsNotReady }},
 		"the message tells of something else": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message += "; 1 node: no room" }},
 		"another condition comes": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: "Stalled"})

@@ -77,7 +77,7 @@ func judge(in Input) verdict {
 		}
 	}
 	if size := wantedSize(in); size > 0 {
-		return verdict{done, cachev1.ReasonAllNodesReady, ofNodes(size, size, "ready")}
+		return verdict{done, cachev1.ReasonAllPodsReady, ofNodes(size, size, "ready")}
 	}
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: there are no nodes to wait for"}
 }
@@ -115,7 +115,7 @@ func nobodyContests(in Input) (verdict, bool) {
 		}
 	}
 	message := strings.Join(fights, "; ")
-	return verdict{stuck, cachev1.ReasonOwnershipContested, message}, len(fights) > 0
+	return verdict{stuck, cachev1.ReasonFieldManagerConflict, message}, len(fights) > 0
 }
 
 func nothingLeaves(in Input) (verdict, bool) {
@@ -228,7 +228,7 @@ func rollingOutBut(in Input, detail string) (verdict, bool) {
 func notReady(in Input, detail string) (verdict, bool) {
 	ready := in.deployed().ReadyReplicas
 	message := ofNodes(ready, wantedSize(in), "ready") + detail
-	return verdict{underWay, cachev1.ReasonNodesNotReady, message}, true
+	return verdict{underWay, cachev1.ReasonPodsNotReady, message}, true
 }
 
 func ofNodes(count, size int32, what string) string {
@@ -243,7 +243,7 @@ func wasReady(in Input) bool {
 		return false
 	}
 	switch before.Reason {
-	case cachev1.ReasonAllNodesReady, cachev1.ReasonNodesNotReady, cachev1.ReasonProgressDeadlineExceeded:
+	case cachev1.ReasonAllPodsReady, cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded:
 		return true
 	}
 	return false

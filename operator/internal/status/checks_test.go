@@ -39,7 +39,7 @@ func TestConditions(t *testing.T) {
 	}{
 		"every node is up to date and answers": {
 			change: func(*Input) {},
-			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
 		},
 		"the size is zero and no node is left": {
 			change: func(in *Input) { in.Plan.Size = 0; *deployed(in) = appsv1.DeploymentStatus{ObservedGeneration: 4} },
@@ -62,7 +62,7 @@ func TestConditions(t *testing.T) {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 4}}
 			},
-			want: cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+			want: cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
 		},
 		"the Deployment's controller has not seen the change": {
 			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
@@ -116,21 +116,21 @@ func TestConditions(t *testing.T) {
 		},
 		"a node of a finished rollout went away": {
 			change: func(in *Input) {
-				was(in, cachev1.ReasonAllNodesReady, 7)
+				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"a node that went away is on its way back": {
 			change: func(in *Input) {
-				was(in, cachev1.ReasonNodesNotReady, 7)
+				was(in, cachev1.ReasonPodsNotReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"nodes that a larger size asked for do not answer yet": {
 			change: func(in *Input) {
-				was(in, cachev1.ReasonAllNodesReady, 6)
+				was(in, cachev1.ReasonAllPodsReady, 6)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
 			want: cachev1.ReasonRollingOut, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
@@ -140,7 +140,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).UpdatedReplicas = 1
 				deployed(in).Conditions[0].Status = corev1.ConditionFalse
 			},
-			want: cachev1.ReasonNodesNotReady, message: "3 of 3 nodes ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "3 of 3 nodes ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
 		},
 		"the spec is impossible": {
 			change: func(in *Input) {
@@ -170,7 +170,7 @@ func TestConditions(t *testing.T) {
 					Message: `pods "cache-x-12345" is forbidden: exceeded quota: small`,
 				})
 			},
-			want: cachev1.ReasonNodesNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
+			want: cachev1.ReasonPodsNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
 			beside: cachev1.ConditionReconciling,
 		},
 		"Pods of a rollout have troubles, the most frequent first": {
@@ -179,7 +179,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).ReadyReplicas = 0
 				in.Snapshot.Nodes = []observe.Node{{Trouble: "is odd"}, {Trouble: "can not"}, {Trouble: "can not"}, {Name: "good"}}
 			},
-			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
+			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
 			beside: cachev1.ConditionReconciling,
 		},
 		"nodes do not come up while other defaults wait": {
@@ -190,7 +190,7 @@ func TestConditions(t *testing.T) {
 				in.Plan.Waiting = []string{"image a -> b"}
 				in.Memcached.Status.Conditions = nil
 			},
-			want: cachev1.ReasonNodesNotReady, message: "0 of 3 nodes ready; 1 node: can not; the operator has other defaults, which " +
+			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 1 node: can not; the operator has other defaults, which " +
 				"wait: see the condition UpdatePending",
 			beside: cachev1.ConditionReconciling,
 		},
@@ -201,7 +201,7 @@ func TestConditions(t *testing.T) {
 		},
 		"suspended, with nodes of another size than planned": {
 			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
-			want:   cachev1.ReasonAllNodesReady, message: "3 of 3 nodes ready",
+			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
 		},
 		"suspended before there was a node": {
 			change: func(in *Input) {
@@ -234,7 +234,7 @@ func TestConditions(t *testing.T) {
 					Author: &drift.Author{Manager: "kube-controller-manager", Operation: "Update", Subresource: "scale"},
 				}}}}
 			},
-			want: cachev1.ReasonOwnershipContested, beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonFieldManagerConflict, beside: cachev1.ConditionStalled,
 			message: `Deployment "cache" is changed each time that it is put right: .spec.replicas 3 -> 7 by ` +
 				`"kube-controller-manager" (Update of scale, no time recorded). It is left as it is for a while, at most ten minutes, and then put ` +
 				`right again. Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
@@ -255,11 +255,11 @@ func TestConditions(t *testing.T) {
 		},
 		"a node that was ready runs and does not answer": {
 			change: func(in *Input) {
-				was(in, cachev1.ReasonAllNodesReady, 7)
+				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 				in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Silent: true}
 			},
-			want: cachev1.ReasonNodesNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
 			beside: cachev1.ConditionReconciling,
 		},
 		"a foreign Deployment of that name has nodes": {

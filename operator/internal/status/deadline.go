@@ -42,7 +42,7 @@ func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
 
 // isTimed tells whether a reason is one that Pods end by becoming ready.
 func isTimed(reason string) bool {
-	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonNodesNotReady
+	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonPodsNotReady
 }
 
 // timed tells whether the deadline has passed, and else how much of it is left. A rollout is timed by the Deployment's

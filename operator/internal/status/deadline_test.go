@@ -50,7 +50,7 @@ func reasonAndType(status cachev1.MemcachedStatus) string {
 
 const (
 	isStalled     = "Stalled ProgressDeadlineExceeded"
-	isReconciling = "Reconciling NodesNotReady"
+	isReconciling = "Reconciling PodsNotReady"
 	isRollingOut  = "Reconciling RollingOut"
 )
 
@@ -176,7 +176,7 @@ func TestAStalledCacheGoesOnByItself(t *testing.T) {
 	}
 	ready := rolledOut()
 	in.Snapshot = ready.Snapshot
-	if got := reasonAndType(Evaluate(in)); got != "Ready AllNodesReady" {
+	if got := reasonAndType(Evaluate(in)); got != "Ready AllPodsReady" {
 		t.Errorf("when all Pods are ready, it is %s", got)
 	}
 }

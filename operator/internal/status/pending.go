@@ -50,9 +50,9 @@ func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
 			"does so anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
 			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
 	case spec.Suspend:
-		return cachev1.ReasonAwaitsTurn, "It waits until spec.suspend is false"
+		return cachev1.ReasonUpdateQueued, "It waits until spec.suspend is false"
 	}
-	return cachev1.ReasonAwaitsTurn, fmt.Sprintf("It waits for its turn: the operator updates a limited number of caches "+
+	return cachev1.ReasonUpdateQueued, fmt.Sprintf("It waits for its turn: the operator updates a limited number of caches "+
 		"at a time (--max-concurrent-updates), those that are Ready first, ordered by namespace and name. A new value of "+
 		"the annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
 }

@@ -28,7 +28,7 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 	}{
 		"nothing": {func(s *observe.Snapshot) {
 			s.TLS, s.Auth = &observe.Secret{Name: "tls", NotAfter: noon}, &observe.Secret{Name: "users"}
-		}, cachev1.ReasonAllNodesReady, cachev1.ConditionReady, "3 of 3 nodes ready"},
+		}, cachev1.ReasonAllPodsReady, cachev1.ConditionReady, "3 of 3 nodes ready"},
 		"both are missing": {func(s *observe.Snapshot) {
 			s.TLS, s.Auth = &observe.Secret{Name: "tls", Missing: true}, &observe.Secret{Name: "users", Missing: true}
 		}, cachev1.ReasonSecretNotFound, cachev1.ConditionReconciling, `spec.tls.secretName "tls" is not there: create the Secret in ` +

@@ -119,7 +119,7 @@ const growPatience = time.Hour
 func (g *grown) awaitReady(ctx context.Context) error {
 	last := time.Time{}
 	return g.operator.Await(ctx, growPatience, func(m lab.Metrics) bool {
-		ready := int(m.Sum("memcached_operator_memcacheds", "reason", cachev1.ReasonAllNodesReady))
+		ready := int(m.Sum("memcached_operator_memcacheds", "reason", cachev1.ReasonAllPodsReady))
 		if time.Since(last) > time.Second {
 			g.update(fmt.Sprintf("%d of %d Memcacheds are ready", ready, g.size))
 			last = time.Now()
