@@ -1,19 +1,24 @@
-// Package chart makes a Helm chart from the same manifests as the overlays. With its default values, the chart renders
-// what overlays/multiarch builds; each other value renders what the overlay or component of that purpose builds.
+// Package chart makes a Helm chart of the manifests that the overlays build. The folder files holds what is the same in
+// each chart, edits.yaml what makes templates of the manifests.
 package chart
 
 import (
-	"fmt"
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
-
-	"github.com/distribution/reference"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// Name is the chart's name, and the name of the release in all examples.
+// Name is the chart's name, and the name of the Helm release in all examples.
 const Name = bundle.Package
 
 // Options describe the release that a chart installs.
@@ -22,10 +27,6 @@ type Options struct {
 
 	// Images of the release, with tag or digest. An empty one is as in the manifests.
 	Operator, Agent, Memcached string
-
-	// Time is the modification time of all files in the package. The zero value is the time of the release's commit,
-	// as noted in the base of the ClusterServiceVersion.
-	Time time.Time
 }
 
 // Files are the contents of a chart's files by their paths below the chart's folder.
@@ -36,38 +37,25 @@ func Build(root string, o Options) (Files, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	m, err := readManifests(root)
+	s, err := readSource(root, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.setImages(o); err != nil {
-		return nil, err
-	}
-	about, err := readAbout(root)
+	files, err := s.templates()
 	if err != nil {
 		return nil, err
 	}
-	values, err := m.values()
-	if err != nil {
-		return nil, err
-	}
-	files, err := m.templates()
-	if err != nil {
-		return nil, err
-	}
-	for path, write := range map[string]func() (string, error){
-		"Chart.yaml":             func() (string, error) { return chartFile(o, about, m.images) },
-		"README.md":              func() (string, error) { return readme(values) },
-		"values.yaml":            func() (string, error) { return valuesFile(values) },
-		"values.schema.json":     func() (string, error) { return schemaFile(values) },
-		"templates/NOTES.txt":    func() (string, error) { return staticFile("NOTES.txt") },
-		"templates/_helpers.tpl": func() (string, error) { return staticFile("helpers.tpl") },
-	} {
-		if files[path], err = write(); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+	err = fs.WalkDir(data, "files", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files[strings.TrimPrefix(path, "files/")], err = s.fill(path)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return files, nil
+	files["values.schema.json"], err = s.schema()
+	return files, err
 }
 
 // Write writes the chart's package into a folder, and returns its path.
@@ -76,16 +64,11 @@ func Write(root, dir string, o Options) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if o.Time.IsZero() {
-		about, err := readAbout(root)
-		if err != nil {
-			return "", err
-		}
-		if o.Time, err = about.createdAt(); err != nil {
-			return "", err
-		}
+	modified, err := createdAt(root)
+	if err != nil {
+		return "", err
 	}
-	packed, err := files.pack(o.Time)
+	packed, err := files.pack(modified)
 	if err != nil {
 		return "", err
 	}
@@ -97,35 +80,36 @@ func Write(root, dir string, o Options) (path string, err error) {
 }
 
 func (o Options) validate() error {
-	if err := bundle.ValidateVersion("version", o.Version); err != nil {
-		return err
-	}
-	for flag, image := range map[string]string{
-		"image": o.Operator, "agent-image": o.Agent, "memcached-image": o.Memcached,
+	errs := []error{bundle.ValidateVersion("version", o.Version)}
+	for _, image := range [][2]string{
+		{"image", o.Operator}, {"agent-image", o.Agent}, {"memcached-image", o.Memcached},
 	} {
-		if image == "" {
-			continue
-		}
-		if err := bundle.ValidateImage(flag, image); err != nil {
-			return err
+		if image[1] != "" {
+			errs = append(errs, bundle.ValidateImage(image[0], image[1]))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// image is a reference in two parts: users may replace the repository alone, such as by a mirror.
-type image struct{ repository, rest string }
-
-func parseImage(text string) (image, error) {
-	parsed, err := reference.Parse(text)
+// pack makes the package as helm package does, but the same files make the same bytes.
+func (f Files) pack(modified time.Time) ([]byte, error) {
+	var packed bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
-		return image{}, fmt.Errorf("image %q: %w", text, err)
+		return nil, err
 	}
-	named, ok := parsed.(reference.Named)
-	if !ok || named.Name() == text {
-		return image{}, fmt.Errorf("image %q: write a name with a tag or a digest", text)
+	archive := tar.NewWriter(zipped)
+	for _, path := range slices.Sorted(maps.Keys(f)) { // Chart.yaml comes first, as Helm and Image expect.
+		header := &tar.Header{
+			Typeflag: tar.TypeReg, Name: Name + "/" + path, Mode: 0o644, Size: int64(len(f[path])), ModTime: modified.UTC(),
+		}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write([]byte(f[path])); err != nil {
+			return nil, err
+		}
 	}
-	return image{repository: named.Name(), rest: text[len(named.Name()):]}, nil
+	err = errors.Join(archive.Close(), zipped.Close())
+	return packed.Bytes(), err
 }
-
-func (i image) String() string { return i.repository + i.rest }

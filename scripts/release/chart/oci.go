@@ -21,40 +21,41 @@ const (
 	contentType types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// Image is a package in the form in which registries keep it, and in which helm pull gets it. Its repository must end
-// in Name, and its tag is the version.
+// artifact is a package as registries keep it, and as helm pull gets it: a manifest with a config and one layer.
+type artifact struct {
+	config, manifest []byte
+	content          v1.Layer
+}
+
+// Image makes the artifact of a package. Its repository must end in Name, and its tag is the version.
 func Image(packed []byte) (v1.Image, error) {
 	config, err := configOf(packed)
 	if err != nil {
 		return nil, err
 	}
-	content := static.NewLayer(packed, contentType)
-	described := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1}
-	for _, part := range []struct {
-		layer v1.Layer
-		into  func(v1.Descriptor)
-	}{
-		{static.NewLayer(config, configType), func(d v1.Descriptor) { described.Config = d }},
-		{content, func(d v1.Descriptor) { described.Layers = []v1.Descriptor{d} }},
-	} {
-		descriptor, err := partial.Descriptor(part.layer)
-		if err != nil {
-			return nil, err
-		}
-		part.into(*descriptor)
-	}
-	manifest, err := json.Marshal(described)
+	a := &artifact{config: config, content: static.NewLayer(packed, contentType)}
+	configured, err := partial.Descriptor(static.NewLayer(config, configType))
 	if err != nil {
 		return nil, err
 	}
-	return partial.CompressedToImage(&artifact{config: config, manifest: manifest, content: content})
+	content, err := partial.Descriptor(a.content)
+	if err != nil {
+		return nil, err
+	}
+	a.manifest, err = json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: *configured, Layers: []v1.Descriptor{*content},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToImage(a)
 }
 
 // configOf is Chart.yaml as JSON. It comes first in a package.
 func configOf(packed []byte) ([]byte, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("the package is no chart: %w", err)
+		return nil, fmt.Errorf("the package is not a chart: %w", err)
 	}
 	archive := tar.NewReader(unzipped)
 	header, err := archive.Next()
@@ -68,18 +69,9 @@ func configOf(packed []byte) ([]byte, error) {
 	return yaml.YAMLToJSON(content)
 }
 
-// artifact is what a registry keeps of a chart: a manifest, and the two things that it names.
-type artifact struct {
-	config, manifest []byte
-	content          v1.Layer
-}
-
 func (a *artifact) RawConfigFile() ([]byte, error)      { return a.config, nil }
 func (a *artifact) RawManifest() ([]byte, error)        { return a.manifest, nil }
 func (a *artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
-func (a *artifact) LayerByDigest(h v1.Hash) (partial.CompressedLayer, error) {
-	if digest, err := a.content.Digest(); err != nil || digest != h {
-		return nil, fmt.Errorf("the chart has no part %s: %w", h, err)
-	}
-	return a.content, nil
-}
+
+// LayerByDigest returns the one layer.
+func (a *artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return a.content, nil }

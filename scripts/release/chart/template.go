@@ -8,104 +8,137 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/kustomize/kyaml/utils"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// template is an object whose places hold marks. In its text, each mark becomes a piece of Go template.
-type template struct {
-	object *yaml.RNode
-	pieces []string // a mark is the index of its piece
-	err    error    // all that went wrong
+// edit turns a field of the manifests into a piece of Helm template: see edits.yaml.
+type edit struct {
+	Object  string `json:"object"`
+	Field   string `json:"field"`
+	Set     string `json:"set"`
+	Add     string `json:"add"`
+	Enclose string `json:"enclose"`
+}
+
+// templates makes a template of each object.
+func (s *source) templates() (Files, error) {
+	text, err := s.fill("edits.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var edits []edit
+	if err := sigsyaml.UnmarshalStrict([]byte(text), &edits); err != nil {
+		return nil, fmt.Errorf("edits.yaml: %w", err)
+	}
+	used := make([]bool, len(edits))
+	files := Files{}
+	for _, object := range s.objects {
+		t := &templated{object: object}
+		err := object.PipeE(yaml.LookupCreate(yaml.MappingNode, "metadata", "labels"))
+		for i, e := range edits {
+			if e.Object == "" || e.Object == object.GetKind() || e.Object == idOf(object) {
+				applied, editErr := t.apply(e)
+				used[i] = used[i] || applied
+				err = errors.Join(err, editErr)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		path := "templates/" + strings.ToLower(object.GetKind()) + "-" + strings.TrimPrefix(object.GetName(), Name+"-") + ".yaml"
+		if files[path], err = t.text(); err != nil {
+			return nil, err
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		return nil, fmt.Errorf("edits.yaml: the manifests have no %s %s: correct the edit", edits[i].Object, edits[i].Field)
+	}
+	return files, nil
+}
+
+// templated is an object whose places hold marks. In its text, each mark becomes a piece of Helm template.
+type templated struct {
+	object  *yaml.RNode
+	pieces  []string // a mark is the index of its piece
+	actions []string // that enclose the object
+}
+
+// match finds the nodes at a field path.
+func match(object *yaml.RNode, field string) ([]*yaml.Node, error) {
+	found, err := object.Pipe(&yaml.PathMatcher{Path: utils.SmarterPathSplitter(field, ".")})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return found.Content(), nil
+}
+
+func (t *templated) apply(e edit) (applied bool, err error) {
+	if e.Field == "" {
+		t.actions = append(t.actions, e.Enclose)
+		return true, nil
+	}
+	nodes, err := match(t.object, e.Field)
+	if err != nil {
+		return false, fmt.Errorf("%s: %s: %w", idOf(t.object), e.Field, err)
+	}
+	for _, node := range nodes {
+		around, i := parent(t.object.YNode(), node)
+		switch {
+		case e.Set != "":
+			around.Content[i] = t.mark(e.Set)
+			around.Style = 0 // A YAML flow map cannot hold Helm's braces.
+		case e.Add != "":
+			node.Content = append(node.Content, t.line(node, e.Add)...)
+		default:
+			first := i
+			if around.Kind == yaml.MappingNode {
+				first = i - 1 // the key
+			}
+			around.Content = slices.Concat(around.Content[:first], t.line(around, "{{- "+e.Enclose+" }}"),
+				around.Content[first:i+1], t.line(around, "{{- end }}"), around.Content[i+1:])
+		}
+	}
+	return len(nodes) > 0, nil
+}
+
+// parent finds the node that holds another, and the index of that in it.
+func parent(root, node *yaml.Node) (around *yaml.Node, i int) {
+	if i := slices.Index(root.Content, node); i >= 0 {
+		return root, i
+	}
+	for _, child := range root.Content {
+		if around, i := parent(child, node); around != nil {
+			return around, i
+		}
+	}
+	return nil, -1
+}
+
+func (t *templated) mark(piece string) *yaml.Node {
+	t.pieces = append(t.pieces, piece)
+	return yaml.NewStringRNode(fmt.Sprintf("PIECE-%d-", len(t.pieces)-1)).YNode()
+}
+
+// line is an entry of a map or list whose line a piece replaces.
+func (t *templated) line(around *yaml.Node, piece string) []*yaml.Node {
+	if around.Kind != yaml.MappingNode {
+		return []*yaml.Node{t.mark(piece)}
+	}
+	empty := yaml.NewStringRNode("").YNode()
+	empty.Style = yaml.DoubleQuotedStyle
+	return []*yaml.Node{t.mark(piece), empty}
 }
 
 var (
-	markPattern  = regexp.MustCompile(` ?PIECE-(\d+)-`)
+	marks        = regexp.MustCompile(` ?PIECE-(\d+)-`)
 	wholeLine    = regexp.MustCompile(`^ *(?:- )?PIECE-(\d+)-(?:: "")?$`)
 	nindentCalls = regexp.MustCompile(`nindent (\d+)`)
 )
 
-func (t *template) mark(piece string) string {
-	t.pieces = append(t.pieces, piece)
-	return fmt.Sprintf("PIECE-%d-", len(t.pieces)-1)
-}
-
-// lookup finds the field at a path. The path is written as kyaml wants it, with blanks between its parts.
-func lookup(object *yaml.RNode, path string) (*yaml.RNode, error) {
-	found, err := object.Pipe(yaml.Lookup(strings.Fields(path)...))
-	if err == nil && found == nil {
-		err = errors.New("there is no such field")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", idOf(object), path, err)
-	}
-	return found, nil
-}
-
-// place finds the field at a path, and its index in the node around it.
-func (t *template) place(path string) (around *yaml.Node, index int) {
-	inner, err := lookup(t.object, path)
-	if err != nil {
-		t.fail(err)
-		return nil, -1
-	}
-	outer, err := lookup(t.object, path[:strings.LastIndex(path, " ")])
-	if err != nil {
-		t.fail(err)
-		return nil, -1
-	}
-	return outer.YNode(), slices.Index(outer.YNode().Content, inner.YNode())
-}
-
-func (t *template) fail(err error) { t.err = errors.Join(t.err, err) }
-
-// set puts a piece in the place of a value. If the piece begins with a line break, it is a block below the key.
-func (t *template) set(path, piece string) {
-	if around, i := t.place(path); i >= 0 {
-		around.Content[i] = yaml.NewStringRNode(t.mark(piece)).YNode()
-		around.Style = 0 // Braces of YAML and of templates don't go well together.
-	}
-}
-
-// when keeps a field, or an item of a list, only under a condition.
-func (t *template) when(path, condition string) {
-	around, i := t.place(path)
-	if i < 0 {
-		return
-	}
-	first := i
-	if around.Kind == yaml.MappingNode {
-		first = i - 1 // the key
-	}
-	around.Content = slices.Concat(around.Content[:first], t.line(around, "{{- if "+condition+" }}"),
-		around.Content[first:i+1], t.line(around, "{{- end }}"), around.Content[i+1:])
-}
-
-// add adds a piece as the last of a map or list.
-func (t *template) add(path, piece string) {
-	around, err := lookup(t.object, path)
-	if err != nil {
-		t.fail(err)
-		return
-	}
-	around.YNode().Content = append(around.YNode().Content, t.line(around.YNode(), piece)...)
-}
-
-// line is an entry of a map or list whose line a piece replaces.
-func (t *template) line(around *yaml.Node, piece string) []*yaml.Node {
-	entry := []*yaml.Node{yaml.NewStringRNode(t.mark(piece)).YNode()}
-	if around.Kind == yaml.MappingNode {
-		empty := yaml.NewStringRNode("").YNode()
-		empty.Style = yaml.DoubleQuotedStyle
-		entry = append(entry, empty)
-	}
-	return entry
-}
-
 // text writes the template. What looks like a template in the object itself, such as in an alert, stays as it is.
-func (t *template) text() (string, error) {
-	if t.err != nil {
-		return "", t.err
-	}
+func (t *templated) text() (string, error) {
 	raw, err := t.object.String()
 	if err != nil {
 		return "", err
@@ -117,19 +150,23 @@ func (t *template) text() (string, error) {
 			text.WriteString(indented(t.piece(found[1]), indent) + "\n")
 			continue
 		}
-		text.WriteString(markPattern.ReplaceAllStringFunc(line, func(mark string) string {
-			piece := t.piece(markPattern.FindStringSubmatch(mark)[1])
+		text.WriteString(marks.ReplaceAllStringFunc(line, func(mark string) string {
+			piece := t.piece(marks.FindStringSubmatch(mark)[1])
 			if block, found := strings.CutPrefix(piece, "\n"); found {
 				return "\n" + indented(block, indent)
 			}
 			return strings.Repeat(" ", strings.Count(mark, " ")) + piece
 		}))
 	}
-	return text.String(), nil
+	enclosed := text.String()
+	for _, action := range t.actions { // A range makes several documents.
+		enclosed = "{{- " + action + " }}\n---\n" + enclosed + "{{- end }}\n"
+	}
+	return enclosed, nil
 }
 
-func (t *template) piece(index string) string {
-	i, _ := strconv.Atoi(index) // The pattern lets in nothing but digits.
+func (t *templated) piece(index string) string {
+	i, _ := strconv.Atoi(index) // The pattern matches digits only.
 	return t.pieces[i]
 }
 
