@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"github.com/distribution/reference"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
@@ -116,9 +115,9 @@ func (s *source) deployment() *yaml.RNode {
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
 
 func build(dir string) ([]*yaml.RNode, error) {
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	built, err := kustomize.Build(dir)
 	if err != nil {
-		return nil, fmt.Errorf("kustomize cannot build %s: %w", dir, err)
+		return nil, err
 	}
 	var nodes []*yaml.RNode
 	for _, resource := range built.Resources() {
