@@ -58,7 +58,7 @@ func TestTheConsoleKeepsItsRules(t *testing.T) {
 
 func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 	const (
-		role, binding = "base/visitor/clusterrole.yaml", "base/visitor/clusterrolebinding.yaml"
+		role, binding = "base/viewer/clusterrole.yaml", "base/viewer/clusterrolebinding.yaml"
 		pod, policy   = "base/deployment.yaml", "base/networkpolicy.yaml"
 		ingress       = "components/ingress/kustomization.yaml"
 		login         = "components/ingress/login.yaml"
@@ -71,7 +71,7 @@ func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 		"it deletes":                  {withoutLogin, role, read, "[delete]", "may delete configmaps"},
 		"it does what it likes":       {withoutLogin, role, read, `["*"]`, "may * configmaps"},
 		"its role is made of others":  {withoutLogin, role, "rules:", "aggregationRule: {}\nrules:", "made elsewhere"},
-		"its role is somebody else's": {withoutLogin, binding, "visitor\nsubjects", "x\nsubjects", "made elsewhere"},
+		"its role is somebody else's": {withoutLogin, binding, "viewer\nsubjects", "x\nsubjects", "made elsewhere"},
 		"it may do everything":        {withAdmin, role, "", "", "cluster-admin is made elsewhere"},
 		"each node has a port for it": {withoutLogin, "base/service.yaml", "ClusterIP", "NodePort", "NodePort"},
 		"other Pods reach it":         {withoutLogin, policy, "podS", "ingress: [{}]\n  podS", "Ingress:"},
@@ -84,8 +84,8 @@ func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 		"the login is put off":         {withIngress, login, "value: oidc", "value: disabled", "says disabled"},
 		"a flag puts the login off":    {withIngress, pod, "env:", "args: [--x]\n          env:", "says args"},
 		"requests carry the token":     {withIngress, login, "$patch: delete", "value: x", "says BEARER_TOKEN"},
-		"the visitor is there":         {withIngress, ingress, "{kind: ServiceAccount, name: okd-console-visitor}", "{kind: X}", "ServiceAccount okd-console-visitor"},
-		"the visitor's token is there": {withIngress, ingress, "{kind: Secret, name: okd-console-visitor}", "{kind: X}", "Secret okd-console-visitor"},
+		"the viewer is there":         {withIngress, ingress, "{kind: ServiceAccount, name: okd-console-viewer}", "{kind: X}", "ServiceAccount okd-console-viewer"},
+		"the viewer's token is there": {withIngress, ingress, "{kind: Secret, name: okd-console-viewer}", "{kind: X}", "Secret okd-console-viewer"},
 		"a second container answers":   {withIngress, pod, "containers:", "containers:\n        - {name: x, image: x}", "something else answers"},
 		"an issuer is not filled in":   {withIngress, ingress, "ISSUER_URL]", "CLIENT_ID]", "says from-console-oidc"},
 		"passwords go by plain HTTP":   {withIngress, login, "https://0", "http://0", "says http://0"},

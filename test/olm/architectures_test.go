@@ -144,8 +144,7 @@ func TestAPlaceThatNamesOtherArchitecturesIsNoticed(t *testing.T) {
 		"no overlay":                {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
 		"no folder for Argo CD":     {"gitops/operator/direct/arm64", "", "", []string{"gitops/operator/direct"}},
 		"none for Argo CD with OLM": {"gitops/operator/subscription/ppc64le", "", "", []string{"gitops/operator/subscription"}},
-		"an overlay for another":    {"overlays/arm64/kustomization.yaml", "values: [arm64]", "values: [amd64]", []string{"overlays/arm64" + affinity}},
-		"another default of one":    {"overlays/s390x/kustomization.yaml", "value: s390x", "value: arm64", []string{"overlays/s390x" + operand}},
+		"an overlay for another":    {"overlays/arm64/kustomization.yaml", "arch=arm64", "arch=amd64", []string{"overlays/arm64" + operand, "overlays/arm64" + affinity}},
 		"what Docker builds":        {"Makefile", ",linux/ppc64le", "", []string{platforms}},
 	}
 	for name, tc := range tests {

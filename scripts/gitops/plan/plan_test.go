@@ -141,7 +141,7 @@ func TestATreeThatIsNotWholeIsNotPlanned(t *testing.T) {
 			"gitops/platform/cert-manager/kustomization.yaml", "/download/v", "/download/v9", "does not list",
 		},
 		"settings of Argo CD that it can't read": {
-			"gitops/bootstrap/argocd/existing/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm",
+			"gitops/bootstrap/argocd/health/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func leftovers(s subject) {
 }
 
 // stubs are those values.
-var stubs = []string{"from-settings", "from-the-way", "from-health", "from-console-oidc"}
+var stubs = []string{"from-settings", "from-overlay", "from-health", "from-console-oidc"}
 
 const stubRemedy = "a replacement, in gitops/settings or beside the file, has to fill it"
 

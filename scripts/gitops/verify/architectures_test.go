@@ -4,6 +4,7 @@ import "testing"
 
 const (
 	directMultiarch = "gitops/operator/direct/multiarch/kustomization.yaml"
+	byOLM           = "gitops/operator/base/subscription/architecture/kustomization.yaml"
 	byOLMMultiarch  = "gitops/operator/subscription/multiarch/kustomization.yaml"
 	patched         = "\npatches:\n  - target: {kind: Subscription}\n    patch: |-\n      - "
 )
@@ -16,11 +17,11 @@ func TestMistakesInTheChoiceOfArchitecturesAreFound(t *testing.T) {
 		words             []string
 	}{
 		"caches on other machines than the operator, by OLM": {
-			"openshift", "s390x", replace("gitops/operator/subscription/s390x/kustomization.yaml", `value: s390x\}`, "value: ppc64le}"),
+			"openshift", "s390x", replace("gitops/operator/subscription/s390x/kustomization.yaml", `arch=s390x`, "arch=ppc64le"),
 			"architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `"ppc64le"`, "architecture s390x", `"s390x"`},
 		},
 		"caches on any machine, by OLM": {
-			"olm", "arm64", replace("gitops/operator/subscription/arm64/kustomization.yaml", `.*OPERAND_ARCHITECTURES.*`, ""),
+			"olm", "arm64", replace(byOLM, `.*OPERAND_ARCHITECTURES.*`, ""),
 			"architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `is ""`, `"arm64"`},
 		},
 		"an operator on one architecture where all are chosen, by OLM": {
@@ -40,7 +41,7 @@ func TestMistakesInTheChoiceOfArchitecturesAreFound(t *testing.T) {
 			"architecture", []string{"Deployment", "the node affinity", `"amd64,arm64,ppc64le"`, `"amd64,arm64,ppc64le,s390x"`},
 		},
 		"an operator that may run on others": {
-			"direct", "ppc64le", replace("overlays/ppc64le/kustomization.yaml", `values: \[ppc64le\]`, "values: [ppc64le, s390x]"),
+			"direct", "ppc64le", replace("overlays/components/architecture/kustomization.yaml", `values: \[from-overlay\]`, "values: [from-overlay, s390x]"),
 			"architecture", []string{"Deployment", "the node affinity", `"ppc64le,s390x"`, `"ppc64le"`},
 		},
 		"an operator that is confined by a node selector, too": {
@@ -83,6 +84,6 @@ func TestASecondOperatorNeedsAProjectThatAllowsItsPodDisruptionBudget(t *testing
 	for _, p := range verified(t, with).Problems {
 		t.Error(p)
 	}
-	with.Files = apply(t, with.Files, replace("gitops/bootstrap/projects/operator-direct/project.yaml", `.*PodDisruptionBudget\}\n`, ""))
+	with.Files = apply(t, with.Files, replace("gitops/bootstrap/direct/operator-project.yaml", `.*PodDisruptionBudget\}\n`, ""))
 	found(t, verified(t, with), "permission", []string{"PodDisruptionBudget", "namespaceResourceWhitelist"})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	existing    = "gitops/bootstrap/argocd/existing/kustomization.yaml"
-	existingMap = "gitops/bootstrap/argocd/existing/argocd-cm.yaml"
+	existing    = "gitops/bootstrap/argocd/health/kustomization.yaml"
+	existingMap = "gitops/bootstrap/argocd/health/argocd-cm.yaml"
 	instance    = "gitops/bootstrap/argocd/instance/kustomization.yaml"
 	argoCDFile  = "gitops/bootstrap/argocd/instance/argocd.yaml"
 	lua         = "gitops/bootstrap/argocd/health/"
@@ -33,7 +33,7 @@ func TestMistakesInTheSettingsOfArgoCDAreFound(t *testing.T) {
 		},
 		"no ConfigMap": {
 			[]edit{replace(existingMap, "name: argocd-cm", "name: argocd")},
-			[]string{"gitops/bootstrap/argocd/existing", "holds no ConfigMap argocd-cm"},
+			[]string{"gitops/bootstrap/argocd/existing", "argocd-cm", "does not exist"},
 		},
 		"tracking by label in the resource": {
 			[]edit{replace(argoCDFile, "Method: annotation", "Method: label")},
@@ -42,16 +42,19 @@ func TestMistakesInTheSettingsOfArgoCDAreFound(t *testing.T) {
 		"a check that only argocd-cm has": {
 			[]edit{
 				replace(argoCDFile, `.*kind: Subscription,.*\n`, ""),
-				replace(instance, `(?s)  - source: \{kind: ConfigMap, name: health, fieldPath: data\.subscription\}.*?check"\]\n`, ""),
+				replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, ""),
 			},
 			[]string{argoCDFile, "lacks the check of operators.coreos.com/Subscription"},
 		},
 		"a check that only the resource has": {
-			[]edit{replace(existing, `(?s)  - source: \{kind: ConfigMap, name: health, fieldPath: data\.subscription\}.*?create: true\}\n`, "")},
+			[]edit{
+				replace(existing, `.*=subscription.lua\n`, ""),
+				replace(instance, `argocd-cm, fieldPath: \S*_Subscription`, `argocd-cm, fieldPath: data.resource\.customizations\.health\.operators\.coreos\.com_CatalogSource`),
+			},
 			[]string{"argocd-cm lacks the health check of operators.coreos.com/Subscription"},
 		},
 		"two checks of one kind": {
-			[]edit{replace(instance, `data\.subscription`, "data.catalogsource")},
+			[]edit{replace(instance, `_Subscription`, "_CatalogSource")},
 			[]string{argoCDFile, "operators.coreos.com/Subscription is another than"},
 		},
 		"a setting that only argocd-cm has": {
@@ -63,7 +66,7 @@ func TestMistakesInTheSettingsOfArgoCDAreFound(t *testing.T) {
 			[]string{argoCDFile, "timeout.reconciliation", `"60s"`},
 		},
 		"a check that nothing has filled": {
-			[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: health, fieldPath: data\.subscription\}.*?check"\]\n`, "")},
+			[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, "")},
 			[]string{argoCDFile, "still \"from-health\""},
 		},
 		"a folder that can't be built": {

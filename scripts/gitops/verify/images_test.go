@@ -59,7 +59,7 @@ var imageMistakes = map[string]broken{
 	},
 	"a Subscription for other nodes": {
 		[]string{"olm"}, []edit{
-			replace("gitops/operator/subscription/amd64/kustomization.yaml", "kubernetes.io/arch: amd64", "kubernetes.io/arch: s390x"),
+			replace("gitops/operator/subscription/amd64/kustomization.yaml", "arch=amd64", "arch=s390x"),
 		},
 		"architecture", []string{"Subscription", "the node selector", `"s390x"`, `"amd64"`},
 	},

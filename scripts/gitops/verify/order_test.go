@@ -41,7 +41,7 @@ var orderMistakes = map[string]broken{
 		"order-of-namespaces", []string{"memcached-sample", "is of wave 0", "its namespace of wave 5"},
 	},
 	"a namespace of a later Application": {
-		[]string{"olm-v1"}, []edit{replace("gitops/apps/components/olm-v1/operator-controller.yaml", `sync-wave: "1"`, `sync-wave: "0"`)},
+		[]string{"olm-v1"}, []edit{replace("gitops/apps/overlays/olm-v1/operator-controller.yaml", `sync-wave: "1"`, `sync-wave: "0"`)},
 		"order-of-namespaces", []string{"Certificate cert-manager/", "Application cert-manager, which makes its namespace"},
 	},
 	"a ClusterExtension that installs into a namespace of nobody": {

@@ -49,7 +49,7 @@ var projectMistakes = map[string]broken{
 		"permission", []string{"Memcached memcached-samples/memcached-sample", "namespaceResourceWhitelist", project},
 	},
 	"an operator without the right to its NetworkPolicy": {
-		[]string{"direct"}, []edit{replace("gitops/bootstrap/projects/operator-direct/project.yaml", `.*kind: NetworkPolicy}\n`, "")},
+		[]string{"direct"}, []edit{replace("gitops/bootstrap/direct/operator-project.yaml", `.*kind: NetworkPolicy}\n`, "")},
 		"permission", []string{"NetworkPolicy memcached-operator-system/memcached-operator-controller-manager", "namespaceResourceWhitelist"},
 	},
 	"a kind of the cluster that the project does not name": {
@@ -57,11 +57,11 @@ var projectMistakes = map[string]broken{
 		"permission", []string{"Namespace memcached-samples", "clusterResourceWhitelist"},
 	},
 	"a kind of another project's release": {
-		[]string{"olm"}, []edit{replace("gitops/bootstrap/projects/olm/project.yaml", "kind: NetworkPolicy}", "kind: Ingress}")},
+		[]string{"olm"}, []edit{replace("gitops/bootstrap/olm/olm-project.yaml", "kind: NetworkPolicy}", "kind: Ingress}")},
 		"permission", []string{"operator-lifecycle-manager/releases", "NetworkPolicy olm/", "namespaceResourceWhitelist"},
 	},
 	"a namespace of another project's release": {
-		[]string{"olm-v1"}, []edit{replace("gitops/bootstrap/projects/olm-v1/cert-manager.yaml", "namespace: kube-system", "namespace: kube-public")},
+		[]string{"olm-v1"}, []edit{replace("gitops/bootstrap/olm-v1/cert-manager-project.yaml", "namespace: kube-system", "namespace: kube-public")},
 		"permission", []string{"cert-manager.yaml", "kube-system/", "destinations"},
 	},
 	"a kind that nobody knows": {

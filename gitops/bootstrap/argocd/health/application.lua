@@ -1,6 +1,6 @@
 -- An Application passes on its health, so that the waves of its parent wait for it. Argo CD has had no check of its own
--- for Applications since 1.8. One of this tree must also be synced to the revision that it names; what other
--- Applications of this Argo CD are meant to be is not ours to judge.
+-- for Applications since 1.8. One of this tree must also be synced to the revision that it names; other
+-- Applications of this Argo CD keep their own rules.
 local status = obj.status or {}
 if status.health == nil or status.health.status == nil or status.sync == nil then
   return { status = "Progressing", message = "Waiting for the first sync" }
