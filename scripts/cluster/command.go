@@ -17,7 +17,7 @@ import (
 
 // addArgoCDVersion adds a flag without a default, so that `up` can tell that no version was asked for.
 func addArgoCDVersion(cmd *cobra.Command, version *string) {
-	cmd.Flags().StringVar(version, "argocd-version", "", "version of Argo CD, 2.14 or 3.2 (a new cluster has 2.14)")
+	cmd.Flags().StringVar(version, "argocd-version", "", "version of Argo CD, like 3.5 (default: the newest known)")
 }
 
 func buildCommand() *cobra.Command {
@@ -26,7 +26,7 @@ func buildCommand() *cobra.Command {
 		Use:   "build",
 		Short: "Build all programs of the cluster into the cache",
 		Example: "  go run ./scripts/cluster build\n" +
-			"  go run ./scripts/cluster build --argocd-version 3.2",
+			"  go run ./scripts/cluster build --argocd-version 3.5",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			argoCD, err := builds.ArgoCD(argoCDVersion)
@@ -55,7 +55,7 @@ func upCommand(f *flags) *cobra.Command {
 		Short: "Bring the cluster up, or find that it runs already",
 		Example: "  sudo go run ./scripts/cluster up\n" +
 			"  go run ./scripts/cluster up --name e2e --argocd=false -o json\n" +
-			"  go run ./scripts/cluster up --name new --argocd-version 3.2",
+			"  go run ./scripts/cluster up --name new --argocd-version 3.5",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Name = f.name

@@ -61,7 +61,7 @@ func (f *upFlags) localFlags() *pflag.FlagSet {
 		"local: refuse instead of installing missing packages with apt-get")
 	flags.StringVar(&f.local.Name, "name", "demo", "local: name of the cluster; several may run at once")
 	flags.StringVar(&f.local.ArgoCDVersion, "argocd-version", "",
-		"local: version of Argo CD, 2.14 or 3.2 (a new cluster has 2.14)")
+		"local: version of Argo CD, like 3.5 (default: the newest known)")
 	return flags
 }
 

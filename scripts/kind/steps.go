@@ -25,7 +25,7 @@ const (
 )
 
 // argoCDModule names the version of Argo CD 3 that the tests run: kind gets the same, from the release's manifests.
-const argoCDModule = "scripts/cluster/builds/argocd3/go.mod"
+const argoCDModule = "scripts/cluster/builds/argocd/go.mod"
 
 func argoCD() (url string, err error) {
 	content, err := os.ReadFile(argoCDModule)

@@ -27,8 +27,8 @@ func TestGitOps(t *testing.T) {
 		{"nobody writes anything for five minutes", (*site).fiveQuietMinutes},
 		{"the root's deletion takes all of it along but the CRD and the namespace", (*site).rootIsDeleted},
 	}
-	for _, s := range []*site{argoCD2, argoCD3} {
-		t.Run("Argo CD v"+s.argoCD, func(t *testing.T) {
+	for _, s := range sites {
+		t.Run("Argo CD "+s.argoCD, func(t *testing.T) {
 			s.start(t)
 			// One version after the other, so that the figures are those of an idle machine.
 			if !t.Run("two applies install it all, a commit changes it", s.installAndMeasure) {

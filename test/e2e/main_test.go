@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 )
@@ -28,17 +29,30 @@ const (
 	patience = 3 * time.Minute
 )
 
-// The clusters, one for each version of Argo CD that the tree in gitops/ is for. A test brings up what it needs.
-var (
-	argoCD2 = &site{name: "e2e", argoCD: "2.14.21"}
-	argoCD3 = &site{name: "e2e-argocd3", argoCD: "3.2.6"}
-)
+// sites are the clusters, one for each version of Argo CD that the local cluster knows, the default first. A test starts
+// those that it needs.
+var sites = eachArgoCD()
+
+func eachArgoCD() (all []*site) {
+	for i, program := range builds.ArgoCDs {
+		version, err := builds.Version(program)
+		if err != nil {
+			panic(err)
+		}
+		name := "e2e"
+		if i > 0 {
+			name = fmt.Sprintf("e2e-%d", i+1)
+		}
+		all = append(all, &site{name: name, argoCD: version})
+	}
+	return all
+}
 
 // applications of the tree, the root last.
 var applications = []string{chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication}
 
 // c is where the tests run that any version of Argo CD does for.
-var c = argoCD2
+var c = sites[0]
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -62,7 +76,7 @@ func run(m *testing.M) int {
 		select {} // The clusters are being taken down.
 	}
 	if os.Getenv("E2E_KEEP") != "" {
-		for _, s := range []*site{argoCD2, argoCD3} {
+		for _, s := range sites {
 			s.tell(os.Stdout)
 		}
 		return code
@@ -76,7 +90,7 @@ func run(m *testing.M) int {
 
 func takeDown(ctx context.Context) error {
 	var errs []error
-	for _, s := range []*site{argoCD2, argoCD3} {
+	for _, s := range sites {
 		_, err := local.Down(ctx, s.name)
 		errs = append(errs, err)
 	}

@@ -30,10 +30,7 @@ var (
 		module: "github.com/containerd/containerd/v2", stamp: "github.com/containerd/containerd/v2/version.Version",
 		tags: "no_btrfs,no_devmapper,no_zfs"} // the snapshotters that need C libraries
 
-	argocd2 = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd", module: "github.com/argoproj/argo-cd/v2"}
-
-	argocd3 = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd3",
-		module: "github.com/argoproj/argo-cd/v3"}
+	argocd = &wrapper{component: "argocd", dir: "scripts/cluster/builds/argocd", module: "github.com/argoproj/argo-cd/v3"}
 
 	tools = &wrapper{component: "kustomize", dir: "scripts/tools", module: "sigs.k8s.io/kustomize/kustomize/v5",
 		stamp: "sigs.k8s.io/kustomize/api/provenance.version"}
@@ -60,9 +57,8 @@ var (
 	ContainerdShim = Binary{"containerd-shim-runc-v2",
 		"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2", containerd}
 
-	// A cluster has one of these, under the one name.
-	ArgoCD2 = Binary{"argocd", own + "argocd", argocd2}
-	ArgoCD3 = Binary{"argocd", own + "argocd3", argocd3}
+	// ArgoCDs are the versions of Argo CD that a cluster can have, the default first. Each has the name argocd.
+	ArgoCDs = []Binary{{"argocd", own + "argocd", argocd}}
 
 	Kustomize = Binary{"kustomize", "sigs.k8s.io/kustomize/kustomize/v5", tools}
 )
@@ -82,13 +78,13 @@ func WithArgoCD(argoCD Binary) []Binary {
 	return append(Cluster(), argoCD, Kustomize)
 }
 
-// ArgoCD finds the Argo CD of a version. A version may leave its end out, as in 3.2; none at all is Argo CD 2's.
+// ArgoCD finds the Argo CD of a version. A version may leave its end out, as in 3.5; an empty one is the default.
 func ArgoCD(version string) (Binary, error) {
 	if version == "" {
-		return ArgoCD2, nil
+		return ArgoCDs[0], nil
 	}
 	var known []string
-	for _, binary := range []Binary{ArgoCD2, ArgoCD3} {
+	for _, binary := range ArgoCDs {
 		pinned, err := Version(binary)
 		if err != nil {
 			return Binary{}, err

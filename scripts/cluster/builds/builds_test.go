@@ -85,7 +85,7 @@ func TestVersionComesFromTheWrapper(t *testing.T) {
 }
 
 func TestEveryBinaryIsPinned(t *testing.T) {
-	for _, b := range append(WithArgoCD(ArgoCD2), ArgoCD3) {
+	for _, b := range append(WithArgoCD(ArgoCDs[0]), ArgoCDs[1:]...) {
 		if version, err := Version(b); err != nil || !strings.HasPrefix(version, "v") {
 			t.Errorf("Version(%s) = %q, %v", b.Name, version, err)
 		}
@@ -93,20 +93,20 @@ func TestEveryBinaryIsPinned(t *testing.T) {
 }
 
 func TestArgoCDIsFoundByVersion(t *testing.T) {
-	both := []string{"no Argo CD ", "2.14.", "3.2."}
+	newest := ArgoCDs[0]
+	known := []string{"no Argo CD ", strings.TrimPrefix(exact(t, newest), "v")}
 	tests := map[string]struct {
 		version string
 		want    Binary
 		wantErr []string
 	}{
-		"no version is Argo CD 2":                  {"", ArgoCD2, nil},
-		"an exact version is found":                {exact(t, ArgoCD3), ArgoCD3, nil},
-		"the letter v may be left out":             {strings.TrimPrefix(exact(t, ArgoCD3), "v"), ArgoCD3, nil},
-		"the default is found by its version, too": {exact(t, ArgoCD2), ArgoCD2, nil},
-		"the end may be left out":                  {"3.2", ArgoCD3, nil},
-		"a major version is enough":                {"2", ArgoCD2, nil},
-		"half a number is no version":              {"2.1", Binary{}, both},
-		"an unknown version is told the known":     {"3.3.0", Binary{}, both},
+		"no version is the default":            {"", newest, nil},
+		"an exact version is found":            {exact(t, newest), newest, nil},
+		"the letter v may be left out":         {strings.TrimPrefix(exact(t, newest), "v"), newest, nil},
+		"the end may be left out":              {"3.5", newest, nil},
+		"a major version is enough":            {"3", newest, nil},
+		"half a number is no version":          {"3.5.", Binary{}, known},
+		"an unknown version is told the known": {"3.1.0", Binary{}, known},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
@@ -35,7 +35,11 @@ spec:
 `
 
 func TestArgoCDOfEachVersion(t *testing.T) {
-	for _, version := range []string{"2.14", "3.2"} {
+	for _, program := range builds.ArgoCDs {
+		version, err := builds.Version(program)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Run(version, func(t *testing.T) {
 			const name = "lifecycle-argocd"
 			t.Cleanup(func() { _, _ = Down(context.WithoutCancel(t.Context()), name) })
@@ -43,7 +47,7 @@ func TestArgoCDOfEachVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(cluster.ArgoCDVersion, "v"+version+".") {
+			if cluster.ArgoCDVersion != version {
 				t.Errorf("it says that it is %s", cluster.ArgoCDVersion)
 			}
 			kube := newClient(t, cluster)
@@ -102,7 +106,6 @@ func commitsAreDeployed(t *testing.T, cluster *Cluster, kube client.Client) {
 // push commits a ConfigMap that holds the text.
 func push(t *testing.T, tree string, cluster *Cluster, text string) {
 	t.Helper()
-	// In braces, Argo CD 2 would not know it for a manifest.
 	manifest := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: test}\ndata: {text: %q}\n", text)
 	if err := os.WriteFile(filepath.Join(tree, "test.yaml"), []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 type Options struct {
 	Name   string
 	ArgoCD bool
-	// ArgoCDVersion is 2.14.21, 3.2.6 or the beginning of one, like 3.2. Where it is empty, a cluster that runs
-	// may have any, and a new one gets Argo CD 2.
+	// ArgoCDVersion is 3.5.7 or the beginning of it, like 3.5. Where it is empty, a cluster that runs may have any
+	// version, and a new one gets the default.
 	ArgoCDVersion string
 	NoInstall     bool // refuse instead of installing what the machine lacks
 

@@ -18,10 +18,10 @@ func TestProgramsFollowTheVersionOfArgoCD(t *testing.T) {
 		wantErr     string
 	}{
 		"none is built where none is wanted":      {false, "", "", "", ""},
-		"without a version it is Argo CD 2":       {true, "", builds.ArgoCD2.Package, "v2.14.", ""},
-		"a version chooses":                       {true, "3.2", builds.ArgoCD3.Package, "v3.2.", ""},
+		"without a version it is the default":     {true, "", builds.ArgoCDs[0].Package, "v3.5.", ""},
+		"a version chooses":                       {true, "3.5", builds.ArgoCDs[0].Package, "v3.5.", ""},
 		"an unknown version is refused":           {true, "1", "", "", "no Argo CD 1"},
-		"a version without an Argo CD is refused": {false, "3.2", "", "", "leave one of the two out"},
+		"a version without an Argo CD is refused": {false, "3.5", "", "", "leave one of the two out"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestProgramsFollowTheVersionOfArgoCD(t *testing.T) {
 			}
 			var packages []string
 			for _, binary := range binaries {
-				if binary.Name == builds.ArgoCD2.Name {
+				if binary.Name == builds.ArgoCDs[0].Name {
 					packages = append(packages, binary.Package)
 				}
 			}

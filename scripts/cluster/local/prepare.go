@@ -31,7 +31,7 @@ func prepare(ctx context.Context, dir rundir.Dir, cluster *Cluster, ports *ports
 	if !cluster.ArgoCD {
 		return nil
 	}
-	return copyArgoManifests(ctx, dir, cluster.ArgoCDVersion)
+	return copyArgoFiles(ctx, dir, cluster.ArgoCDVersion)
 }
 
 // clients are the users inside of the cluster, each with a kubeconfig.
@@ -99,9 +99,9 @@ func writeKubeconfig(path, cluster, server string, authority *pki.Authority, id 
 	return access.WriteKubeconfig(path)
 }
 
-// copyArgoManifests takes the definitions and default settings from Argo CD's own module, so that
-// they always fit the program.
-func copyArgoManifests(ctx context.Context, dir rundir.Dir, version string) error {
+// copyArgoFiles takes the definitions, default settings and scripts from Argo CD's own module, so that they always fit
+// the program.
+func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 	argoCD, err := builds.ArgoCD(version)
 	if err != nil {
 		return err
@@ -110,7 +110,12 @@ func copyArgoManifests(ctx context.Context, dir rundir.Dir, version string) erro
 	if err != nil {
 		return err
 	}
-	for _, pattern := range []string{"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"} {
+	folders := map[string]string{
+		"manifests/crds/*-crd.yaml":           "manifests",
+		"manifests/base/config/argocd-*.yaml": "manifests",
+		"hack/git-verify-wrapper.sh":          "bin",
+	}
+	for pattern, folder := range folders {
 		paths, err := filepath.Glob(filepath.Join(module, pattern))
 		if err != nil {
 			return err
@@ -123,7 +128,7 @@ func copyArgoManifests(ctx context.Context, dir rundir.Dir, version string) erro
 			if err != nil {
 				return err
 			}
-			if err := rundir.Write(dir.Argo("manifests", filepath.Base(path)), content, 0o644); err != nil {
+			if err := rundir.Write(dir.Argo(folder, filepath.Base(path)), content, 0o755); err != nil {
 				return err
 			}
 		}

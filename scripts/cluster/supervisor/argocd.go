@@ -20,7 +20,7 @@ const argoNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: ` + Ar
 
 // argoSettings lie over the defaults that come with Argo CD. Tracking by label, the default of Argo CD 2,
 // would claim copies that other controllers make of an object together with its labels. The key is one that
-// Argo CD's API server would make: without any, Argo CD 3 refuses every destination.
+// Argo CD's API server would make: without one, Argo CD refuses every destination.
 const argoSettings = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: argocd-cm, labels: {app.kubernetes.io/part-of: argocd}}
@@ -114,10 +114,10 @@ func (s *supervisor) repoServer() *part {
 			"--address=127.0.0.1",
 			"--metrics-address=127.0.0.1",
 			"--redis=127.0.0.1:6379",
-			"--disable-tls",
 			"--logformat=text",
 		},
-		env:   s.argoEnv(),
+		// It calls a script that lies beside its program in Argo CD's own image.
+		env:   append(s.argoEnv(), "PATH="+joinPath([]string{s.Dir.Argo("bin"), s.path()})),
 		ready: healthy("http://127.0.0.1:8084/healthz"),
 	}
 }
@@ -131,7 +131,6 @@ func (s *supervisor) applicationController() *part {
 			"--namespace=" + ArgoCDNamespace,
 			"--redis=127.0.0.1:6379",
 			"--repo-server=127.0.0.1:8081",
-			"--repo-server-plaintext",
 			"--logformat=text",
 		},
 		env:   s.argoEnv(),
@@ -147,8 +146,8 @@ func (s *supervisor) argoEnv() []string {
 		"KUBECONFIG=" + s.Dir.Kubeconfig("argocd"),
 		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync,
 		"ARGOCD_REPO_ERROR_GRACE_PERIOD_SECONDS=" + resync, // else it is silent about them for three minutes
-		"ARGOCD_RECONCILIATION_JITTER=0s",                  // up to a minute by default, since Argo CD 3
-		"ARGOCD_LOG_FORMAT=text",                           // what Argo CD 3 logs before it has read its flags
+		"ARGOCD_RECONCILIATION_JITTER=0s",                  // up to a minute by default
+		"ARGOCD_LOG_FORMAT=text",                           // what it logs before it has read its flags
 		"ARGOCD_GPG_ENABLED=false",
 		"ARGOCD_GNUPGHOME=" + s.Dir.Argo("gpg"),
 		"ARGOCD_SSH_DATA_PATH=" + s.Dir.Argo("ssh"),

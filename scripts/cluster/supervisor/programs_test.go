@@ -28,7 +28,7 @@ func source(t *testing.T, program builds.Binary) string {
 
 func TestEachArgoCDKnowsThePartsThatRun(t *testing.T) {
 	s := &supervisor{}
-	for _, program := range []builds.Binary{builds.ArgoCD2, builds.ArgoCD3} {
+	for _, program := range builds.ArgoCDs {
 		for _, part := range []*part{s.repoServer(), s.applicationController()} {
 			if !strings.Contains(source(t, program), strconv.Quote(part.name)) {
 				t.Errorf("%s knows no program %s", program.Package, part.name)

@@ -144,8 +144,8 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 			fixed: map[string]string{"overlays/a.yaml": "memcached-agent:0.9.0"},
 		},
 		"a release of Argo CD, of Kubernetes and of OLM": {
-			files: map[string]string{"docs/a.md": "Argo CD 2.13.\nKubernetes 1.2.3, OLM v0.1.2, OLM v1.0.0\n"},
-			want:  []string{"docs/a.md:1: Argo CD is 2.13, and", "Kubernetes is 1.2.3", "OLM is 0.1.2", "OLM v1 is 1.0.0"},
+			files: map[string]string{"docs/a.md": "Argo CD 3.1.2.\nKubernetes 1.2.3, OLM v0.1.2, OLM v1.0.0\n"},
+			want:  []string{"docs/a.md:1: Argo CD is 3.1.2, and", "Kubernetes is 1.2.3", "OLM is 0.1.2", "OLM v1 is 1.0.0"},
 		},
 		"names that end like another, as that of a fork may": {
 			files: map[string]string{

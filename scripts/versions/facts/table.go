@@ -122,16 +122,9 @@ var table = []fact{
 		},
 	},
 	{
-		name: "Argo CD", home: "scripts/cluster/builds/argocd/go.mod", find: `argo-cd/v2 v` + anything,
+		name: "Argo CD", home: "scripts/cluster/builds/argocd/go.mod", find: `argo-cd/v3 v` + anything,
 		copies: []place{
-			{in: pages, find: `Argo CD v?(2\.\d+\.\d+)`},
-			{in: pages, find: `Argo CD v?(2\.\d+)(?:[^\d.]|\.\s)`, part: minorOf},
-			{in: []string{"docs/local-cluster.md", "scripts/cluster/local/options.go"}, find: `\bv?(2\.\d+\.\d+)\b`},
-		},
-	},
-	{
-		name: "Argo CD 3", home: "scripts/cluster/builds/argocd3/go.mod", find: `argo-cd/v3 v` + anything,
-		copies: []place{
+			{in: pages, find: `Argo CD v?(3\.\d+\.\d+)`},
 			{in: []string{"docs/local-cluster.md", "scripts/cluster/local/options.go"}, find: `\bv?(3\.\d+\.\d+)\b`},
 		},
 	},

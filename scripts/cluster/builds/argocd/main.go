@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	controller "github.com/argoproj/argo-cd/v2/cmd/argocd-application-controller/commands"
-	reposerver "github.com/argoproj/argo-cd/v2/cmd/argocd-repo-server/commands"
+	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
+	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
 	"github.com/spf13/cobra"
 )
 
