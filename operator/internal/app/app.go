@@ -81,7 +81,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	err = controller.Setup(mgr, controller.Config{
 		Work:     work,
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
-		Machines: machineReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
+		Nodes: nodeReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
@@ -98,9 +98,9 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	return mgr, nil
 }
 
-// machineReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
+// nodeReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
 // the cache, which would otherwise hold every Node for a question that is seldom asked.
-func machineReader(mgr ctrl.Manager, options *Options) client.Reader {
+func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 	if !options.servesAll() {
 		return nil
 	}

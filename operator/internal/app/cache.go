@@ -19,7 +19,7 @@ import (
 // Pods no more than what a node is told by. These are read where they lie, as nobody changes what was observed.
 func cacheOptions(operator *Options) cache.Options {
 	ours := cache.ByObject{
-		Label: observe.Selector(), Transform: observe.TrimChild, UnsafeDisableDeepCopy: new(true),
+		Label: observe.Selector(), Transform: observe.TrimObject, UnsafeDisableDeepCopy: new(true),
 	}
 	pods := ours
 	pods.Transform = observe.TrimPod

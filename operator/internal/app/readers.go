@@ -27,12 +27,12 @@ const (
 	// mostReaders is how many tokens are remembered of those who may read, and how many of those who may not.
 	mostReaders = 100
 
-	// allowedHold and refusedHold are how long an answer of the API server holds.
-	allowedHold, refusedHold = time.Minute, 10 * time.Second
+	// allowedTTL and refusedTTL are how long an answer of the API server holds.
+	allowedTTL, refusedTTL = time.Minute, 10 * time.Second
 
-	// knownHold is how long a token that was allowed is asked about again without a limit. There are no more than
-	// mostReaders of them, and each is asked about once in allowedHold.
-	knownHold = time.Hour
+	// knownTTL is how long a token that was allowed is asked about again without a limit. There are no more than
+	// mostReaders of them, and each is asked about once in allowedTTL.
+	knownTTL = time.Hour
 
 	// mostUnknown is how many tokens a second are asked about that were not allowed before; so many may come at once.
 	mostUnknown   = 5
@@ -134,10 +134,10 @@ func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	switch {
 	case err != nil: // That is worth asking again.
 	case code == http.StatusOK:
-		r.allowed.Add(hash, code, allowedHold)
-		r.known.Add(hash, code, knownHold)
+		r.allowed.Add(hash, code, allowedTTL)
+		r.known.Add(hash, code, knownTTL)
 	default:
-		r.refused.Add(hash, code, refusedHold)
+		r.refused.Add(hash, code, refusedTTL)
 		r.known.Remove(hash)
 	}
 	return code, err

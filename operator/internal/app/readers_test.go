@@ -130,7 +130,7 @@ func TestAFloodOfTokensIsBounded(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		unknown, known := unknownAtOnce+seconds*mostUnknown, 2*seconds/int(allowedHold.Seconds())
+		unknown, known := unknownAtOnce+seconds*mostUnknown, 2*seconds/int(allowedTTL.Seconds())
 		if server.asked > unknown+known {
 			t.Errorf("%d questions to the API server, want at most %d", server.asked, unknown+known)
 		}

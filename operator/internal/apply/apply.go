@@ -48,7 +48,7 @@ type Syncer struct {
 
 	legacy    legacyManagers
 	schemas   schemas
-	contests  *contests
+	conflicts *conflicts
 	creations *creations
 }
 
@@ -58,7 +58,7 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	return &Syncer{
 		client: writer, live: live,
 		legacy: sets.New(legacyFieldManagers...), schemas: newSchemas(scheme),
-		contests: newContests(), creations: newCreations(),
+		conflicts: newConflicts(), creations: newCreations(),
 	}
 }
 
@@ -74,8 +74,8 @@ func (s *Syncer) Sync(
 	var report Report
 	for _, object := range objects {
 		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
-		if outcome.Verdict == "" {
-			outcome, err = s.syncOne(ctx, mc, snapshot.Children[object.GroupKind], object)
+		if outcome.Result == "" {
+			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[object.GroupKind], object)
 		}
 		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
 		report = append(report, settle(outcome, err))
@@ -97,9 +97,9 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 	}
 	switch {
 	case !runs(snapshot):
-		return Outcome{Verdict: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
+		return Outcome{Result: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
 	case !snapshot.DeployedPorts().Has(object.Ports):
-		return Outcome{Verdict: Waiting, Why: "no Pod is replaced before the NetworkPolicy has the new ports"}
+		return Outcome{Result: Waiting, Why: "no Pod is replaced before the NetworkPolicy has the new ports"}
 	}
 	return Outcome{}
 }
@@ -108,7 +108,7 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 func runs(snapshot observe.Snapshot) bool {
 	deployment := snapshot.Deployment()
 	makesSome := deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
-	return makesSome || len(snapshot.Nodes) > 0
+	return makesSome || len(snapshot.Pods) > 0
 }
 
 // settle makes an error part of the outcome.
@@ -116,13 +116,13 @@ func settle(outcome Outcome, err error) Outcome {
 	switch {
 	case err == nil:
 	case apierrors.IsConflict(err), errors.Is(err, errReplaced):
-		outcome.Verdict, outcome.RetryAfter = Leaving, replacedRetry
+		outcome.Result, outcome.RetryAfter = Terminating, replacedRetry
 		outcome.Why = fmt.Sprintf("%s %q was changed or replaced just now", outcome.Kind, outcome.Name)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // It never ends otherwise: no retry is of use.
-		outcome.Verdict = Leaving
+		outcome.Result = Terminating
 		outcome.Why = fmt.Sprintf("%s %q can not be created: the namespace is being deleted", outcome.Kind, outcome.Name)
 	default:
-		outcome.Verdict, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
+		outcome.Result, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
 	}
 	return outcome
 }
@@ -136,16 +136,16 @@ func (s *Syncer) syncOne(
 	switch {
 	case live == nil:
 		return s.create(ctx, mc, object)
-	case isLeaving(live, mc):
-		return leaving(live, object), nil
+	case isTerminating(live, mc):
+		return terminating(live, object), nil
 	case !metav1.IsControlledBy(live, mc):
 		return s.adoptOrRefuse(ctx, mc, live, object)
 	}
-	return s.syncOurs(ctx, live, object)
+	return s.syncOwned(ctx, live, object)
 }
 
-// syncOurs makes an object of ours what it is to be.
-func (s *Syncer) syncOurs(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
+// syncOwned makes an object of ours what it is to be.
+func (s *Syncer) syncOwned(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	live, err := s.inherit(ctx, live, object)
 	if err != nil {
 		return Outcome{}, err
@@ -155,7 +155,7 @@ func (s *Syncer) syncOurs(ctx context.Context, live client.Object, object render
 		return outcome, err
 	}
 	// Only now: a rollout that was held must not go on to what is no longer wanted.
-	generation, err := s.letGo(ctx, live)
+	generation, err := s.resume(ctx, live)
 	outcome.Generation = max(outcome.Generation, generation)
 	return outcome, err
 }
@@ -165,18 +165,18 @@ func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render
 	changed, err := s.schemas.differences(live, object)
 	switch {
 	case err != nil || changed.Empty():
-		return Outcome{Verdict: Unchanged}, err
-	case s.wishChanged(live, object):
+		return Outcome{Result: Unchanged}, err
+	case s.desiredChanged(live, object):
 		return s.update(ctx, live, changed, object)
 	}
 	return s.correct(ctx, live, changed, object)
 }
 
-// wishChanged tells whether something else is wanted of an object than when it was written last. What we have written
+// desiredChanged tells whether something else is wanted of an object than when it was written last. What we have written
 // before, and is not so any more, somebody else has changed.
-func (s *Syncer) wishChanged(live client.Object, object render.Object) bool {
+func (s *Syncer) desiredChanged(live client.Object, object render.Object) bool {
 	before := live.GetAnnotations()[names.AnnotationAppliedHash]
-	return before != "" && before != hashOf(object) && !s.contests.knows(live.GetUID(), hashOf(object))
+	return before != "" && before != hashOf(object) && !s.conflicts.knows(live.GetUID(), hashOf(object))
 }
 
 // update applies over an object that is ours, and over no other that took its place.
@@ -191,10 +191,10 @@ func (s *Syncer) update(
 	}
 	switch {
 	case err == nil:
-		s.contests.note(live.GetUID(), hash)
-		return Outcome{Verdict: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
+		s.conflicts.note(live.GetUID(), hash)
+		return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
-		return refuse(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
+		return notOwned(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
 	}
 	return Outcome{}, err
 }
@@ -229,7 +229,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 	object.Metadata.ResourceVersion = nil
 	switch {
 	case err == nil:
-		return Outcome{Verdict: Created, Generation: answeredGeneration(object), RetryAfter: createdRetry}, nil
+		return Outcome{Result: Created, Generation: answeredGeneration(object), RetryAfter: createdRetry}, nil
 	case apierrors.IsConflict(err):
 		return s.meet(ctx, mc, object, err)
 	default:
@@ -248,13 +248,13 @@ func (s *Syncer) meet(
 		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
-	case isLeaving(found, mc):
-		return leaving(found, object), nil
+	case isTerminating(found, mc):
+		return terminating(found, object), nil
 	case metav1.IsControlledBy(found, mc) && selected(found, mc):
-		return Outcome{Verdict: Unchanged}, nil // Ours, and the cache is about to show it.
+		return Outcome{Result: Unchanged}, nil // Ours, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
 		// Ours, and the cache will not show it: it lacks the labels by which the cache selects.
-		return s.syncOurs(ctx, found, object)
+		return s.syncOwned(ctx, found, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }

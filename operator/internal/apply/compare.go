@@ -118,7 +118,7 @@ func hashOf(object render.Object) string {
 func paths(set *fieldpath.Set) []string {
 	var paths []string
 	for path := range set.All() {
-		if !drift.IsNote(path) {
+		if !drift.IsOwnAnnotation(path) {
 			paths = append(paths, path.String())
 		}
 	}

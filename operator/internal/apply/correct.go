@@ -22,9 +22,9 @@ import (
 func (s *Syncer) correct(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
-	wait, first := s.contests.wait(live.GetUID(), hashOf(object)), changed.String()
-	if known := s.contests.explained(live.GetUID(), first); wait > 0 && known != nil {
-		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: known}, nil
+	wait, first := s.conflicts.wait(live.GetUID(), hashOf(object)), changed.String()
+	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
+		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
 	// Who did it is worth knowing, but not a condition for putting it right.
 	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
@@ -32,21 +32,21 @@ func (s *Syncer) correct(
 	}
 	changed, err := s.schemas.differences(live, object)
 	if err != nil || changed.Empty() { // It is as it should be meanwhile, and the cache is about to show it.
-		return Outcome{Verdict: Unchanged}, err
+		return Outcome{Result: Unchanged}, err
 	}
 	found, err := drift.Explain(live, object.Configuration, changed)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if wait > 0 {
-		s.contests.explain(live.GetUID(), first, found)
-		return Outcome{Verdict: Contested, RetryAfter: wait, Drift: found}, nil
+		s.conflicts.explain(live.GetUID(), first, found)
+		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: found}, nil
 	}
 	outcome, err := s.update(ctx, live, changed, object)
 	if len(refusedFields(err)) > 0 {
 		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
 		err = fmt.Errorf("a change by somebody else can not be taken back (%s), delete what was added: %s",
-			drift.Words(found), err.Error())
+			drift.Describe(found), err.Error())
 	}
 	outcome.Drift, outcome.Version = found, live.GetResourceVersion()
 	return outcome, err

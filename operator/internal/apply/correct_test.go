@@ -64,7 +64,7 @@ func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	kind := observe.DeploymentKind.GroupKind()
-	snapshot := observe.Snapshot{Children: map[schema.GroupKind]client.Object{kind: cached}}
+	snapshot := observe.Snapshot{Objects: map[schema.GroupKind]client.Object{kind: cached}}
 	return s.Sync(t.Context(), mc, snapshot, []render.Object{rendered(t, planned(t, nil))})[0]
 }
 
@@ -76,29 +76,29 @@ func TestADriftIsPutRight(t *testing.T) {
 	refused := apierrors.NewInvalid(observe.DeploymentKind.GroupKind(), "cache",
 		field.ErrorList{field.Invalid(field.NewPath("spec", "x"), 1, "no")})
 	tests := map[string]struct {
-		server  func(*stub)
-		asked   []string
-		verdict Verdict
-		words   string
+		server func(*stub)
+		asked  []string
+		result Result
+		words  string
 	}{
 		"with one read and one write": {
-			server: func(*stub) {}, asked: []string{"get", "apply"}, verdict: Updated, words: known,
+			server: func(*stub) {}, asked: []string{"get", "apply"}, result: Updated, words: known,
 		},
 		"also where who did it can't be read": {
 			server: func(s *stub) { s.readErr = errors.New("no") },
-			asked:  []string{"get", "apply"}, verdict: Updated, words: unknown,
+			asked:  []string{"get", "apply"}, result: Updated, words: unknown,
 		},
 		"also where another object has taken its place, which the API server refuses": {
 			server: func(s *stub) { s.there.UID = "uid-3" },
-			asked:  []string{"get", "apply"}, verdict: Updated, words: unknown,
+			asked:  []string{"get", "apply"}, result: Updated, words: unknown,
 		},
 		"by somebody else, before it was looked at": {
 			server: func(s *stub) { s.there.Spec.Replicas = new(int32(3)) },
-			asked:  []string{"get"}, verdict: Unchanged,
+			asked:  []string{"get"}, result: Unchanged,
 		},
 		"unless the API server refuses that, which is not the spec's fault": {
 			server: func(s *stub) { s.applyErr = refused },
-			asked:  []string{"get", "apply"}, verdict: Failed, words: known,
+			asked:  []string{"get", "apply"}, result: Failed, words: known,
 		},
 	}
 	for sentence, tc := range tests {
@@ -110,10 +110,10 @@ func TestADriftIsPutRight(t *testing.T) {
 			if diff := cmp.Diff(tc.asked, server.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
-			if got.Verdict != tc.verdict || drift.Words(got.Drift) != tc.words {
-				t.Errorf("%s: %s", got.Verdict, drift.Words(got.Drift))
+			if got.Result != tc.result || drift.Describe(got.Drift) != tc.words {
+				t.Errorf("%s: %s", got.Result, drift.Describe(got.Drift))
 			}
-			if tc.verdict == Failed && ((Report{got}).SpecRefused() || !strings.Contains(got.Err.Error(), known)) {
+			if tc.result == Failed && ((Report{got}).SpecRefused() || !strings.Contains(got.Err.Error(), known)) {
 				t.Errorf("failed with %v", got.Err)
 			}
 		})
@@ -125,8 +125,8 @@ func TestAnotherWishIsNotTakenForADrift(t *testing.T) {
 	server := &stub{there: fresh}
 	cached.Annotations[names.AnnotationAppliedHash] = "former"
 	got := NewSyncer(server, server, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
-	if got.Verdict != Updated || got.Drift != nil || !cmp.Equal(server.asked, []string{"apply"}) {
-		t.Errorf("%s, drift %v, requests %v", got.Verdict, got.Drift, server.asked)
+	if got.Result != Updated || got.Drift != nil || !cmp.Equal(server.asked, []string{"apply"}) {
+		t.Errorf("%s, drift %v, requests %v", got.Result, got.Drift, server.asked)
 	}
 }
 
@@ -135,15 +135,15 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 	cached, fresh := scaled(t)
 	server := &stub{there: fresh}
 	syncer := NewSyncer(server, server, clientgoscheme.Scheme, nil)
-	syncer.contests.now = func() time.Time { return now }
-	for range contestLimit {
+	syncer.conflicts.now = func() time.Time { return now }
+	for range writesBeforePause {
 		syncer.syncDeployment(t, cached)
 	}
 	server.asked = nil
 
 	first, second := syncer.syncDeployment(t, cached), syncer.syncDeployment(t, cached)
-	if first.Verdict != Contested || first.RetryAfter != pace.Shortest || !cmp.Equal(server.asked, []string{"get"}) {
-		t.Errorf("%s for %s, after %v", first.Verdict, first.RetryAfter, server.asked)
+	if first.Result != Conflicting || first.RetryAfter != pace.Shortest || !cmp.Equal(server.asked, []string{"get"}) {
+		t.Errorf("%s for %s, after %v", first.Result, first.RetryAfter, server.asked)
 	}
 	if diff := cmp.Diff(first.Drift, second.Drift); diff != "" || len(first.Drift) != 1 {
 		t.Errorf("told of in another way (-first +second):\n%s", diff)
@@ -161,7 +161,7 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 	}
 
 	now = now.Add(pace.Shortest)
-	if got := syncer.syncDeployment(t, cached); got.Verdict != Updated {
-		t.Errorf("%s after the pause", got.Verdict)
+	if got := syncer.syncDeployment(t, cached); got.Result != Updated {
+		t.Errorf("%s after the pause", got.Result)
 	}
 }

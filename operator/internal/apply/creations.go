@@ -9,8 +9,8 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// creationHold is how long a creation is remembered of which the watch does not tell, or told before its answer came.
-const creationHold = time.Minute
+// creationTTL is how long a creation is remembered of which the watch does not tell, or told before its answer came.
+const creationTTL = time.Minute
 
 // creations remembers what was created until the watch tells of it: there is nothing to learn from that.
 type creations struct {
@@ -39,12 +39,12 @@ func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
 	defer c.mu.Unlock()
 	now := c.now()
 	c.made[*answer.UID] = creation{version: *answer.ResourceVersion, at: now}
-	if now.Sub(c.tidiedAt) < creationHold {
+	if now.Sub(c.tidiedAt) < creationTTL {
 		return
 	}
 	c.tidiedAt = now
 	for uid, made := range c.made {
-		if now.Sub(made.at) > creationHold {
+		if now.Sub(made.at) > creationTTL {
 			delete(c.made, uid)
 		}
 	}

@@ -47,7 +47,7 @@ func TestCreationsAreForgotten(t *testing.T) {
 	for _, uid := range []types.UID{"a", "b", "c"} {
 		version := "5"
 		c.note(&metav1ac.ObjectMetaApplyConfiguration{UID: &uid, ResourceVersion: &version})
-		now = now.Add(creationHold/2 + time.Second)
+		now = now.Add(creationTTL/2 + time.Second)
 	}
 	if len(c.made) != 2 {
 		t.Errorf("%d creations are remembered, want the last two", len(c.made))
@@ -59,7 +59,7 @@ func TestWhatIsCreatedIsLookedAtOnceMore(t *testing.T) {
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	objects := []render.Object{rendered(t, planned(t, nil))}
 	report := NewSyncer(server, server, clientgoscheme.Scheme, nil).Sync(t.Context(), mc, observe.Snapshot{}, objects)
-	if report[0].Verdict != Created || report.RetryAfter() != createdRetry {
-		t.Errorf("%s, looked at again after %s, want %s", report[0].Verdict, report.RetryAfter(), createdRetry)
+	if report[0].Result != Created || report.RetryAfter() != createdRetry {
+		t.Errorf("%s, looked at again after %s, want %s", report[0].Result, report.RetryAfter(), createdRetry)
 	}
 }

@@ -36,7 +36,7 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 		return nil, fmt.Errorf("read who set its fields: %w", err)
 	}
 	fields, err := moveFields(live.GetManagedFields(), s.legacy)
-	if err != nil || fields == nil || !selectsOurs(live) {
+	if err != nil || fields == nil || !selectorMatches(live) {
 		return live, err
 	}
 	inherited := live.DeepCopyObject().(client.Object)
@@ -69,9 +69,9 @@ func isApplied(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == names.FieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply
 }
 
-// selectsOurs tells whether a Deployment can become ours. Its selector is immutable: one with another will be refused,
+// selectorMatches tells whether a Deployment can become ours. Its selector is immutable: one with another will be refused,
 // and then has to stay as it was.
-func selectsOurs(live client.Object) bool {
+func selectorMatches(live client.Object) bool {
 	deployment, ok := live.(*appsv1.Deployment)
 	ours := metav1.SetAsLabelSelector(names.Selector(live.GetName()))
 	return !ok || apiequality.Semantic.DeepEqual(deployment.Spec.Selector, ours)

@@ -29,19 +29,19 @@ func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render
 	}
 	var children []child
 	for _, kind := range observe.Kinds() {
-		live := snapshot.Children[kind.GroupKind()]
-		if live == nil || wanted[kind.GroupKind()] || isLeaving(live, mc) {
+		live := snapshot.Objects[kind.GroupKind()]
+		if live == nil || wanted[kind.GroupKind()] || isTerminating(live, mc) {
 			continue
 		}
-		if metav1.IsControlledBy(live, mc) || mayHaveLostUs(live, mc) {
+		if metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc) {
 			children = append(children, child{kind: kind.GroupKind(), object: live})
 		}
 	}
 	return children
 }
 
-// mayHaveLostUs tells whether it is worth reading by whom an object was made that the Memcached does not control.
-func mayHaveLostUs(live metav1.Object, mc *cachev1.Memcached) bool {
+// mayBeOwned tells whether it is worth reading by whom an object was made that the Memcached does not control.
+func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return otherOwner(live, mc) == "" && live.GetAnnotations()[names.AnnotationAppliedHash] != ""
 }
 
@@ -58,8 +58,8 @@ func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted chi
 		live, err = s.withManagedFields(ctx, live, unwanted.kind)
 	}
 	for attempt := 1; err == nil; attempt++ {
-		if isLeaving(live, mc) || !isOurs(live, mc) {
-			return Outcome{Verdict: Unchanged}, nil
+		if isTerminating(live, mc) || !isOwned(live, mc) {
+			return Outcome{Result: Unchanged}, nil
 		}
 		err = s.client.Delete(ctx, live, client.Preconditions{
 			UID: new(live.GetUID()), ResourceVersion: new(live.GetResourceVersion()),
@@ -70,11 +70,11 @@ func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted chi
 		live = observe.New(unwanted.kind)
 		err = s.live.Get(ctx, client.ObjectKeyFromObject(mc), live)
 	}
-	return Outcome{Verdict: Deleted}, client.IgnoreNotFound(err)
+	return Outcome{Result: Deleted}, client.IgnoreNotFound(err)
 }
 
-// isOurs tells whether the Memcached controls an object, or would if nobody had removed the reference to it. For the
+// isOwned tells whether the Memcached controls an object, or would if nobody had removed the reference to it. For the
 // latter, the object has to have managed fields.
-func isOurs(live metav1.Object, mc *cachev1.Memcached) bool {
+func isOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return metav1.IsControlledBy(live, mc) || otherOwner(live, mc) == "" && drift.Applied(live)
 }

@@ -10,50 +10,50 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 )
 
-// Verdict is what became of a child.
-type Verdict string
+// Result is what became of a child.
+type Result string
 
 const (
 	// Unchanged says that it was as it should be, and no request was made.
-	Unchanged Verdict = "unchanged"
+	Unchanged Result = "unchanged"
 
 	// Created says that it was not there.
-	Created Verdict = "created"
+	Created Result = "created"
 
 	// Updated says that it was ours, and different from what it should be.
-	Updated Verdict = "updated"
+	Updated Result = "updated"
 
 	// Adopted says that it had no owner, and was taken over, as it allows that or is the operator's own work.
-	Adopted Verdict = "adopted"
+	Adopted Result = "adopted"
 
 	// Deleted says that it was ours, and is not wanted any more.
-	Deleted Verdict = "deleted"
+	Deleted Result = "deleted"
 
-	// Refused says that it was there and is not ours, and was left as it is.
-	Refused Verdict = "refused"
+	// NotOwned says that it was there and is not ours, and was left as it is.
+	NotOwned Result = "notOwned"
 
-	// Contested says that somebody changes again and again what we set, and that it is left to them for a while.
-	Contested Verdict = "contested"
+	// Conflicting says that somebody changes again and again what we set, and that it is left to them for a while.
+	Conflicting Result = "conflicting"
 
-	// Leaving says that it is being deleted, or belongs to a Memcached of this name that was deleted, and can be made
+	// Terminating says that it is being deleted, or belongs to a Memcached of this name that was deleted, and can be made
 	// anew only when it is gone; or that its namespace is being deleted, and it can't be made at all.
-	Leaving Verdict = "leaving"
+	Terminating Result = "terminating"
 
 	// Waiting says that it is created, or gets other Pods, only after another child was made.
-	Waiting Verdict = "waiting"
+	Waiting Result = "waiting"
 
-	// Held says that its rollout was stopped where it is.
-	Held Verdict = "paused"
+	// Paused says that its rollout was stopped where it is.
+	Paused Result = "paused"
 
 	// Failed says that the API server did not take it; Err says why.
-	Failed Verdict = "failed"
+	Failed Result = "failed"
 )
 
 // Outcome is what became of one child.
 type Outcome struct {
 	schema.GroupKind
-	Name    string
-	Verdict Verdict
+	Name   string
+	Result Result
 
 	// Fields are the paths that were changed, where the child was updated, the operator's own notes aside.
 	Fields []string
@@ -79,27 +79,27 @@ type Outcome struct {
 // Report is what became of the children, in the order in which they were applied.
 type Report []Outcome
 
-// Why returns the explanations of the children with a verdict.
-func (r Report) Why(verdict Verdict) []string {
+// Why returns the explanations of the children with a result.
+func (r Report) Why(result Result) []string {
 	var explanations []string
 	for _, outcome := range r {
-		if outcome.Verdict == verdict {
+		if outcome.Result == result {
 			explanations = append(explanations, outcome.Why)
 		}
 	}
 	return explanations
 }
 
-// IsOurs tells whether a child of the kind proved to be ours. One that had lost its owner reference when it was read
+// IsOwned tells whether a child of the kind proved to be ours. One that had lost its owner reference when it was read
 // did so by being taken back.
-func (r Report) IsOurs(kind schema.GroupKind) bool {
+func (r Report) IsOwned(kind schema.GroupKind) bool {
 	outcome, _ := r.Of(kind)
-	return slices.Contains([]Verdict{Unchanged, Updated, Adopted, Contested}, outcome.Verdict)
+	return slices.Contains([]Result{Unchanged, Updated, Adopted, Conflicting}, outcome.Result)
 }
 
-// Has tells whether there is a child with a verdict.
-func (r Report) Has(verdict Verdict) bool {
-	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Verdict == verdict })
+// Has tells whether there is a child with a result.
+func (r Report) Has(result Result) bool {
+	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Result == result })
 }
 
 // Of returns the outcome of the child of a kind, if there is to be one.
@@ -114,7 +114,7 @@ func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 
 // IsMade tells whether a child is as it is to be.
 func (o Outcome) IsMade() bool {
-	return slices.Contains([]Verdict{Unchanged, Created, Updated, Adopted}, o.Verdict)
+	return slices.Contains([]Result{Unchanged, Created, Updated, Adopted}, o.Result)
 }
 
 // Err joins the errors of the children that failed.

@@ -40,9 +40,9 @@ type Reconciler struct {
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
-	machines *machines
+	nodes    *nodes
 	statuses *statuses
-	waves    *waves
+	updates  *updateQueue
 	metrics  *metrics.Metrics
 }
 
@@ -66,78 +66,78 @@ func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	if !mc.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // The children go by their owner references.
 	}
-	pass := r.sync(ctx, mc)
-	pass.Machines = r.machines.lookFor(ctx, pass)
-	result, err := r.report(ctx, pass)
+	in := r.sync(ctx, mc)
+	in.Nodes = r.nodes.lookFor(ctx, in)
+	result, err := r.report(ctx, in)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return untilExpiry(pass, r.machines.lookAgain(pass, result)), nil
+	return untilExpiry(in, r.nodes.lookAgain(in, result)), nil
 }
 
 // sync goes as far as it can, and returns all that it learned.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
-	pass := status.Input{Memcached: mc, Now: time.Now()}
-	if pass.Err = r.secrets.startFor(mc); pass.Err != nil {
-		return pass
+	in := status.Input{Memcached: mc, Now: time.Now()}
+	if in.Err = r.secrets.startFor(mc); in.Err != nil {
+		return in
 	}
-	if pass.Snapshot, pass.Err = r.observe.Collect(ctx, mc); pass.Err != nil {
-		return pass
+	if in.Snapshot, in.Err = r.observe.Collect(ctx, mc); in.Err != nil {
+		return in
 	}
-	r.plan(ctx, &pass)
+	r.plan(ctx, &in)
 	switch {
-	case pass.Plan.Hold: // Also where the rest of the spec is invalid.
-		pass.Report = r.syncer.Hold(ctx, mc, pass.Snapshot)
-	case pass.Err == nil && !pass.Plan.Suspended:
-		pass.Report = r.syncer.Sync(ctx, mc, pass.Snapshot, render.Objects(pass.Plan))
+	case in.Plan.Pause: // Also where the rest of the spec is invalid.
+		in.Report = r.syncer.Pause(ctx, mc, in.Snapshot)
+	case in.Err == nil && !in.Plan.Suspended:
+		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
 	}
-	return pass
+	return in
 }
 
 // plan computes the plan. A cache with updatePolicy Automatic has to wait for its turn to be updated.
-func (r *Reconciler) plan(ctx context.Context, pass *status.Input) {
-	mc, current, defaults := pass.Memcached, pass.Snapshot.Current(), r.defaults(ctx)
-	defaults.AwaitTurn = true
-	pass.Plan, pass.Err = plan.Compute(mc, current, defaults)
-	if turn := r.waves.enter(*pass); turn.phase == updating {
-		pass.Updating = !turn.unready
-		defaults.AwaitTurn = false
-		pass.Plan, pass.Err = plan.Compute(mc, current, defaults)
+func (r *Reconciler) plan(ctx context.Context, in *status.Input) {
+	mc, current, defaults := in.Memcached, in.Snapshot.Current(), r.defaults(ctx)
+	defaults.Queued = true
+	in.Plan, in.Err = plan.Compute(mc, current, defaults)
+	if turn := r.updates.enter(*in); turn.phase == updating {
+		in.Updating = !turn.unready
+		defaults.Queued = false
+		in.Plan, in.Err = plan.Compute(mc, current, defaults)
 	}
 }
 
 // report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
-func (r *Reconciler) report(ctx context.Context, pass status.Input) (result ctrl.Result, err error) {
-	now := status.Evaluate(pass)
-	r.waves.settle(pass, now)
-	defer func() { r.metrics.Pass(pass, now, err) }()
-	wait, err := r.writeStatus(ctx, pass.Memcached, now)
+func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.Result, err error) {
+	now := status.Evaluate(in)
+	r.updates.settle(in, now)
+	defer func() { r.metrics.Reconciled(in, now, err) }()
+	wait, err := r.writeStatus(ctx, in.Memcached, now)
 	if err != nil {
-		return ctrl.Result{}, errors.Join(pass.Err, pass.Report.Err(), err)
+		return ctrl.Result{}, errors.Join(in.Err, in.Report.Err(), err)
 	}
 	if wait > 0 {
-		now = pass.Memcached.Status // Events go with a status that is written.
+		now = in.Memcached.Status // Events go with a status that is written.
 	}
-	for _, notice := range eventsOf(pass, now) {
-		notice.record(r.events, pass.Memcached)
+	for _, event := range eventsOf(in, now) {
+		event.record(r.events, in.Memcached)
 	}
-	if result, err = retry(pass, wait); err == nil {
-		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(pass, now), longestWait))
+	if result, err = retry(in, wait); err == nil {
+		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(in, now), longestWait))
 	}
 	return result, err
 }
 
 // retry tells whether a pass is worth repeating before something changes. The status may have to wait.
-func retry(pass status.Input, wait time.Duration) (ctrl.Result, error) {
-	err := pass.Report.Err()
-	if _, invalid := errors.AsType[*plan.InvalidSpec](pass.Err); !invalid {
+func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
+	err := in.Report.Err()
+	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); !invalid {
 		// An invalid spec would end the same way, and the status says what would help. A pause beside it may succeed.
-		err = errors.Join(pass.Err, pass.Snapshot.Err(), err)
+		err = errors.Join(in.Err, in.Snapshot.Err(), err)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: sooner(wait, pass.Report.RetryAfter())}, nil
+	return ctrl.Result{RequeueAfter: sooner(wait, in.Report.RetryAfter())}, nil
 }
 
 // sooner is the shorter of two waits. One of 0 never ends.

@@ -15,26 +15,26 @@ import (
 
 func TestWhatFailedIsRetriedUnlessItWouldFailAgain(t *testing.T) {
 	invalid := &plan.InvalidSpec{Problems: []string{"not an image"}}
-	failed := apply.Report{{GroupKind: schema.GroupKind{Kind: "Deployment"}, Verdict: apply.Failed, Err: errors.New("no answer")}}
+	failed := apply.Report{{GroupKind: schema.GroupKind{Kind: "Deployment"}, Result: apply.Failed, Err: errors.New("no answer")}}
 	tests := map[string]struct {
-		pass  status.Input
+		in    status.Input
 		fails bool
 		after time.Duration
 	}{
 		"nothing failed":                          {after: time.Minute},
-		"something could not be read":             {pass: status.Input{Err: errors.New("no answer")}, fails: true},
-		"a Secret could not be read":              {pass: status.Input{Snapshot: observe.Snapshot{TLS: &observe.Secret{Err: errors.New("no answer")}}}, fails: true},
-		"an object was not written":               {pass: status.Input{Report: failed}, fails: true},
-		"the spec is invalid":                     {pass: status.Input{Err: invalid}, after: time.Minute},
-		"the spec is invalid, and a pause failed": {pass: status.Input{Err: invalid, Report: failed}, fails: true},
+		"something could not be read":             {in: status.Input{Err: errors.New("no answer")}, fails: true},
+		"a Secret could not be read":              {in: status.Input{Snapshot: observe.Snapshot{TLS: &observe.Secret{Err: errors.New("no answer")}}}, fails: true},
+		"an object was not written":               {in: status.Input{Report: failed}, fails: true},
+		"the spec is invalid":                     {in: status.Input{Err: invalid}, after: time.Minute},
+		"the spec is invalid, and a pause failed": {in: status.Input{Err: invalid, Report: failed}, fails: true},
 		"the spec is invalid, and a pause has to wait": {
-			pass:  status.Input{Err: invalid, Report: apply.Report{{Verdict: apply.Held, RetryAfter: time.Second}}},
+			in:    status.Input{Err: invalid, Report: apply.Report{{Result: apply.Paused, RetryAfter: time.Second}}},
 			after: time.Second,
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			result, err := retry(tc.pass, time.Minute)
+			result, err := retry(tc.in, time.Minute)
 			if failed := err != nil; failed != tc.fails || result.RequeueAfter != tc.after {
 				t.Errorf("retry gives %v and %v, want the failure %v and %s", result, err, tc.fails, tc.after)
 			}

@@ -21,12 +21,12 @@ func TestEvents(t *testing.T) {
 		return cachev1.MemcachedStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
 	}
 	steady := ready(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
-	deployment := func(verdict apply.Verdict, fields ...string) apply.Report {
-		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Verdict: verdict, Fields: fields}}
+	deployment := func(verdict apply.Result, fields ...string) apply.Report {
+		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Result: verdict, Fields: fields}}
 	}
-	changed := func(by *drift.Author, culprit drift.Culprit) apply.Report {
+	changed := func(by *drift.Author, kind drift.ManagerKind) apply.Report {
 		report := deployment(apply.Updated, ".spec.replicas")
-		report[0].Drift = []drift.Drift{{Field: ".spec.replicas", Was: "3", Is: "7", Author: by, Culprit: culprit}}
+		report[0].Drift = []drift.Drift{{Field: ".spec.replicas", Was: "3", Is: "7", Author: by, Kind: kind}}
 		return report
 	}
 	tests := map[string]struct {
@@ -43,15 +43,15 @@ func TestEvents(t *testing.T) {
 		"the children of a new Memcached were created": {
 			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonRollingOut, "0 of 3 nodes ready"),
 			report: slices.Concat(deployment(apply.Created), apply.Report{
-				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Verdict: apply.Unchanged},
-				{GroupKind: schema.GroupKind{Kind: "NetworkPolicy"}, Name: "cache", Verdict: apply.Created},
-				{GroupKind: schema.GroupKind{Kind: "PodDisruptionBudget"}, Name: "cache", Verdict: apply.Created},
+				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Result: apply.Unchanged},
+				{GroupKind: schema.GroupKind{Kind: "NetworkPolicy"}, Name: "cache", Result: apply.Created},
+				{GroupKind: schema.GroupKind{Kind: "PodDisruptionBudget"}, Name: "cache", Result: apply.Created},
 			}),
 			want: []string{`Normal Created: Deployment, NetworkPolicy and PodDisruptionBudget "cache" created`},
 		},
 		"children that somebody deleted were created": {
 			report: slices.Concat(deployment(apply.Created), apply.Report{
-				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Verdict: apply.Created},
+				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Result: apply.Created},
 			}),
 			before: steady, now: steady,
 			want: []string{`Normal Created: Deployment "cache" created`, `Normal Created: Service "cache" created`},
@@ -61,7 +61,7 @@ func TestEvents(t *testing.T) {
 			want: []string{"Normal Scaled: Scaled to 5 nodes"},
 		},
 		"a rollout was stopped": {
-			report: deployment(apply.Held), before: steady, now: steady,
+			report: deployment(apply.Paused), before: steady, now: steady,
 			want: []string{`Normal RolloutPaused: Deployment "cache" is paused in the middle of its rollout`},
 		},
 		"another field changed": {
@@ -73,13 +73,13 @@ func TestEvents(t *testing.T) {
 			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set, or only a note of the operator`},
 		},
 		"somebody changed a field of ours": {
-			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.ByHand),
+			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.Manual),
 			before: steady, now: steady,
 			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
 				`"kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of the Deployment`},
 		},
 		"somebody who left no trace changed a field of ours": {
-			report: changed(nil, drift.Nobody), before: steady, now: steady,
+			report: changed(nil, drift.Unknown), before: steady, now: steady,
 			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
 				`somebody who is not recorded. Remedy: the API server's audit log tells who it was`},
 		},

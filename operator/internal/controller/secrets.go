@@ -101,11 +101,11 @@ func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, versi
 const longestWait = 24 * time.Hour
 
 // untilExpiry has a pass repeated when the certificate ends, which is no event.
-func untilExpiry(pass status.Input, result ctrl.Result) ctrl.Result {
-	if pass.Snapshot.TLS == nil || pass.Snapshot.TLS.NotAfter.IsZero() || pass.Snapshot.TLS.Expired {
+func untilExpiry(in status.Input, result ctrl.Result) ctrl.Result {
+	if in.Snapshot.TLS == nil || in.Snapshot.TLS.NotAfter.IsZero() || in.Snapshot.TLS.Expired {
 		return result
 	}
-	left := min(max(time.Until(pass.Snapshot.TLS.NotAfter), time.Second), longestWait)
+	left := min(max(time.Until(in.Snapshot.TLS.NotAfter), time.Second), longestWait)
 	result.RequeueAfter = sooner(result.RequeueAfter, left)
 	return result
 }

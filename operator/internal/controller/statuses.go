@@ -35,7 +35,7 @@ type statuses struct {
 type written struct {
 	hash [sha256.Size]byte
 	at   time.Time
-	over pace.Fight // the writes over somebody else's
+	over pace.Writes // the writes over somebody else's
 }
 
 func newStatuses() *statuses {
@@ -48,9 +48,9 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	defer s.mu.Unlock()
 	last := s.written[there.UID]
 	switch {
-	case s.isForeign(there):
+	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
-	case isContested(now) && slices.Equal(there.Status.Conditions, now.Conditions):
+	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
 		// The nodes come and go as somebody else has it; that it be told at once is not worth a write for each.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
@@ -77,7 +77,7 @@ func pauseOf(there *cachev1.Memcached, now cachev1.MemcachedStatus, last time.Ti
 	return 0
 }
 
-func isContested(now cachev1.MemcachedStatus) bool {
+func hasConflict(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Reason == cachev1.ReasonFieldManagerConflict
 }
@@ -87,15 +87,15 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	over := s.written[there.UID].over
-	if s.isForeign(there) {
+	if s.isOverwritten(there) {
 		over = over.After(s.now())
 	}
 	s.written[there.UID] = written{hash: hashOf(now), at: s.now(), over: over}
 	s.tidy()
 }
 
-// isForeign tells whether the status is not the one that was written last.
-func (s *statuses) isForeign(there *cachev1.Memcached) bool {
+// isOverwritten tells whether the status is not the one that was written last.
+func (s *statuses) isOverwritten(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
 	return known && last.hash != hashOf(there)
 }
@@ -104,7 +104,7 @@ func (s *statuses) isForeign(there *cachev1.Memcached) bool {
 func (s *statuses) news() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, now := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
-		return before.ResourceVersion == now.ResourceVersion || !sameButStatus(before, now) || !s.isOurs(now)
+		return before.ResourceVersion == now.ResourceVersion || !sameButStatus(before, now) || !s.isOwn(now)
 	}}
 }
 
@@ -114,8 +114,8 @@ func sameButStatus(a, b *cachev1.Memcached) bool {
 		maps.Equal(a.Annotations, b.Annotations) && maps.Equal(a.Labels, b.Labels)
 }
 
-// isOurs tells whether the status is the one that was written last.
-func (s *statuses) isOurs(there *cachev1.Memcached) bool {
+// isOwn tells whether the status is the one that was written last.
+func (s *statuses) isOwn(there *cachev1.Memcached) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, known := s.written[there.UID]

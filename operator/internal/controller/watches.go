@@ -38,7 +38,7 @@ type Config struct {
 	DefaultsChanged <-chan event.GenericEvent
 
 	// Machines reads the Nodes of the cluster; nil means that the operator does not ask for them.
-	Machines client.Reader
+	Nodes client.Reader
 
 	// ServerTime is the time by the clock of the API server.
 	ServerTime func() time.Time
@@ -64,24 +64,24 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		syncer:   apply.NewSyncer(writer, mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),
-		machines: newMachines(config.Machines),
+		nodes:    newNodes(config.Nodes),
 		statuses: newStatuses(),
-		waves:    newWaves(config.MaxConcurrentUpdates),
+		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
 		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
-	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.waves.counts)
+	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(Name).
 		For(&cachev1.Memcached{}, builder.WithPredicates(
-			writer.Predicate(), reconciler.waves.news(), reconciler.statuses.news())).
+			writer.Predicate(), reconciler.updates.news(), reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
-			builder.WithPredicates(nodesChange)).
+			builder.WithPredicates(podChanges)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
-		WatchesRawSource(source.Channel(reconciler.waves.changed, handler.EnqueueRequestsFromMapFunc(reconciler.waves.due))).
+		WatchesRawSource(source.Channel(reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
 		WithOptions(config.Work.watched(config.Options))
 	for _, kind := range observe.Kinds() {
-		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), childChanges(reconciler.syncer)))
+		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))
 	}
 	built, err := build.Build(config.Work.note(reconciler))
 	if err != nil {
@@ -91,9 +91,9 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 
-// childChanges leaves out what is known of a child: that the operator has just created it, and that it is as it was,
+// objectChanges leaves out what is known of a child: that the operator has just created it, and that it is as it was,
 // which a resync tells.
-func childChanges(syncer *apply.Syncer) predicate.Predicate {
+func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -104,7 +104,7 @@ func childChanges(syncer *apply.Syncer) predicate.Predicate {
 
 // all are all Memcacheds that the operator serves. The defaults changed for each of them.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	r.waves.startAnew()
+	r.updates.startAnew()
 	return memcacheds(ctx, r.client)
 }
 
@@ -133,10 +133,10 @@ func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	}}}
 }
 
-// nodesChange passes, of a Pod's many updates, those that change what is known of the node.
-var nodesChange = predicate.Funcs{
+// podChanges passes, of a Pod's many updates, those that change what is known of the node.
+var podChanges = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
-		return observe.NodeChanged(before, after)
+		return observe.PodChanged(before, after)
 	},
 }

@@ -47,7 +47,7 @@ func TestAResyncOfChildrenIsNotLookedAt(t *testing.T) {
 	child := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "child", ResourceVersion: "1"}}
 	changed := child.DeepCopy()
 	changed.ResourceVersion = "2"
-	changes := childChanges(apply.NewSyncer(nil, nil, clientgoscheme.Scheme, nil))
+	changes := objectChanges(apply.NewSyncer(nil, nil, clientgoscheme.Scheme, nil))
 	if changes.Update(event.UpdateEvent{ObjectOld: child, ObjectNew: child}) {
 		t.Error("a child that did not change is looked at")
 	}

@@ -32,8 +32,8 @@ func (a Author) String() string {
 	return fmt.Sprintf("%q (%s, %s)", a.Manager, how, when)
 }
 
-// isUs tells what this operator writes, or another one of its kind.
-func (a Author) isUs() bool {
+// isOperator tells what this operator writes, or another one of its kind.
+func (a Author) isOperator() bool {
 	return a.Manager == names.FieldOwner && a.Operation == metav1.ManagedFieldsOperationApply && a.Subresource == ""
 }
 
@@ -46,7 +46,7 @@ func Applied(object metav1.Object) bool {
 // Owns tells whether a field of an object is as our field manager applied it. The object has to have managed fields.
 func Owns(object metav1.Object, path fieldpath.Path) bool {
 	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
-		return e.isUs() && e.fields.Has(path)
+		return e.isOperator() && e.fields.Has(path)
 	})
 }
 
@@ -77,7 +77,7 @@ func read(managed []metav1.ManagedFieldsEntry) []entry {
 func authorOf(entries []entry, path fieldpath.Path) *Author {
 	var last *Author
 	for _, e := range entries {
-		if e.fields.Has(path) && (last == nil || last.isUs() || !e.isUs() && e.Time.After(last.Time)) {
+		if e.fields.Has(path) && (last == nil || last.isOperator() || !e.isOperator() && e.Time.After(last.Time)) {
 			last = &e.Author
 		}
 	}
@@ -88,13 +88,13 @@ func authorOf(entries []entry, path fieldpath.Path) *Author {
 func lastWriter(entries []entry) *Author {
 	var ours time.Time
 	for _, e := range entries {
-		if e.isUs() {
+		if e.isOperator() {
 			ours = e.Time
 		}
 	}
 	var others []Author
 	for _, e := range entries {
-		if !e.isUs() && e.Subresource == "" && !e.Time.Before(ours) {
+		if !e.isOperator() && e.Subresource == "" && !e.Time.Before(ours) {
 			others = append(others, e.Author)
 		}
 	}

@@ -25,7 +25,7 @@ type Drift struct {
 	// did, where that was one alone. It is nil where nothing tells.
 	Author *Author
 
-	Culprit Culprit
+	Kind ManagerKind
 }
 
 // Object is a live object.
@@ -42,9 +42,9 @@ func Explain(live Object, wanted any, changed *fieldpath.Set) ([]Drift, error) {
 	}
 	entries := read(live.GetManagedFields())
 	var drifts []Drift
-	for _, path := range topmost(there, withoutNotes(changed)) {
+	for _, path := range topmost(there, withoutOwnAnnotations(changed)) {
 		drift := explain(there, here, path, entries)
-		drift.Culprit = recognize(drift, live)
+		drift.Kind = kindOf(drift, live)
 		drifts = append(drifts, drift)
 	}
 	return drifts, nil
@@ -95,11 +95,11 @@ func topmost(there map[string]any, changed *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// withoutNotes leaves out the operator's own notes, which change with other fields, unless there is nothing else.
-func withoutNotes(changed *fieldpath.Set) *fieldpath.Set {
+// withoutOwnAnnotations leaves out the operator's own notes, which change with other fields, unless there is nothing else.
+func withoutOwnAnnotations(changed *fieldpath.Set) *fieldpath.Set {
 	others := fieldpath.NewSet()
 	for path := range changed.All() {
-		if !IsNote(path) {
+		if !IsOwnAnnotation(path) {
 			others.Insert(path.Copy())
 		}
 	}
@@ -111,8 +111,8 @@ func withoutNotes(changed *fieldpath.Set) *fieldpath.Set {
 
 var notes = []string{names.AnnotationAppliedHash, names.AnnotationTemplateInputs}
 
-// IsNote tells the annotations in which the operator keeps what it has to know.
-func IsNote(path fieldpath.Path) bool {
+// IsOwnAnnotation tells the annotations in which the operator keeps what it has to know.
+func IsOwnAnnotation(path fieldpath.Path) bool {
 	last := path[len(path)-1].FieldName
 	return last != nil && slices.Contains(notes, *last)
 }

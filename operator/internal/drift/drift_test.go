@@ -173,7 +173,7 @@ func TestWhoChangedWhat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, Words(drifts)); diff != "" {
+			if diff := cmp.Diff(tc.want, Describe(drifts)); diff != "" {
 				t.Errorf("in words (-want +got):\n%s", diff)
 			}
 		})
@@ -254,7 +254,7 @@ func FuzzReadingManagedFields(f *testing.F) {
 		if err != nil || len(drifts) != 2 {
 			t.Fatalf("%d drifts, %v", len(drifts), err)
 		}
-		if Words(drifts) == "" || Remedies("Service", drifts) == "" {
+		if Describe(drifts) == "" || Fixes("Service", drifts) == "" {
 			t.Error("no words")
 		}
 	})

@@ -32,9 +32,9 @@ var reasons = []string{
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 
-// writes are the verdicts that took a request which changes something, or was to. The others leave a child as it is.
-var writes = []apply.Verdict{
-	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Held, apply.Failed,
+// writes are the result that took a request which changes something, or was to. The others leave a child as it is.
+var writes = []apply.Result{
+	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Paused, apply.Failed,
 }
 
 // buckets are in seconds: from a change that replaces no node to nodes that wait for a machine.
@@ -84,17 +84,17 @@ func (m *Metrics) begin() {
 	}
 	for _, kind := range observe.Kinds() {
 		m.drift.WithLabelValues(kind.Kind)
-		for _, verdict := range writes {
-			m.written.WithLabelValues(kind.Kind, string(verdict))
+		for _, result := range writes {
+			m.written.WithLabelValues(kind.Kind, string(result))
 		}
 	}
-	for _, verdict := range []apply.Verdict{apply.Updated, apply.Failed} {
-		m.written.WithLabelValues(kindMemcached, string(verdict))
+	for _, result := range []apply.Result{apply.Updated, apply.Failed} {
+		m.written.WithLabelValues(kindMemcached, string(result))
 	}
 }
 
 // Pass counts a pass with the status that it came to, and the error that it is repeated for, if any.
-func (m *Metrics) Pass(pass status.Input, now cachev1.MemcachedStatus, err error) {
+func (m *Metrics) Reconciled(pass status.Input, now cachev1.MemcachedStatus, err error) {
 	result := resultDone
 	if err != nil {
 		result = resultFailed
@@ -111,19 +111,19 @@ func (m *Metrics) Pass(pass status.Input, now cachev1.MemcachedStatus, err error
 }
 
 func (m *Metrics) outcome(o apply.Outcome) {
-	if slices.Contains(writes, o.Verdict) {
-		m.written.WithLabelValues(o.Kind, string(o.Verdict)).Inc()
+	if slices.Contains(writes, o.Result) {
+		m.written.WithLabelValues(o.Kind, string(o.Result)).Inc()
 	}
-	if o.Verdict == apply.Updated && len(o.Drift) > 0 {
+	if o.Result == apply.Updated && len(o.Drift) > 0 {
 		m.drift.WithLabelValues(o.Kind).Inc()
 	}
 }
 
 // StatusWritten counts a write of a Memcached's status.
 func (m *Metrics) StatusWritten(err error) {
-	verdict := apply.Updated
+	result := apply.Updated
 	if err != nil {
-		verdict = apply.Failed
+		result = apply.Failed
 	}
-	m.written.WithLabelValues(kindMemcached, string(verdict)).Inc()
+	m.written.WithLabelValues(kindMemcached, string(result)).Inc()
 }

@@ -20,8 +20,8 @@ import (
 )
 
 func TestPassesAreCounted(t *testing.T) {
-	deployment := func(verdict apply.Verdict, drifts ...drift.Drift) apply.Outcome {
-		return apply.Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Verdict: verdict, Drift: drifts}
+	deployment := func(result apply.Result, drifts ...drift.Drift) apply.Outcome {
+		return apply.Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Result: result, Drift: drifts}
 	}
 	const reconciles, written = "memcached_operator_reconciles_total", "memcached_operator_writes_total"
 	tests := map[string]struct {
@@ -50,7 +50,7 @@ func TestPassesAreCounted(t *testing.T) {
 			want: map[string]float64{reconciles + " RollingOut done": 1, written + " Deployment updated": 1},
 		},
 		"drift that is left for a while is not corrected": {
-			reason: cachev1.ReasonFieldManagerConflict, report: apply.Report{deployment(apply.Contested, drift.Drift{})},
+			reason: cachev1.ReasonFieldManagerConflict, report: apply.Report{deployment(apply.Conflicting, drift.Drift{})},
 			want: map[string]float64{reconciles + " FieldManagerConflict done": 1},
 		},
 	}
@@ -58,7 +58,7 @@ func TestPassesAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			mc := &cachev1.Memcached{}
-			New(registry).Pass(status.Input{Memcached: mc, Report: tc.report}, statusOf(tc.reason), tc.err)
+			New(registry).Reconciled(status.Input{Memcached: mc, Report: tc.report}, statusOf(tc.reason), tc.err)
 			got := counts(t, registry)
 			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -90,11 +90,11 @@ func TestTheNumberOfSeriesDoesNotDependOnTheNumberOfMemcacheds(t *testing.T) {
 		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint(i), Generation: 1}}
 		var report apply.Report
 		for _, kind := range observe.Kinds() {
-			for _, verdict := range append(writes, apply.Unchanged, apply.Refused, apply.Contested, apply.Leaving) {
-				report = append(report, apply.Outcome{GroupKind: kind.GroupKind(), Name: mc.Name, Verdict: verdict, Drift: []drift.Drift{{}}})
+			for _, result := range append(writes, apply.Unchanged, apply.NotOwned, apply.Conflicting, apply.Terminating) {
+				report = append(report, apply.Outcome{GroupKind: kind.GroupKind(), Name: mc.Name, Result: result, Drift: []drift.Drift{{}}})
 			}
 		}
-		m.Pass(status.Input{Memcached: mc, Report: report}, statusOf(reasons[i%len(reasons)]), nil)
+		m.Reconciled(status.Input{Memcached: mc, Report: report}, statusOf(reasons[i%len(reasons)]), nil)
 		m.StatusWritten(nil)
 	}
 	if after := len(counts(t, registry)); before != after {

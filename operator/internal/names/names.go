@@ -7,9 +7,9 @@ const (
 	// FieldOwner owns, in server-side apply, the fields that the operator sets.
 	FieldOwner = "memcached-operator"
 
-	// HoldOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else. It is
+	// PauseOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else. It is
 	// the only mark of that.
-	HoldOwner = "memcached-operator-pause"
+	PauseOwner = "memcached-operator-pause"
 
 	// LeaderElectionID is the name of the Lease by which one operator of several leads.
 	LeaderElectionID = "memcached-operator.cache.example.com"

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// containerTrouble reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
-func containerTrouble(pod *corev1.Pod, status *corev1.ContainerStatus) string {
+// containerProblem reads the kubelet's reasons (pkg/kubelet/images and pkg/kubelet/container of Kubernetes).
+func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	if status.Ready {
 		return ""
 	}

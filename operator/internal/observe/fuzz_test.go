@@ -22,11 +22,11 @@ func FuzzATrimmedPodTellsTheSame(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, got := nodesOf([]corev1.Pod{pod}), nodesOf([]corev1.Pod{*trimmed.(*corev1.Pod)})
+		want, got := podsOf([]corev1.Pod{pod}), podsOf([]corev1.Pod{*trimmed.(*corev1.Pod)})
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("nodes (-whole +trimmed):\n%s", diff)
+			t.Errorf("pods (-whole +trimmed):\n%s", diff)
 		}
-		if NodeChanged(&pod, trimmed.(*corev1.Pod)) {
+		if PodChanged(&pod, trimmed.(*corev1.Pod)) {
 			t.Error("a Pod that did not change is said to have")
 		}
 	})

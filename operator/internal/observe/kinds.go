@@ -55,8 +55,8 @@ func Selector() labels.Selector {
 
 // IsCached tells whether the cache holds objects of a kind that have these labels.
 func IsCached(kind schema.GroupKind, set labels.Set) bool {
-	_, isChild := find(kind)
-	return !isChild || Selector().Matches(set)
+	_, isManaged := find(kind)
+	return !isManaged || Selector().Matches(set)
 }
 
 // New returns an empty object of a kind of child.

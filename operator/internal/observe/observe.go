@@ -22,10 +22,10 @@ import (
 type Snapshot struct {
 	// Children are the objects with the Memcached's name and our labels, by kind, and a Deployment without them where
 	// there are nodes; what is not there is not in it. They come from the cache: read them, don't change them.
-	Children map[schema.GroupKind]client.Object
+	Objects map[schema.GroupKind]client.Object
 
 	// Nodes are the memcached Pods that are not being deleted, sorted by name.
-	Nodes []Node
+	Pods []Pod
 
 	// Oldest is when the oldest memcached Pod was made that has not ended, those that are being deleted among them; zero
 	// where there is none.
@@ -42,7 +42,7 @@ type Snapshot struct {
 
 // Deployment returns the Deployment, or nil where there is none.
 func (s Snapshot) Deployment() *appsv1.Deployment {
-	deployment, _ := s.Children[DeploymentKind.GroupKind()].(*appsv1.Deployment)
+	deployment, _ := s.Objects[DeploymentKind.GroupKind()].(*appsv1.Deployment)
 	return deployment
 }
 
@@ -59,10 +59,10 @@ func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
 		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to make Pods that are not seen yet.
-		ServicePorts: servicePorts(s.Children[serviceKind.GroupKind()]),
+		ServicePorts: servicePorts(s.Objects[serviceKind.GroupKind()]),
 	}
-	for _, node := range s.Nodes {
-		current.Pods = append(current.Pods, node.Ports)
+	for _, pod := range s.Pods {
+		current.Pods = append(current.Pods, pod.Ports)
 	}
 	return current
 }
@@ -80,7 +80,7 @@ type Collector struct {
 
 // Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
-	children, err := collectChildren(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
+	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -90,18 +90,18 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	}
 	c.Secrets.follow(mc)
 	snapshot := Snapshot{
-		Children: children, Nodes: nodesOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
+		Objects: objects, Pods: podsOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
 		Progressed: progressed(pods),
 		TLS:        c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}
 	if !needsLiveDeployment(mc, snapshot) {
 		return snapshot, nil
 	}
-	live, err := collectChildren(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))
+	live, err := collectObjects(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))
 	if err != nil {
 		return Snapshot{}, err
 	}
-	maps.Copy(snapshot.Children, live)
+	maps.Copy(snapshot.Objects, live)
 	return snapshot, nil
 }
 
@@ -110,13 +110,13 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 // recorded there.
 func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
 	deployment := snapshot.Deployment()
-	return deployment == nil && len(snapshot.Nodes) > 0 || !plan.IsRecorded(mc, deployment)
+	return deployment == nil && len(snapshot.Pods) > 0 || !plan.IsRecorded(mc, deployment)
 }
 
-func collectChildren(
+func collectObjects(
 	ctx context.Context, reader client.Reader, key client.ObjectKey, kinds []Kind,
 ) (map[schema.GroupKind]client.Object, error) {
-	children := map[schema.GroupKind]client.Object{}
+	objects := map[schema.GroupKind]client.Object{}
 	for _, kind := range kinds {
 		child := kind.New()
 		switch err := reader.Get(ctx, key, child); {
@@ -124,10 +124,10 @@ func collectChildren(
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
 		default:
-			children[kind.GroupKind()] = child
+			objects[kind.GroupKind()] = child
 		}
 	}
-	return children, nil
+	return objects, nil
 }
 
 func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {

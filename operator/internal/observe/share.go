@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TrimChild drops what nobody reads of a child before it is cached, and lets Deployments share what most have in
+// TrimObject drops what nobody reads of a child before it is cached, and lets Deployments share what most have in
 // common: the amounts of two containers are more than a quarter of what a Deployment takes. Of managed fields, the hold
 // of a Deployment stays.
-func TrimChild(object any) (any, error) {
+func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry
 	switch child := object.(type) {
 	case *appsv1.Deployment:
-		managed = onlyHold(child.ManagedFields)
+		managed = onlyPause(child.ManagedFields)
 		shareResources(child.Spec.Template.Spec.InitContainers)
 		shareResources(child.Spec.Template.Spec.Containers)
 	case *policyv1.PodDisruptionBudget:

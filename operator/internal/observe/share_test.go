@@ -66,7 +66,7 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 		arbitrary.Filler(data).Fill(deployment)
 		want := deployment.DeepCopy()
 		want.ManagedFields = nil
-		got, err := TrimChild(deployment)
+		got, err := TrimObject(deployment)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestTrimmedChildren(t *testing.T) {
 		Status:     policyv1.PodDisruptionBudgetStatus{DesiredHealthy: 2},
 	}
 	gone := cache.DeletedFinalStateUnknown{Key: "ns/cache"}
-	hold := metav1.ManagedFieldsEntry{Manager: names.HoldOwner, Operation: metav1.ManagedFieldsOperationApply}
+	hold := metav1.ManagedFieldsEntry{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply}
 	full := hold
 	full.APIVersion, full.Time, full.FieldsV1 = "apps/v1", new(metav1.Now()), metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)
 	managed := []metav1.ManagedFieldsEntry{{Manager: "tool", Operation: metav1.ManagedFieldsOperationApply}, full}
@@ -101,7 +101,7 @@ func TestTrimmedChildren(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got, err := TrimChild(tc.child)
+			got, err := TrimObject(tc.child)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,31 +13,31 @@ const (
 // as the fight has lasted: what is over soon is put right soon, and what goes on for ever costs little.
 type Limit int
 
-// Fight is what is remembered of writes that somebody else undid. Its zero value has had none.
-type Fight struct {
-	writes      int
+// Writes is what is remembered of writes that somebody else undid. Its zero value has had none.
+type Writes struct {
+	count       int
 	first, last time.Time
 }
 
 // After returns the fight after one more write.
-func (f Fight) After(now time.Time) Fight {
-	if f.IsOver(now) {
-		f = Fight{first: now}
+func (w Writes) After(now time.Time) Writes {
+	if w.IsOver(now) {
+		w = Writes{first: now}
 	}
-	return Fight{writes: f.writes + 1, first: f.first, last: now}
+	return Writes{count: w.count + 1, first: w.first, last: now}
 }
 
 // IsOver tells whether there was no write for so long that the next one begins another fight. That is longer than any
 // pause, so that a write at the end of one is still of the same fight.
-func (f Fight) IsOver(now time.Time) bool {
-	return f.writes == 0 || now.Sub(f.last) >= 2*Longest
+func (w Writes) IsOver(now time.Time) bool {
+	return w.count == 0 || now.Sub(w.last) >= 2*Longest
 }
 
 // Wait returns how long to wait with the next write; 0 means that it may be now.
-func (l Limit) Wait(f Fight, now time.Time) time.Duration {
-	if f.writes < int(l) {
+func (l Limit) Wait(w Writes, now time.Time) time.Duration {
+	if w.count < int(l) {
 		return 0
 	}
-	pause := min(max(3*f.last.Sub(f.first), Shortest), Longest)
-	return max(f.last.Add(pause).Sub(now), 0)
+	pause := min(max(3*w.last.Sub(w.first), Shortest), Longest)
+	return max(w.last.Add(pause).Sub(now), 0)
 }

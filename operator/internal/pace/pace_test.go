@@ -10,7 +10,7 @@ import (
 // writesAt lets somebody undo each write at once, or after a time, and returns when there are writes.
 func writesAt(limit Limit, undone, until time.Duration) []time.Duration {
 	var at []time.Duration
-	fight, begin := Fight{}, time.Unix(0, 0)
+	fight, begin := Writes{}, time.Unix(0, 0)
 	for now := begin; now.Sub(begin) < until; {
 		if wait := limit.Wait(fight, now); wait > 0 {
 			now = now.Add(wait)
@@ -54,7 +54,7 @@ func TestPausesBetweenWritesGrow(t *testing.T) {
 
 func TestAFightThatWasQuietForLongIsForgotten(t *testing.T) {
 	begin := time.Unix(0, 0)
-	fight := Fight{}.After(begin).After(begin).After(begin)
+	fight := Writes{}.After(begin).After(begin).After(begin)
 	later := begin.Add(2 * Longest)
 	if !fight.IsOver(later) || fight.IsOver(later.Add(-1)) {
 		t.Error("it is not over just when twice the longest pause has passed")

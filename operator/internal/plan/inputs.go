@@ -68,8 +68,8 @@ type Defaults struct {
 	Platform Platform
 	Unknown  error
 
-	// AwaitTurn keeps a cache with updatePolicy Automatic as it is: other caches are updated first.
-	AwaitTurn bool
+	// Queued keeps a cache with updatePolicy Automatic as it is: other caches are updated first.
+	Queued bool
 }
 
 func (d Defaults) inputs() Inputs {
@@ -142,7 +142,7 @@ func completed(before, now Record) (Record, Record) {
 
 // updates tells whether the user wants what is newer, whatever the spec makes of it.
 func updates(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
-	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.AwaitTurn
+	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.Queued
 	return automatic || before.Requested != now.Requested
 }
 
@@ -170,7 +170,7 @@ func platformProblem(defaults Defaults) error {
 }
 
 // waiting says in words what differs.
-func waiting(before, now Inputs) []string {
+func pending(before, now Inputs) []string {
 	var differences []string
 	tell := func(input, before, now string) {
 		if before != now {

@@ -157,7 +157,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 			if diff := cmp.Diff(tc.want, p.Record.Inputs); diff != "" {
 				t.Errorf("inputs (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.waits, p.Waiting); diff != "" {
+			if diff := cmp.Diff(tc.waits, p.Pending); diff != "" {
 				t.Errorf("what waits (-want +got):\n%s", diff)
 			}
 		})
@@ -178,8 +178,8 @@ func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(older.Architectures, p.Architectures); diff != "" || len(p.Waiting) > 0 {
-		t.Errorf("%v waits; architectures (-want +got):\n%s", p.Waiting, diff)
+	if diff := cmp.Diff(older.Architectures, p.Architectures); diff != "" || len(p.Pending) > 0 {
+		t.Errorf("%v waits; architectures (-want +got):\n%s", p.Pending, diff)
 	}
 }
 

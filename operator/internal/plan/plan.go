@@ -28,7 +28,7 @@ type Plan struct {
 	Suspended bool
 
 	// Hold stops a rollout that is under way.
-	Hold bool
+	Pause bool
 
 	Size        int32
 	Image       string
@@ -64,7 +64,7 @@ type Plan struct {
 	AgentMetrics bool
 
 	// Waiting is what the nodes would be made of otherwise, had the user let it in.
-	Waiting []string
+	Pending []string
 
 	Architectures          []string
 	PreferredArchitectures []cachev1.PreferredArchitecture
@@ -123,7 +123,7 @@ const DefaultProgressDeadlineSeconds = 600
 func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, error) {
 	before, now := records(mc, current.Deployment, defaults)
 	p, err := choose(mc, current, defaults, before, now)
-	p.Hold = mustHold(mc, current.Deployment)
+	p.Pause = mustPause(mc, current.Deployment)
 	if err == nil && !current.SecretsUsable {
 		p.waitForSecrets(current, orZero(before))
 	}
@@ -132,7 +132,7 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 		if p.Suspended {
 			made = *before
 		}
-		p.Waiting = waiting(leftOpen(mc.Spec, made.Inputs), leftOpen(mc.Spec, now.Inputs))
+		p.Pending = pending(leftOpen(mc.Spec, made.Inputs), leftOpen(mc.Spec, now.Inputs))
 	}
 	return p, err
 }
@@ -140,7 +140,7 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 // compute plans a cache whose Pods are made of what is recorded.
 func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record Record) (Plan, error) {
 	spec := mc.Spec
-	settings := nodeSettings(spec)
+	settings := memcachedSettings(spec)
 	p := Plan{
 		Name:      mc.Name,
 		Namespace: mc.Namespace,
@@ -191,8 +191,8 @@ func (p *Plan) waitForSecrets(current Current, before Record) {
 	}
 }
 
-// nodeSettings rounds memory down to memcached's unit; the schema's lower bound keeps it above zero.
-func nodeSettings(spec cachev1.MemcachedSpec) memcached.Settings {
+// memcachedSettings rounds memory down to memcached's unit; the schema's lower bound keeps it above zero.
+func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 	settings := memcached.Settings{
 		ItemMemory:     memcached.DefaultItemMemory,
 		Port:           names.PortNumber,

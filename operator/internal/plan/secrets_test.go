@@ -40,8 +40,8 @@ func TestOnlyThePodTemplateWaitsForASecret(t *testing.T) {
 			if p.Template != tc.want || p.Size != orDefault(tc.now.Size, 1) || p.NetworkPolicy == nil {
 				t.Errorf("template %d, want %d; size %d, NetworkPolicy %v", p.Template, tc.want, p.Size, p.NetworkPolicy)
 			}
-			if tc.want == KeepTemplate && len(p.Waiting) > 0 {
-				t.Errorf("%v waits, though the operator is the same", p.Waiting)
+			if tc.want == KeepTemplate && len(p.Pending) > 0 {
+				t.Errorf("%v waits, though the operator is the same", p.Pending)
 			}
 			if diff := cmp.Diff(before, p.Record); tc.want == KeepTemplate && diff != "" {
 				t.Errorf("the record tells of another template than the one that is kept (-want +got):\n%s", diff)
@@ -64,7 +64,7 @@ func TestAnUpdateThatIsNotAppliedIsPending(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(everythingWaits, p.Waiting); diff != "" {
+		if diff := cmp.Diff(everythingWaits, p.Pending); diff != "" {
 			t.Errorf("%s: what waits (-want +got):\n%s", name, diff)
 		}
 	}

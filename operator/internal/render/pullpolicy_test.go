@@ -71,7 +71,7 @@ func TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(p.Waiting) > 0; got != waits {
+		if got := len(p.Pending) > 0; got != waits {
 			t.Errorf("pull policy %q: the update waits: %v, want %v", policy, got, waits)
 		}
 	}

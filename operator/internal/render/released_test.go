@@ -242,8 +242,8 @@ func TestNothingIsLearnedFromWhatOthersWrote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Image != defaults.Image || len(p.Waiting) > 0 {
-			t.Errorf("%s: image %s, and %v waits", name, p.Image, p.Waiting)
+		if p.Image != defaults.Image || len(p.Pending) > 0 {
+			t.Errorf("%s: image %s, and %v waits", name, p.Image, p.Pending)
 		}
 	}
 }

@@ -48,23 +48,23 @@ var checks = []check{
 	// Make sure that memcached could use what the Secrets hold.
 	secretsAreThere, secretsAreValid,
 	// Make sure that nothing stands in the way of a child.
-	childrenAreOurs,
+	objectsAreOwned,
 	// Make sure that nobody takes back what we set.
-	nobodyContests,
+	noConflict,
 	// Make sure that the API server took what was applied.
 	applySucceeded,
 	// Make sure that no child is on its way out.
-	nothingLeaves,
+	nothingTerminates,
 	// Make sure that there is something to tell of, where nothing may be written.
-	nodesWereMade,
+	podsExist,
 	// Make sure that what we know of the Pods is not older than what we wrote.
 	deploymentIsObserved,
 	// Make sure that nothing keeps a node from coming up.
-	nodesComeUp,
+	podsStart,
 	// Make sure that every node is of the current template, and that no older one is left.
 	rolloutIsComplete,
 	// Make sure that each node answers.
-	nodesAreReady,
+	podsAreReady,
 	// Make sure that clients trust what the nodes serve.
 	certificateHolds,
 }
@@ -77,7 +77,7 @@ func judge(in Input) verdict {
 		}
 	}
 	if size := wantedSize(in); size > 0 {
-		return verdict{done, cachev1.ReasonAllPodsReady, ofNodes(size, size, "ready")}
+		return verdict{done, cachev1.ReasonAllPodsReady, ofPods(size, size, "ready")}
 	}
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: there are no nodes to wait for"}
 }
@@ -101,29 +101,29 @@ func specIsValid(in Input) (verdict, bool) {
 	return verdict{}, false
 }
 
-func childrenAreOurs(in Input) (verdict, bool) {
-	return explained(in, apply.Refused, verdict{state: stuck, reason: cachev1.ReasonOwnershipConflict})
+func objectsAreOwned(in Input) (verdict, bool) {
+	return explained(in, apply.NotOwned, verdict{state: stuck, reason: cachev1.ReasonOwnershipConflict})
 }
 
-func nobodyContests(in Input) (verdict, bool) {
+func noConflict(in Input) (verdict, bool) {
 	var fights []string
 	for _, outcome := range in.Report {
-		if outcome.Verdict == apply.Contested {
+		if outcome.Result == apply.Conflicting {
 			fights = append(fights, fmt.Sprintf("%s %q is changed each time that it is put right: %s. It is left as it is for "+
 				"a while, at most ten minutes, and then put right again. Remedy: %s", outcome.Kind, outcome.Name,
-				drift.Words(outcome.Drift), drift.Remedies(outcome.Kind, outcome.Drift)))
+				drift.Describe(outcome.Drift), drift.Fixes(outcome.Kind, outcome.Drift)))
 		}
 	}
 	message := strings.Join(fights, "; ")
 	return verdict{stuck, cachev1.ReasonFieldManagerConflict, message}, len(fights) > 0
 }
 
-func nothingLeaves(in Input) (verdict, bool) {
-	return explained(in, apply.Leaving, verdict{state: underWay, reason: cachev1.ReasonRollingOut})
+func nothingTerminates(in Input) (verdict, bool) {
+	return explained(in, apply.Terminating, verdict{state: underWay, reason: cachev1.ReasonRollingOut})
 }
 
 // explained gives a verdict the explanations of the children with an outcome, if there are any.
-func explained(in Input, outcome apply.Verdict, v verdict) (verdict, bool) {
+func explained(in Input, outcome apply.Result, v verdict) (verdict, bool) {
 	explanations := in.Report.Why(outcome)
 	v.message = strings.Join(explanations, "; ")
 	return v, len(explanations) > 0
@@ -141,7 +141,7 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
-func nodesWereMade(in Input) (verdict, bool) {
+func podsExist(in Input) (verdict, bool) {
 	if !in.Plan.Suspended || in.deployment() != nil {
 		return verdict{}, false
 	}
@@ -161,15 +161,15 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, wantedSize(in)))
 }
 
-func nodesComeUp(in Input) (verdict, bool) {
-	trouble := troubleOf(in)
-	if trouble == "" {
+func podsStart(in Input) (verdict, bool) {
+	problem := problemsOf(in)
+	if problem == "" {
 		return verdict{}, false
 	}
-	if len(in.Plan.Waiting) > 0 {
-		trouble += "; the operator has other defaults, which wait: see the condition " + cachev1.ConditionUpdatePending
+	if len(in.Plan.Pending) > 0 {
+		problem += "; the operator has other defaults, which wait: see the condition " + cachev1.ConditionUpdatePending
 	}
-	return notReady(in, "; "+trouble)
+	return notReady(in, "; "+problem)
 }
 
 func rolloutIsComplete(in Input) (verdict, bool) {
@@ -177,7 +177,7 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	switch {
 	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
-	case in.isHeld():
+	case in.isPaused():
 		return rollingOutBut(in, "it is held: set spec.suspend to false to go on")
 	case in.deployment() != nil && in.deployment().Spec.Paused:
 		return rollingOutBut(in, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
@@ -201,13 +201,13 @@ func progress(in Input) (what string, count int32) {
 	return "up to date", deployed.UpdatedReplicas
 }
 
-func nodesAreReady(in Input) (verdict, bool) {
+func podsAreReady(in Input) (verdict, bool) {
 	deployed, size := in.deployed(), wantedSize(in)
 	switch {
 	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
 	case progressDeadlineExceeded(deployed), wasReady(in):
-		return notReady(in, silence(in))
+		return notReady(in, unresponsive(in))
 	case deployed.ReadyReplicas == size:
 		return rollingOut(in, "ready for minReadySeconds", deployed.AvailableReplicas)
 	}
@@ -215,7 +215,7 @@ func nodesAreReady(in Input) (verdict, bool) {
 }
 
 func rollingOut(in Input, what string, count int32) (verdict, bool) {
-	return verdict{underWay, cachev1.ReasonRollingOut, ofNodes(count, wantedSize(in), what)}, true
+	return verdict{underWay, cachev1.ReasonRollingOut, ofPods(count, wantedSize(in), what)}, true
 }
 
 func rollingOutBut(in Input, detail string) (verdict, bool) {
@@ -227,11 +227,11 @@ func rollingOutBut(in Input, detail string) (verdict, bool) {
 
 func notReady(in Input, detail string) (verdict, bool) {
 	ready := in.deployed().ReadyReplicas
-	message := ofNodes(ready, wantedSize(in), "ready") + detail
+	message := ofPods(ready, wantedSize(in), "ready") + detail
 	return verdict{underWay, cachev1.ReasonPodsNotReady, message}, true
 }
 
-func ofNodes(count, size int32, what string) string {
+func ofPods(count, size int32, what string) string {
 	return fmt.Sprintf("%d of %d nodes %s", count, size, what)
 }
 

@@ -47,20 +47,20 @@ func TestConditions(t *testing.T) {
 		},
 		"the Deployment was just created": {
 			change: func(in *Input) {
-				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
-				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Created, Generation: 1}}
+				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Created, Generation: 1}}
 			},
 			want: cachev1.ReasonRollingOut, message: "0 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"the Deployment was just changed, and its status is of before": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 5}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Updated, Generation: 5}}
 			},
 			want: cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
 		},
 		"only metadata of the Deployment was changed": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Updated, Generation: 4}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Updated, Generation: 4}}
 			},
 			want: cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
 		},
@@ -103,7 +103,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 4
 				in.Snapshot.Deployment().Spec.Paused = true
 				in.Snapshot.Deployment().ManagedFields = []metav1.ManagedFieldsEntry{
-					{Manager: names.HoldOwner, Operation: metav1.ManagedFieldsOperationApply},
+					{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply},
 				}
 			},
 			want:    cachev1.ReasonRollingOut,
@@ -151,13 +151,13 @@ func TestConditions(t *testing.T) {
 		},
 		"somebody's Deployment is in the way": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Verdict: apply.Refused, Why: "theirs: rename it"}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.NotOwned, Why: "theirs: rename it"}}
 			},
 			want: cachev1.ReasonOwnershipConflict, message: "theirs: rename it", beside: cachev1.ConditionStalled,
 		},
 		"the API server finds a child impossible": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}}
+				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}}
 			},
 			want: cachev1.ReasonInvalidSpec, message: `Deployment.apps "cache" is invalid: spec: Required value: x`,
 			beside: cachev1.ConditionStalled,
@@ -173,11 +173,11 @@ func TestConditions(t *testing.T) {
 			want: cachev1.ReasonPodsNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
 			beside: cachev1.ConditionReconciling,
 		},
-		"Pods of a rollout have troubles, the most frequent first": {
+		"Pods of a rollout have problems, the most frequent first": {
 			change: func(in *Input) {
 				rolling(in)
 				deployed(in).ReadyReplicas = 0
-				in.Snapshot.Nodes = []observe.Node{{Trouble: "is odd"}, {Trouble: "can not"}, {Trouble: "can not"}, {Name: "good"}}
+				in.Snapshot.Pods = []observe.Pod{{Problem: "is odd"}, {Problem: "can not"}, {Problem: "can not"}, {Name: "good"}}
 			},
 			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
 			beside: cachev1.ConditionReconciling,
@@ -186,8 +186,8 @@ func TestConditions(t *testing.T) {
 			change: func(in *Input) {
 				rolling(in)
 				deployed(in).ReadyReplicas = 0
-				in.Snapshot.Nodes = []observe.Node{{Trouble: "can not"}}
-				in.Plan.Waiting = []string{"image a -> b"}
+				in.Snapshot.Pods = []observe.Pod{{Problem: "can not"}}
+				in.Plan.Pending = []string{"image a -> b"}
 				in.Memcached.Status.Conditions = nil
 			},
 			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 1 node: can not; the operator has other defaults, which " +
@@ -206,20 +206,20 @@ func TestConditions(t *testing.T) {
 		"suspended before there was a node": {
 			change: func(in *Input) {
 				in.Plan.Suspended, in.Report = true, nil
-				in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
 			},
 			want: cachev1.ReasonSuspended, message: "The nodes are not there: set spec.suspend to false to have them made",
 			beside: cachev1.ConditionStalled,
 		},
 		"the API server refused a child": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{Verdict: apply.Failed, Err: errors.New("denied\nby policy")}}
+				in.Report = apply.Report{{Result: apply.Failed, Err: errors.New("denied\nby policy")}}
 			},
 			want: cachev1.ReasonApplyFailed, message: "denied; by policy", beside: cachev1.ConditionReconciling,
 		},
 		"the API server finds one child impossible and denies another": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{Verdict: apply.Failed, Err: invalid}, {Verdict: apply.Failed, Err: errors.New("denied")}}
+				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}, {Result: apply.Failed, Err: errors.New("denied")}}
 			},
 			want: cachev1.ReasonApplyFailed, message: invalid.Error() + "; denied", beside: cachev1.ConditionReconciling,
 		},
@@ -229,8 +229,8 @@ func TestConditions(t *testing.T) {
 		},
 		"somebody takes back what is set": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Contested, Drift: []drift.Drift{{
-					Field: ".spec.replicas", Was: "3", Is: "7", Culprit: drift.Autoscaler,
+				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Result: apply.Conflicting, Drift: []drift.Drift{{
+					Field: ".spec.replicas", Was: "3", Is: "7", Kind: drift.HorizontalAutoscaler,
 					Author: &drift.Author{Manager: "kube-controller-manager", Operation: "Update", Subresource: "scale"},
 				}}}}
 			},
@@ -241,7 +241,7 @@ func TestConditions(t *testing.T) {
 				`the Memcached`,
 		},
 		"a child is on its way out": {
-			change: func(in *Input) { in.Report = apply.Report{{Verdict: apply.Leaving, Why: "is being deleted"}} },
+			change: func(in *Input) { in.Report = apply.Report{{Result: apply.Terminating, Why: "is being deleted"}} },
 			want:   cachev1.ReasonRollingOut, message: "is being deleted", beside: cachev1.ConditionReconciling,
 		},
 		"the Deployment is paused": {
@@ -257,7 +257,7 @@ func TestConditions(t *testing.T) {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
-				in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Silent: true}
+				in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Unresponsive: true}
 			},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
 			beside: cachev1.ConditionReconciling,
@@ -265,7 +265,7 @@ func TestConditions(t *testing.T) {
 		"a foreign Deployment of that name has nodes": {
 			change: func(in *Input) {
 				in.Snapshot.Deployment().OwnerReferences = nil
-				in.Report = apply.Report{{Verdict: apply.Refused, Why: "theirs"}}
+				in.Report = apply.Report{{Result: apply.NotOwned, Why: "theirs"}}
 			},
 			want: cachev1.ReasonOwnershipConflict, message: "theirs", beside: cachev1.ConditionStalled,
 		},

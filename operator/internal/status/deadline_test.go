@@ -24,7 +24,7 @@ func unschedulable() Input {
 	in.Snapshot.Deployment().Spec.ProgressDeadlineSeconds = new(int32(deadline.Seconds()))
 	status := &in.Snapshot.Deployment().Status
 	status.ReadyReplicas, status.AvailableReplicas = 2, 2
-	in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Trouble: "can not be scheduled: no room"}
+	in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Problem: "can not be scheduled: no room"}
 	return in
 }
 
@@ -70,12 +70,12 @@ func TestACacheWithoutProgressIsStalledAfterTheDeadline(t *testing.T) {
 		"a Pod can't be scheduled, a bit sooner": {waited: deadline - time.Second, want: isReconciling},
 		"a Pod does not answer": {
 			waited: deadline, want: isStalled,
-			change: func(in *Input) { in.Snapshot.Nodes[0] = observe.Node{Name: "cache-a", Silent: true} },
+			change: func(in *Input) { in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Unresponsive: true} },
 		},
 		"the quota is full": {
 			waited: deadline, want: isStalled,
 			change: func(in *Input) {
-				in.Snapshot.Nodes = in.Snapshot.Nodes[1:]
+				in.Snapshot.Pods = in.Snapshot.Pods[1:]
 				status := &in.Snapshot.Deployment().Status
 				status.Replicas, status.UpdatedReplicas = 2, 2
 				status.Conditions = append(status.Conditions, appsv1.DeploymentCondition{
@@ -90,7 +90,7 @@ func TestACacheWithoutProgressIsStalledAfterTheDeadline(t *testing.T) {
 		"there is no Deployment": {
 			waited: deadline, want: isStalled,
 			change: func(in *Input) {
-				in.Snapshot.Children, in.Plan.Rollout.ProgressDeadlineSeconds = nil, int32(deadline.Seconds())
+				in.Snapshot.Objects, in.Plan.Rollout.ProgressDeadlineSeconds = nil, int32(deadline.Seconds())
 			},
 		},
 		"another Pod has become ready meanwhile": {
@@ -191,7 +191,7 @@ func TestALongRolloutThatGoesOnIsNeverStalled(t *testing.T) {
 			in.Snapshot.Progressed = in.Now
 			status := &in.Snapshot.Deployment().Status
 			status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = 100, 100, pods, pods
-			in.Snapshot.Nodes = []observe.Node{{Name: fmt.Sprint("cache-", pods), Trouble: "can not be scheduled: no room yet"}}
+			in.Snapshot.Pods = []observe.Pod{{Name: fmt.Sprint("cache-", pods), Problem: "can not be scheduled: no room yet"}}
 			in = after(in, 9*time.Minute)
 			if got := reasonAndType(Evaluate(in)); got != isReconciling && got != isRollingOut {
 				t.Fatalf("%s: with %d of 100 Pods ready it is %s", reason, pods, got)

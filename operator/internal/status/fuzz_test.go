@@ -43,11 +43,11 @@ func anyPass(filler *randfill.Filler) Input {
 	live := &appsv1.Deployment{}
 	filler.Fill(live)
 	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{UID: "uid-1", Controller: new(true)})
-	filler.Fill(&in.Snapshot.Nodes)
-	filler.Fill(&in.Machines)
+	filler.Fill(&in.Snapshot.Pods)
+	filler.Fill(&in.Nodes)
 	in.Now = time.Unix(1_700_000_000, 0)
 	filler.Fill(&in.Snapshot.Progressed)
-	in.Snapshot.Children = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
+	in.Snapshot.Objects = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
 	in.Plan, in.Err = plan.Compute(in.Memcached, in.Snapshot.Current(), defaults)
 	var broken bool
 	if filler.Fill(&broken); broken {
@@ -71,9 +71,9 @@ func unique(conditions []metav1.Condition) []metav1.Condition {
 }
 
 func anyReport(filler *randfill.Filler) apply.Report {
-	verdicts := []apply.Verdict{
-		apply.Unchanged, apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Refused, apply.Contested,
-		apply.Leaving, apply.Held, apply.Failed,
+	verdicts := []apply.Result{
+		apply.Unchanged, apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.NotOwned, apply.Conflicting,
+		apply.Terminating, apply.Paused, apply.Failed,
 	}
 	var chosen []uint8
 	filler.Fill(&chosen)
@@ -83,7 +83,7 @@ func anyReport(filler *randfill.Filler) apply.Report {
 		filler.Fill(&outcome.Why)
 		filler.Fill(&outcome.Drift)
 		filler.Fill(&outcome.Generation)
-		if outcome.Verdict = verdicts[int(choice)%len(verdicts)]; outcome.Verdict == apply.Failed {
+		if outcome.Result = verdicts[int(choice)%len(verdicts)]; outcome.Result == apply.Failed {
 			outcome.Err = errors.New(outcome.Why)
 		}
 		report = append(report, outcome)

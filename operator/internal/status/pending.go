@@ -27,14 +27,14 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	case planned && !deployment.IsMade() && before != nil:
 		pending = *before // What is planned was not applied.
 		pending.ObservedGeneration = status.ObservedGeneration
-	case len(in.Plan.Waiting) > 0:
+	case len(in.Plan.Pending) > 0:
 		pending.Status = metav1.ConditionTrue
 		var until string
 		pending.Reason, until = awaited(in.Memcached.Spec)
 		if in.Plan.Template == plan.KeepTemplate {
 			until = "It waits until the Secret can be used that the condition " + cachev1.ConditionReady + " names"
 		}
-		pending.Message = Shorten(strings.Join(in.Plan.Waiting, "; ")+". "+until, longestMessage)
+		pending.Message = Shorten(strings.Join(in.Plan.Pending, "; ")+". "+until, longestMessage)
 	case in.Updating && !meta.IsStatusConditionTrue(status.Conditions, cachev1.ConditionReady):
 		pending.Reason = cachev1.ReasonUpdateInProgress
 		pending.Message = "The update is applied; the Pods are being replaced"

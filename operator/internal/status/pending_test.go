@@ -14,14 +14,14 @@ import (
 
 func TestAnUpdateIsPendingUntilTheDeploymentHasIt(t *testing.T) {
 	in := rolledOut()
-	in.Plan.Waiting = []string{"image memcached:1 -> memcached:2"}
+	in.Plan.Pending = []string{"image memcached:1 -> memcached:2"}
 	in.Memcached.Status = Evaluate(in)
-	in.Plan.Waiting = nil
-	in.Report[0].Verdict, in.Report[0].Err = apply.Failed, errors.New("refused")
+	in.Plan.Pending = nil
+	in.Report[0].Result, in.Report[0].Err = apply.Failed, errors.New("refused")
 	if !meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("nothing is pending, though the Deployment was not written")
 	}
-	in.Report[0].Verdict, in.Report[0].Err = apply.Updated, nil
+	in.Report[0].Result, in.Report[0].Err = apply.Updated, nil
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("it is still pending, though the Deployment was written")
 	}
@@ -29,7 +29,7 @@ func TestAnUpdateIsPendingUntilTheDeploymentHasIt(t *testing.T) {
 
 func TestAPendingUpdateThatWaitsForASecretSaysSo(t *testing.T) {
 	in := rolledOut()
-	in.Plan.Waiting, in.Plan.Template = []string{"image memcached:1 -> memcached:2"}, plan.KeepTemplate
+	in.Plan.Pending, in.Plan.Template = []string{"image memcached:1 -> memcached:2"}, plan.KeepTemplate
 	pending := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending)
 	if !strings.HasSuffix(pending.Message, "It waits until the Secret can be used that the condition Ready names") {
 		t.Errorf("message %q", pending.Message)

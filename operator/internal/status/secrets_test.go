@@ -37,7 +37,7 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 			s.Auth = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled, `spec.auth.secretName "users": users, line 1: no colon` + keep},
 		"one is malformed, and there are no nodes yet": {func(s *observe.Snapshot) {
-			s.Auth, s.Children = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
+			s.Auth, s.Objects = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
 			`spec.auth.secretName "users": users, line 1: no colon. No Pod is created before`},
 		"one can't be read": {func(s *observe.Snapshot) {
@@ -147,11 +147,11 @@ func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
 func TestTheEndpointStaysWhereTheSpecIsInvalidAndThereIsNoPod(t *testing.T) {
 	in := rolledOut()
 	in.Memcached.Status.Endpoint, in.Plan.Endpoint = "cache.team.svc:11211", "cache.team.svc:11212"
-	in.Err, in.Snapshot.Nodes = &plan.InvalidSpec{}, nil
+	in.Err, in.Snapshot.Pods = &plan.InvalidSpec{}, nil
 	if got := Evaluate(in).Endpoint; got != in.Memcached.Status.Endpoint {
 		t.Errorf("without a Pod, the endpoint is %s", got)
 	}
-	in.Snapshot.Nodes = []observe.Node{{Name: "cache-1"}}
+	in.Snapshot.Pods = []observe.Pod{{Name: "cache-1"}}
 	if got := Evaluate(in).Endpoint; got != in.Plan.Endpoint {
 		t.Errorf("with a Pod that listens there, the endpoint is %s", got)
 	}

@@ -29,7 +29,7 @@ type Input struct {
 	Report    apply.Report
 
 	// Machines are asked for only while nodes are unplaced, and not every operator may.
-	Machines observe.Machines
+	Nodes observe.Nodes
 
 	// Now is the time by which deadlines pass.
 	Now time.Time
@@ -51,12 +51,12 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
 	// Where a spec is invalid and there is no Pod, nothing tells what the next one listens on.
-	if in.Plan.Name != "" && (status.Endpoint == "" || in.Err == nil || len(in.Snapshot.Nodes) > 0) {
+	if in.Plan.Name != "" && (status.Endpoint == "" || in.Err == nil || len(in.Snapshot.Pods) > 0) {
 		status.Endpoint = in.Plan.Endpoint
 	}
 	setTemplate(&status, in)
-	if in.Snapshot.Children != nil {
-		countNodes(&status, in)
+	if in.Snapshot.Objects != nil {
+		countPods(&status, in)
 		status.TLS = tlsStatus(in)
 		setFormer(&status, in, formerClientCAs, in.Snapshot.TLS)
 		setFormer(&status, in, formerUsers, in.Snapshot.Auth)
@@ -92,12 +92,12 @@ func setTemplate(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// countNodes tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
-func countNodes(status *cachev1.MemcachedStatus, in Input) {
+// countPods tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
+func countPods(status *cachev1.MemcachedStatus, in Input) {
 	status.Nodes = nil
 	if in.deployment() != nil {
-		for _, node := range in.Snapshot.Nodes {
-			status.Nodes = append(status.Nodes, node.Name)
+		for _, pod := range in.Snapshot.Pods {
+			status.Nodes = append(status.Nodes, pod.Name)
 		}
 	}
 	deployed := in.deployed()
@@ -108,7 +108,7 @@ func countNodes(status *cachev1.MemcachedStatus, in Input) {
 // deployment is our own Deployment, or nil.
 func (in Input) deployment() *appsv1.Deployment {
 	deployment := in.Snapshot.Deployment()
-	ours := in.Report.IsOurs(observe.DeploymentKind.GroupKind())
+	ours := in.Report.IsOwned(observe.DeploymentKind.GroupKind())
 	if deployment == nil || !ours && !metav1.IsControlledBy(deployment, in.Memcached) {
 		return nil
 	}
@@ -123,10 +123,10 @@ func (in Input) deployed() appsv1.DeploymentStatus {
 	return appsv1.DeploymentStatus{}
 }
 
-// isHeld tells whether our Deployment's rollout was stopped, because the Memcached was suspended.
-func (in Input) isHeld() bool {
+// isPaused tells whether our Deployment's rollout was stopped, because the Memcached was suspended.
+func (in Input) isPaused() bool {
 	deployment := in.deployment()
-	return deployment != nil && deployment.Spec.Paused && observe.Held(deployment)
+	return deployment != nil && deployment.Spec.Paused && observe.IsPaused(deployment)
 }
 
 // setSuspended says that nothing is written, once a rollout that was under way is held (plan.Hold): before that, the
@@ -136,7 +136,7 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	case !in.Memcached.Spec.Suspend:
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionSuspended)
 		return
-	case in.Plan.Name == "", in.Plan.Hold && !in.Report.Has(apply.Held):
+	case in.Plan.Name == "", in.Plan.Pause && !in.Report.Has(apply.Paused):
 		return
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

@@ -41,10 +41,10 @@ func rolledOut() Input {
 		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1", Generation: 7}},
 		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
 		Snapshot: observe.Snapshot{
-			Children: map[schema.GroupKind]client.Object{deploymentKind: deployment},
-			Nodes:    []observe.Node{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
+			Objects: map[schema.GroupKind]client.Object{deploymentKind: deployment},
+			Pods:   []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
 		},
-		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Verdict: apply.Unchanged}},
+		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Result: apply.Unchanged}},
 	}
 }
 
@@ -128,7 +128,7 @@ func TestDiffers(t *testing.T) {
 
 func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	in := rolledOut()
-	in.Plan.Waiting = []string{"image memcached:1 -> memcached:2", "template revision 1 -> 2"}
+	in.Plan.Pending = []string{"image memcached:1 -> memcached:2", "template revision 1 -> 2"}
 	in.Memcached.Status = Evaluate(in)
 	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
 	want := &metav1.Condition{
@@ -145,7 +145,7 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	}
 
 	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
-	in.Plan.Waiting = nil
+	in.Plan.Pending = nil
 	if !meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition is not True any more although nothing tells that nothing waits")
 	}
@@ -153,8 +153,8 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition is not False although nothing waits")
 	}
-	in.Plan.Waiting = []string{"x"}
-	in.Snapshot.Deployment().OwnerReferences, in.Report[0].Verdict = nil, apply.Refused
+	in.Plan.Pending = []string{"x"}
+	in.Snapshot.Deployment().OwnerReferences, in.Report[0].Result = nil, apply.NotOwned
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition tells of somebody else's Deployment")
 	}
@@ -162,12 +162,12 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 
 // TestADeploymentThatIsTakenBackIsOurs: it had lost its owner reference when it was read, and its nodes serve on.
 func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
-	for verdict, ours := range map[apply.Verdict]bool{
-		apply.Updated: true, apply.Adopted: true, apply.Contested: true,
-		apply.Refused: false, apply.Leaving: false, apply.Failed: false,
+	for verdict, ours := range map[apply.Result]bool{
+		apply.Updated: true, apply.Adopted: true, apply.Conflicting: true,
+		apply.NotOwned: false, apply.Terminating: false, apply.Failed: false,
 	} {
 		in := rolledOut()
-		in.Snapshot.Deployment().OwnerReferences, in.Report[0].Verdict = nil, verdict
+		in.Snapshot.Deployment().OwnerReferences, in.Report[0].Result = nil, verdict
 		if got := Evaluate(in); len(got.Nodes) > 0 != ours || got.ReadyReplicas > 0 != ours {
 			t.Errorf("%s: nodes %v, %d ready", verdict, got.Nodes, got.ReadyReplicas)
 		}
@@ -176,7 +176,7 @@ func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
 
 func TestUpdatePendingIsFalseFromTheFirstStatusOn(t *testing.T) {
 	in := rolledOut()
-	in.Snapshot = observe.Snapshot{Children: map[schema.GroupKind]client.Object{}}
+	in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
 	in.Memcached.Status = Evaluate(in)
 	want := &metav1.Condition{
 		Type: "UpdatePending", Status: "False", Reason: "NoUpdatePending", ObservedGeneration: 7, Message: "No update is pending",
@@ -210,9 +210,9 @@ func TestSuspendedIsSaidOnceARolloutIsHeld(t *testing.T) {
 		want   bool
 	}{
 		"there was nothing to hold": {func(*Input) {}, true},
-		"it is held":                {func(in *Input) { in.Plan.Hold, in.Report[0].Verdict = true, apply.Held }, true},
+		"it is held":                {func(in *Input) { in.Plan.Pause, in.Report[0].Result = true, apply.Paused }, true},
 		"it could not be held": {func(in *Input) {
-			in.Plan.Hold, in.Report[0].Verdict, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
+			in.Plan.Pause, in.Report[0].Result, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
 		}, false},
 		"it is not known what there is": {func(in *Input) { in.Plan, in.Err = plan.Plan{}, errors.New("no answer") }, false},
 	}

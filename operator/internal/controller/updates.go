@@ -52,7 +52,7 @@ type turn struct {
 
 // waves gives the caches with updatePolicy Automatic their turns after an upgrade of the operator: at most a number of
 // them are updated at a time, those that are Ready first, by namespace and name.
-type waves struct {
+type updateQueue struct {
 	most int
 
 	// changed tells that another cache may have its turn. It holds at most one event: whoever takes it looks at all.
@@ -62,15 +62,15 @@ type waves struct {
 	turns map[types.NamespacedName]*turn
 }
 
-func newWaves(most int) *waves {
-	return &waves{
+func newUpdateQueue(most int) *updateQueue {
+	return &updateQueue{
 		most: most, changed: make(chan event.GenericEvent, 1), turns: map[types.NamespacedName]*turn{},
 	}
 }
 
 // news keeps track of the caches that take turns. It passes every event. The workers start after it has seen all
 // Memcacheds that exist.
-func (w *waves) news() predicate.Predicate {
+func (w *updateQueue) news() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return w.follow(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return w.follow(e.ObjectNew) },
@@ -83,7 +83,7 @@ func (w *waves) news() predicate.Predicate {
 	}
 }
 
-func (w *waves) follow(object client.Object) bool {
+func (w *updateQueue) follow(object client.Object) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	mc, key := object.(*cachev1.Memcached), client.ObjectKeyFromObject(object)
@@ -98,7 +98,7 @@ func (w *waves) follow(object client.Object) bool {
 }
 
 // drop ends the turn of a cache that was deleted, suspended, or takes no turns any more.
-func (w *waves) drop(key types.NamespacedName) {
+func (w *updateQueue) drop(key types.NamespacedName) {
 	if _, known := w.turns[key]; known {
 		delete(w.turns, key)
 		w.wake()
@@ -106,7 +106,7 @@ func (w *waves) drop(key types.NamespacedName) {
 }
 
 // startAnew waits until each cache was reconciled, because the defaults of the operator changed.
-func (w *waves) startAnew() {
+func (w *updateQueue) startAnew() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, turn := range w.turns {
@@ -117,21 +117,21 @@ func (w *waves) startAnew() {
 }
 
 // enter returns the turn of a cache, which may be updated while it is updating. The plan is the one without the update.
-func (w *waves) enter(pass status.Input) turn {
+func (w *updateQueue) enter(in status.Input) turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := client.ObjectKeyFromObject(pass.Memcached)
+	key := client.ObjectKeyFromObject(in.Memcached)
 	its := w.turns[key]
-	if its == nil || its.uid != pass.Memcached.UID {
+	if its == nil || its.uid != in.Memcached.UID {
 		return turn{}
 	}
 	before := its.phase
 	switch {
 	case before == updating:
-	case wasUpdating(pass, before):
+	case wasUpdating(in, before):
 		its.phase, its.unready = updating, false
-	case len(pass.Plan.Waiting) > 0 && pass.Err == nil && pass.Snapshot.Usable():
-		its.phase, its.unready = queued, !status.IsReady(pass)
+	case len(in.Plan.Pending) > 0 && in.Err == nil && in.Snapshot.Usable():
+		its.phase, its.unready = queued, !status.IsReady(in)
 		if slices.Contains(w.next(), key) {
 			its.phase = updating
 		}
@@ -146,21 +146,21 @@ func (w *waves) enter(pass status.Input) turn {
 
 // wasUpdating tells whether an operator before this one has begun to update a cache. It may have ended before it could
 // write so into the status, which then still tells that the update is pending.
-func wasUpdating(pass status.Input, known phase) bool {
-	pending := meta.FindStatusCondition(pass.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
-	if pending == nil || status.IsReady(pass) {
+func wasUpdating(in status.Input, known phase) bool {
+	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
+	if pending == nil || status.IsReady(in) {
 		return false
 	}
 	return pending.Reason == cachev1.ReasonUpdateInProgress ||
-		known == unseen && pending.Status == metav1.ConditionTrue && len(pass.Plan.Waiting) == 0 && pass.Err == nil
+		known == unseen && pending.Status == metav1.ConditionTrue && len(in.Plan.Pending) == 0 && in.Err == nil
 }
 
 // settle ends the turn of a cache that is Ready now, and lets no other one have its turn if the update failed.
-func (w *waves) settle(pass status.Input, now cachev1.MemcachedStatus) {
+func (w *updateQueue) settle(in status.Input, now cachev1.MemcachedStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	turn := w.turns[client.ObjectKeyFromObject(pass.Memcached)]
-	if turn == nil || turn.uid != pass.Memcached.UID || turn.phase != updating {
+	turn := w.turns[client.ObjectKeyFromObject(in.Memcached)]
+	if turn == nil || turn.uid != in.Memcached.UID || turn.phase != updating {
 		return
 	}
 	before := *turn
@@ -181,7 +181,7 @@ func updateFailed(now cachev1.MemcachedStatus) bool {
 }
 
 // next are the queued caches whose turn it is: none before every cache was reconciled, and none while an update failed.
-func (w *waves) next() []types.NamespacedName {
+func (w *updateQueue) next() []types.NamespacedName {
 	free := w.most
 	var line []types.NamespacedName
 	for key, turn := range w.turns {
@@ -214,7 +214,7 @@ func (t *turn) rank() int {
 }
 
 // wake has the caches reconciled whose turn it is, if any.
-func (w *waves) wake() {
+func (w *updateQueue) wake() {
 	select {
 	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
 	default: // One is waiting already.
@@ -222,7 +222,7 @@ func (w *waves) wake() {
 }
 
 // due has the caches reconciled whose turn it is.
-func (w *waves) due(context.Context, client.Object) []reconcile.Request {
+func (w *updateQueue) due(context.Context, client.Object) []reconcile.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var requests []reconcile.Request
@@ -233,7 +233,7 @@ func (w *waves) due(context.Context, client.Object) []reconcile.Request {
 }
 
 // counts are those of the metrics.
-func (w *waves) counts() metrics.Updates {
+func (w *updateQueue) counts() metrics.Updates {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var counts metrics.Updates

@@ -13,29 +13,29 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// troubleOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
+// problemsOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
 // to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
-func troubleOf(in Input) string {
+func problemsOf(in Input) string {
 	if refusal := refusal(in.deployed()); refusal != "" {
 		return "nodes can not be created: " + observe.OneLine(refusal) + whichToSet(refusal)
 	}
-	lacks := LacksMachines(in)
+	lacks := LacksNodes(in)
 	counts := map[string]int{}
-	for _, node := range in.Snapshot.Nodes {
+	for _, pod := range in.Snapshot.Pods {
 		switch {
-		case node.Unplaced && lacks:
+		case pod.Unschedulable && lacks:
 			counts[observe.CanNotBeScheduled+lack(in)]++
-		case node.Trouble != "":
-			counts[node.Trouble]++
+		case pod.Problem != "":
+			counts[pod.Problem]++
 		}
 	}
-	troubles := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+	problems := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
-	for i, trouble := range troubles {
-		troubles[i] = countedNodes(counts[trouble]) + ": " + trouble
+	for i, problem := range problems {
+		problems[i] = countedPods(counts[problem]) + ": " + problem
 	}
-	return strings.Join(troubles, "; ")
+	return strings.Join(problems, "; ")
 }
 
 // refusal says why Pods, or the ReplicaSet that would make them, can't be created.
@@ -51,18 +51,18 @@ func refusal(deployed appsv1.DeploymentStatus) string {
 	return ""
 }
 
-func countedNodes(count int) string {
+func countedPods(count int) string {
 	if count == 1 {
 		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes", count)
 }
 
-// silence counts the nodes that run and do not answer their probe.
-func silence(in Input) string {
+// unresponsive counts the nodes that run and do not answer their probe.
+func unresponsive(in Input) string {
 	silent := 0
-	for _, node := range in.Snapshot.Nodes {
-		if node.Silent {
+	for _, pod := range in.Snapshot.Pods {
+		if pod.Unresponsive {
 			silent++
 		}
 	}
@@ -70,5 +70,5 @@ func silence(in Input) string {
 		return ""
 	}
 	return fmt.Sprintf("; %s: memcached runs and does not answer on port %d",
-		countedNodes(silent), in.Plan.ClientPorts()[0].Number)
+		countedPods(silent), in.Plan.ClientPorts()[0].Number)
 }

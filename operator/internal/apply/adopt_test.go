@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	hashIsOurs   = `{"f:metadata":{"f:annotations":{"f:cache.example.com/applied-hash":{}}}}`
-	hashIsTheirs = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
+	ownHash   = `{"f:metadata":{"f:annotations":{"f:cache.example.com/applied-hash":{}}}}`
+	otherHash = `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 )
 
 // server answers for an API server that has one Deployment and one Memcached.
@@ -49,7 +49,7 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 	}
 	consents := func(to string) func(*appsv1.Deployment) {
 		return func(d *appsv1.Deployment) {
-			managedBy("theirs", applied, hashIsTheirs)(d)
+			managedBy("theirs", applied, otherHash)(d)
 			d.Annotations = map[string]string{cachev1.AnnotationAdoptBy: to}
 		}
 	}
@@ -70,38 +70,38 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 	tests := map[string]struct {
 		there   func(*appsv1.Deployment)
 		deleted bool // the Memcached, since it was read
-		verdict Verdict
+		result  Result
 		why     string
 	}{
 		"our field manager's, as after an orphaning delete": {
-			there: managedBy(names.FieldOwner, applied, hashIsOurs), verdict: Updated,
+			there: managedBy(names.FieldOwner, applied, ownHash), result: Updated,
 		},
 		"our field manager's, and the reference to us is no controller's": {
-			there: ownedBy(us, managedBy(names.FieldOwner, applied, hashIsOurs)), verdict: Updated,
+			there: ownedBy(us, managedBy(names.FieldOwner, applied, ownHash)), result: Updated,
 		},
 		"our field manager's, while the Memcached is being deleted": {
-			there: managedBy(names.FieldOwner, applied, hashIsOurs), deleted: true, verdict: Leaving,
+			there: managedBy(names.FieldOwner, applied, ownHash), deleted: true, result: Terminating,
 			why: `Deployment "cache" was changed or replaced just now`,
 		},
 		"our field manager's, and somebody else's meanwhile": {
-			there:   ownedBy(thing, managedBy(names.FieldOwner, applied, hashIsOurs)),
-			verdict: Refused, why: belongs,
+			there:  ownedBy(thing, managedBy(names.FieldOwner, applied, ownHash)),
+			result: NotOwned, why: belongs,
 		},
 		"nobody's, with a hash that our field manager does not own": {
-			there: managedBy(names.FieldOwner, applied, hashIsTheirs), verdict: Refused,
+			there: managedBy(names.FieldOwner, applied, otherHash), result: NotOwned,
 			why: noOwner,
 		},
 		"nobody's, with a hash that our name has updated": {
-			there:   managedBy(names.FieldOwner, metav1.ManagedFieldsOperationUpdate, hashIsOurs),
-			verdict: Refused, why: noOwner,
+			there:  managedBy(names.FieldOwner, metav1.ManagedFieldsOperationUpdate, ownHash),
+			result: NotOwned, why: noOwner,
 		},
-		"one that says that it may be taken over": {there: consents("cache"), verdict: Adopted},
+		"one that says that it may be taken over": {there: consents("cache"), result: Adopted},
 		"one that says so of another Memcached": {
-			there: consents("other"), verdict: Refused,
+			there: consents("other"), result: NotOwned,
 			why: noOwner + " --overwrite",
 		},
 		"one that says so and has an owner": {
-			there: ownedBy(thing, consents("cache")), verdict: Refused,
+			there: ownedBy(thing, consents("cache")), result: NotOwned,
 			why: belongs,
 		},
 	}
@@ -119,7 +119,7 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 
 			got := NewSyncer(api, api, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
 
-			if diff := cmp.Diff([]any{tc.verdict, tc.why}, []any{got.Verdict, got.Why}); diff != "" {
+			if diff := cmp.Diff([]any{tc.result, tc.why}, []any{got.Result, got.Why}); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
 		})
@@ -129,10 +129,10 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
 	there := liveAs(t, stamped(t, planned(t, nil)))
 	there.OwnerReferences, there.Annotations[names.AnnotationAppliedHash] = nil, "of the earlier one"
-	there.ManagedFields = []metav1.ManagedFieldsEntry{setBy(names.FieldOwner, metav1.ManagedFieldsOperationApply, "", hashIsOurs)}
+	there.ManagedFields = []metav1.ManagedFieldsEntry{setBy(names.FieldOwner, metav1.ManagedFieldsOperationApply, "", ownHash)}
 	api := &server{stub: stub{there: there}, memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{UID: "uid-1"}}}
-	if got := NewSyncer(api, api, clientgoscheme.Scheme, nil).syncDeployment(t, there); got.Verdict != Adopted {
-		t.Errorf("%s: %v", got.Verdict, got.Err)
+	if got := NewSyncer(api, api, clientgoscheme.Scheme, nil).syncDeployment(t, there); got.Result != Adopted {
+		t.Errorf("%s: %v", got.Result, got.Err)
 	}
 }
 
@@ -159,10 +159,10 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 		},
 		"an adoption": func(s *Syncer, d *appsv1.Deployment) Report {
 			d.OwnerReferences, d.Annotations = nil, map[string]string{cachev1.AnnotationAdoptBy: "cache"}
-			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy("theirs", "Apply", "", hashIsTheirs)}
+			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy("theirs", "Apply", "", otherHash)}
 			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
 		},
-		"a hold": func(s *Syncer, d *appsv1.Deployment) Report { return s.Hold(t.Context(), mc, snapshotOf(kind, d)) },
+		"a hold": func(s *Syncer, d *appsv1.Deployment) Report { return s.Pause(t.Context(), mc, snapshotOf(kind, d)) },
 	}
 	answers := map[string]error{
 		"with another uid":              immutable("metadata.uid"),
@@ -176,8 +176,8 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 				cached, fresh := scaled(t)
 				api := &server{stub: stub{there: fresh, applyErr: answer}}
 				got := pass(NewSyncer(api, api, clientgoscheme.Scheme, nil), cached)
-				if got[0].Verdict != Leaving || got[0].RetryAfter != replacedRetry || got.Err() != nil || got.SpecRefused() {
-					t.Errorf("%s, again after %s: %v", got[0].Verdict, got[0].RetryAfter, got.Err())
+				if got[0].Result != Terminating || got[0].RetryAfter != replacedRetry || got.Err() != nil || got.SpecRefused() {
+					t.Errorf("%s, again after %s: %v", got[0].Result, got[0].RetryAfter, got.Err())
 				}
 			})
 		}
@@ -185,7 +185,7 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 }
 
 func snapshotOf(kind schema.GroupKind, child client.Object) observe.Snapshot {
-	return observe.Snapshot{Children: map[schema.GroupKind]client.Object{kind: child}}
+	return observe.Snapshot{Objects: map[schema.GroupKind]client.Object{kind: child}}
 }
 
 func TestOnlyOurHoldIsLetGo(t *testing.T) {
@@ -197,10 +197,10 @@ func TestOnlyOurHoldIsLetGo(t *testing.T) {
 		managed []metav1.ManagedFieldsEntry
 		want    []string
 	}{
-		"of a Deployment":                                 {&appsv1.Deployment{}, entry(names.HoldOwner, "Apply", ""), []string{"apply"}},
-		"of a Service, which has none":                    {&corev1.Service{}, entry(names.HoldOwner, "Apply", ""), nil},
-		"not what somebody updated":                       {&appsv1.Deployment{}, entry(names.HoldOwner, "Update", ""), nil},
-		"not of a subresource, which would stay for ever": {&appsv1.Deployment{}, entry(names.HoldOwner, "Apply", "scale"), nil},
+		"of a Deployment":                                 {&appsv1.Deployment{}, entry(names.PauseOwner, "Apply", ""), []string{"apply"}},
+		"of a Service, which has none":                    {&corev1.Service{}, entry(names.PauseOwner, "Apply", ""), nil},
+		"not what somebody updated":                       {&appsv1.Deployment{}, entry(names.PauseOwner, "Update", ""), nil},
+		"not of a subresource, which would stay for ever": {&appsv1.Deployment{}, entry(names.PauseOwner, "Apply", "scale"), nil},
 		"not what somebody else applied":                  {&appsv1.Deployment{}, entry("theirs", "Apply", ""), nil},
 		"not what an annotation says":                     {&appsv1.Deployment{}, nil, nil},
 	}
@@ -209,7 +209,7 @@ func TestOnlyOurHoldIsLetGo(t *testing.T) {
 			tc.child.SetManagedFields(tc.managed)
 			tc.child.SetAnnotations(map[string]string{"cache.example.com/rollout-held": "true"})
 			api := &server{}
-			if _, err := NewSyncer(api, api, clientgoscheme.Scheme, nil).letGo(t.Context(), tc.child); err != nil {
+			if _, err := NewSyncer(api, api, clientgoscheme.Scheme, nil).resume(t.Context(), tc.child); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, api.asked); diff != "" {

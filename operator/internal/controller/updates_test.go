@@ -22,7 +22,7 @@ import (
 
 // fleet are caches that an operator updates.
 type fleet struct {
-	*waves
+	*updateQueue
 	t       *testing.T
 	caches  map[string]*cachev1.Memcached
 	pending map[string]bool
@@ -31,7 +31,7 @@ type fleet struct {
 // newFleet makes caches with a pending update. None was reconciled yet.
 func newFleet(t *testing.T, most int, names ...string) *fleet {
 	t.Helper()
-	f := &fleet{waves: newWaves(most), t: t, caches: map[string]*cachev1.Memcached{}, pending: map[string]bool{}}
+	f := &fleet{updateQueue: newUpdateQueue(most), t: t, caches: map[string]*cachev1.Memcached{}, pending: map[string]bool{}}
 	for _, name := range names {
 		f.create(name)
 	}
@@ -75,21 +75,21 @@ func (f *fleet) reconcile(name string) bool {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		OwnerReferences: []metav1.OwnerReference{{UID: mc.UID, Controller: new(true)}},
 	}}
-	pass := status.Input{Memcached: mc, Snapshot: observe.Snapshot{
-		Children: map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): deployment},
+	in := status.Input{Memcached: mc, Snapshot: observe.Snapshot{
+		Objects: map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): deployment},
 	}}
 	if !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
-		pass.Plan.Size = 1 // Of which no Pod is there.
+		in.Plan.Size = 1 // Of which no Pod is there.
 	}
 	if f.pending[name] {
-		pass.Plan.Waiting = []string{"image 1 -> 2"}
+		in.Plan.Pending = []string{"image 1 -> 2"}
 	}
-	turn := f.enter(pass)
+	turn := f.enter(in)
 	if turn.phase == updating && f.pending[name] {
 		f.pending[name] = false
 		f.becomes(name, cachev1.ReasonRollingOut)
 	}
-	f.settle(pass, mc.Status)
+	f.settle(in, mc.Status)
 	return turn.phase == updating
 }
 
@@ -259,7 +259,7 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 
 func TestAnUpdateThatCantBeAppliedTakesNoPlace(t *testing.T) {
 	f := newFleet(t, 1, "a", "b")
-	turn := f.enter(status.Input{Memcached: f.caches["a"], Plan: plan.Plan{Waiting: []string{"x"}}, Err: &plan.InvalidSpec{}})
+	turn := f.enter(status.Input{Memcached: f.caches["a"], Plan: plan.Plan{Pending: []string{"x"}}, Err: &plan.InvalidSpec{}})
 	if turn.phase != settled {
 		t.Errorf("a cache whose spec is invalid is in phase %d", turn.phase)
 	}

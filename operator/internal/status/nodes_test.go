@@ -10,45 +10,45 @@ import (
 
 func TestTroubleOfNodesWithoutAMachine(t *testing.T) {
 	const scheduler = "can not be scheduled: 0/4 nodes are available"
-	unplaced := observe.Node{Unplaced: true, Trouble: scheduler}
+	unplaced := observe.Pod{Unschedulable: true, Problem: scheduler}
 	tests := map[string]struct {
 		architectures []string
-		machines      observe.Machines
-		nodes         []observe.Node
+		machines      observe.Nodes
+		nodes         []observe.Pod
 		want          string
 	}{
 		"no machine has the one architecture": {
-			architectures: []string{"s390x"}, machines: observe.Machines{"arm64": 1, "amd64": 3},
-			nodes: []observe.Node{unplaced, unplaced},
+			architectures: []string{"s390x"}, machines: observe.Nodes{"arm64": 1, "amd64": 3},
+			nodes: []observe.Pod{unplaced, unplaced},
 			want:  "2 nodes: can not be scheduled: no machine has the architecture s390x; there are amd64 (3), arm64 (1)",
 		},
 		"no machine has one of several": {
-			architectures: []string{"ppc64le", "s390x"}, machines: observe.Machines{"amd64": 3},
-			nodes: []observe.Node{unplaced},
+			architectures: []string{"ppc64le", "s390x"}, machines: observe.Nodes{"amd64": 3},
+			nodes: []observe.Pod{unplaced},
 			want:  "1 node: can not be scheduled: no machine has one of the architectures ppc64le, s390x; there are amd64 (3)",
 		},
 		"the machines of the architecture have no Linux": {
-			architectures: []string{"amd64"}, machines: observe.Machines{"amd64 with windows": 2},
-			nodes: []observe.Node{unplaced},
+			architectures: []string{"amd64"}, machines: observe.Nodes{"amd64 with windows": 2},
+			nodes: []observe.Pod{unplaced},
 			want:  "1 node: can not be scheduled: no machine has the architecture amd64; there are amd64 with windows (2)",
 		},
 		"the cluster has no machine": {
-			architectures: []string{"amd64"}, machines: observe.Machines{}, nodes: []observe.Node{unplaced},
+			architectures: []string{"amd64"}, machines: observe.Nodes{}, nodes: []observe.Pod{unplaced},
 			want: "1 node: can not be scheduled: no machine has the architecture amd64; there is no machine",
 		},
 		"a machine of one of them is there and not free, which the scheduler knows better": {
-			architectures: []string{"amd64", "s390x"}, machines: observe.Machines{"amd64": 3},
-			nodes: []observe.Node{unplaced}, want: "1 node: " + scheduler,
+			architectures: []string{"amd64", "s390x"}, machines: observe.Nodes{"amd64": 3},
+			nodes: []observe.Pod{unplaced}, want: "1 node: " + scheduler,
 		},
 		"the machines are not known": {
-			architectures: []string{"s390x"}, nodes: []observe.Node{unplaced}, want: "1 node: " + scheduler,
+			architectures: []string{"s390x"}, nodes: []observe.Pod{unplaced}, want: "1 node: " + scheduler,
 		},
 		"any architecture will do": {
-			machines: observe.Machines{"amd64 with windows": 1}, nodes: []observe.Node{unplaced}, want: "1 node: " + scheduler,
+			machines: observe.Nodes{"amd64 with windows": 1}, nodes: []observe.Pod{unplaced}, want: "1 node: " + scheduler,
 		},
 		"a node that has a machine keeps its own trouble": {
-			architectures: []string{"s390x"}, machines: observe.Machines{"amd64": 3},
-			nodes: []observe.Node{{Trouble: "is odd"}, unplaced, unplaced},
+			architectures: []string{"s390x"}, machines: observe.Nodes{"amd64": 3},
+			nodes: []observe.Pod{{Problem: "is odd"}, unplaced, unplaced},
 			want: "2 nodes: can not be scheduled: no machine has the architecture s390x; there are amd64 (3); " +
 				"1 node: is odd",
 		},
@@ -56,8 +56,8 @@ func TestTroubleOfNodesWithoutAMachine(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			in := rolledOut()
-			in.Plan.Architectures, in.Machines, in.Snapshot.Nodes = tc.architectures, tc.machines, tc.nodes
-			if diff := cmp.Diff(tc.want, troubleOf(in)); diff != "" {
+			in.Plan.Architectures, in.Nodes, in.Snapshot.Pods = tc.architectures, tc.machines, tc.nodes
+			if diff := cmp.Diff(tc.want, problemsOf(in)); diff != "" {
 				t.Errorf("trouble (-want +got):\n%s", diff)
 			}
 		})

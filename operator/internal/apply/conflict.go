@@ -10,21 +10,21 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
-// contestLimit is how often a child is made the same at once. More than that is a fight, which rolls the nodes with
+// writesBeforePause is how often a child is made the same at once. More than that is a fight, which rolls the nodes with
 // each blow.
-const contestLimit = pace.Limit(3)
+const writesBeforePause = pace.Limit(3)
 
 // contests remembers the writes to each child, to notice a fight. What it forgets at a restart costs a few writes.
-type contests struct {
+type conflicts struct {
 	now func() time.Time
 
-	mu     sync.Mutex
-	fights map[types.UID]fight
+	mu       sync.Mutex
+	byObject map[types.UID]conflict
 }
 
 // fight are writes that made a child the same each time.
-type fight struct {
-	pace.Fight
+type conflict struct {
+	pace.Writes
 
 	// hash is of what was applied.
 	hash string
@@ -35,59 +35,59 @@ type fight struct {
 	drift   []drift.Drift
 }
 
-func newContests() *contests {
-	return &contests{now: time.Now, fights: map[types.UID]fight{}}
+func newConflicts() *conflicts {
+	return &conflicts{now: time.Now, byObject: map[types.UID]conflict{}}
 }
 
 // wait returns how long a child is left alone; 0 means that it may be written.
-func (c *contests) wait(child types.UID, hash string) time.Duration {
+func (c *conflicts) wait(child types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return contestLimit.Wait(c.same(child, hash).Fight, c.now())
+	return writesBeforePause.Wait(c.same(child, hash).Writes, c.now())
 }
 
 // knows tells whether a child was made just this by the last write.
-func (c *contests) knows(child types.UID, hash string) bool {
+func (c *conflicts) knows(child types.UID, hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.same(child, hash).hash != ""
 }
 
 // note remembers a write.
-func (c *contests) note(child types.UID, hash string) {
+func (c *conflicts) note(child types.UID, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fights[child] = fight{hash: hash, Fight: c.same(child, hash).After(c.now())}
-	for uid, old := range c.fights {
+	c.byObject[child] = conflict{hash: hash, Writes: c.same(child, hash).After(c.now())}
+	for uid, old := range c.byObject {
 		if old.IsOver(c.now()) {
-			delete(c.fights, uid)
+			delete(c.byObject, uid)
 		}
 	}
 }
 
 // explained returns who changed these fields, if that is known since the pause began.
-func (c *contests) explained(child types.UID, changed string) []drift.Drift {
+func (c *conflicts) explained(child types.UID, changed string) []drift.Drift {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.fights[child]; known.changed == changed {
+	if known := c.byObject[child]; known.changed == changed {
 		return known.drift
 	}
 	return nil
 }
 
 // explain remembers who changed these fields.
-func (c *contests) explain(child types.UID, changed string, drift []drift.Drift) {
+func (c *conflicts) explain(child types.UID, changed string, drift []drift.Drift) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.fights[child]
+	known := c.byObject[child]
 	known.changed, known.drift = changed, drift
-	c.fights[child] = known
+	c.byObject[child] = known
 }
 
 // same is the fight in which the child was made what it is to be now.
-func (c *contests) same(child types.UID, hash string) fight {
-	if known := c.fights[child]; known.hash == hash {
+func (c *conflicts) same(child types.UID, hash string) conflict {
+	if known := c.byObject[child]; known.hash == hash {
 		return known
 	}
-	return fight{}
+	return conflict{}
 }

@@ -7,61 +7,61 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Culprit is a kind of author for which there is a remedy of its own.
-type Culprit string
+// ManagerKind is a kind of author for which there is a fix of its own.
+type ManagerKind string
 
 const (
 	// Nobody left no trace.
-	Nobody Culprit = ""
+	Unknown ManagerKind = ""
 
 	// Somebody is a manager of whom no more is known than the name.
-	Somebody Culprit = "Somebody"
+	Other ManagerKind = "Somebody"
 
 	// ArgoCD has the object itself in an Application, and not only the Memcached.
-	ArgoCD Culprit = "ArgoCD"
+	ArgoCD ManagerKind = "ArgoCD"
 
 	// Autoscaler scales the Deployment, as a HorizontalPodAutoscaler does that names it.
-	Autoscaler Culprit = "Autoscaler"
+	HorizontalAutoscaler ManagerKind = "HorizontalAutoscaler"
 
-	// Sizer sets the resources of containers, as a VerticalPodAutoscaler does.
-	Sizer Culprit = "Sizer"
+	// VerticalAutoscaler sets the resources of containers, as a VerticalPodAutoscaler does.
+	VerticalAutoscaler ManagerKind = "VerticalAutoscaler"
 
-	// ByHand is a person with kubectl, oc or a web console.
-	ByHand Culprit = "ByHand"
+	// Manual is a person with kubectl, oc or a web console.
+	Manual ManagerKind = "Manual"
 
-	// Us is another operator like this one, or an admission webhook, which writes in the name of whom it admits.
-	Us Culprit = "Us"
+	// Operator is another operator like this one, or an admission webhook, which writes in the name of whom it admits.
+	Operator ManagerKind = "Operator"
 )
 
-func recognize(drift Drift, live metav1.Object) Culprit {
+func kindOf(drift Drift, live metav1.Object) ManagerKind {
 	author := Author{}
 	if drift.Author != nil {
 		author = *drift.Author
 	}
 	switch {
-	case author.isUs():
-		return Us
+	case author.isOperator():
+		return Operator
 	case strings.HasPrefix(author.Manager, "argocd"):
 		return ArgoCD
 	case author.Manager == "kubectl-client-side-apply" && isInApplication(live): // What Argo CD applies with.
 		return ArgoCD
-	case isByHand(author.Manager):
-		return ByHand
+	case isManual(author.Manager):
+		return Manual
 	case author.Subresource == "scale":
-		return Autoscaler
+		return HorizontalAutoscaler
 	case strings.Contains(drift.Field, "].resources"):
-		return Sizer
+		return VerticalAutoscaler
 	case isInApplication(live):
 		return ArgoCD
 	case drift.Author != nil:
-		return Somebody
+		return Other
 	}
-	return Nobody
+	return Unknown
 }
 
-// isByHand knows the tools of people. A manager that names itself otherwise is called by its program's name, which for
+// isManual knows the tools of people. A manager that names itself otherwise is called by its program's name, which for
 // a web console is that of the browser.
-func isByHand(manager string) bool {
+func isManual(manager string) bool {
 	program, _, _ := strings.Cut(manager, "-")
 	return slices.Contains([]string{"kubectl", "oc", "k9s", "Mozilla"}, program)
 }

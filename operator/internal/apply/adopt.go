@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// refusedRetry is how often a child that somebody else's object stands in the way of is tried again. The cache does
+	// notOwnedRetry is how often a child that somebody else's object stands in the way of is tried again. The cache does
 	// not hold foreign objects, so no event tells when such an object goes.
-	refusedRetry = 30 * time.Second
+	notOwnedRetry = 30 * time.Second
 
-	// leavingRetry is how often one is tried again that is on its way out; its end is an event, if the cache holds it.
-	leavingRetry = 5 * time.Second
+	// terminatingRetry is how often one is tried again that is on its way out; its end is an event, if the cache holds it.
+	terminatingRetry = 5 * time.Second
 )
 
 // adoptOrRefuse takes over an object that the Memcached does not control, if it has no owner and either is the
@@ -34,7 +34,7 @@ func (s *Syncer) adoptOrRefuse(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
 	if owner := otherOwner(found, mc); owner != "" {
-		return refuse(object, "belongs to "+owner, "delete or rename it, or give this Memcached another name"), nil
+		return notOwned(object, "belongs to "+owner, "delete or rename it, or give this Memcached another name"), nil
 	}
 	found, err := s.withManagedFields(ctx, found, object.GroupKind)
 	switch {
@@ -51,7 +51,7 @@ func (s *Syncer) adoptOrRefuse(
 	if len(found.GetOwnerReferences()) > 0 {
 		why = "has no controller"
 	}
-	return refuse(object, why, "delete or rename it, give this Memcached another name, or let the operator take it over: "+
+	return notOwned(object, why, "delete or rename it, give this Memcached another name, or let the operator take it over: "+
 		adoptCommand(mc, found, object.Kind)), nil
 }
 
@@ -63,9 +63,9 @@ func (s *Syncer) takeBack(
 	if err := s.stays(ctx, mc); err != nil {
 		return Outcome{}, err
 	}
-	outcome, err := s.syncOurs(ctx, found, object)
-	if outcome.Verdict == Updated && len(outcome.Drift) == 0 {
-		outcome.Verdict = Adopted
+	outcome, err := s.syncOwned(ctx, found, object)
+	if outcome.Result == Updated && len(outcome.Drift) == 0 {
+		outcome.Result = Adopted
 	}
 	return outcome, err
 }
@@ -87,11 +87,11 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
 	if len(refusedFields(err)) > 0 {
-		return refuse(object, "can not be taken over ("+err.Error()+")",
+		return notOwned(object, "can not be taken over ("+err.Error()+")",
 			"change or delete what stands in the way, or delete the whole object"), nil
 	}
-	if err == nil && outcome.Verdict == Updated {
-		outcome.Verdict = Adopted
+	if err == nil && outcome.Result == Updated {
+		outcome.Result = Adopted
 	}
 	return outcome, err
 }
@@ -106,14 +106,14 @@ func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) strin
 	return command
 }
 
-func refuse(object render.Object, why, remedy string) Outcome {
-	return Outcome{Verdict: Refused, RetryAfter: refusedRetry, Why: fmt.Sprintf(
+func notOwned(object render.Object, why, remedy string) Outcome {
+	return Outcome{Result: NotOwned, RetryAfter: notOwnedRetry, Why: fmt.Sprintf(
 		"%s %q exists already and %s, so it was left as it is: %s", object.Kind, *object.Metadata.Name, why, remedy)}
 }
 
-// isLeaving tells whether an object is on its way out: it is being deleted, or belongs to a Memcached of the same name
+// isTerminating tells whether an object is on its way out: it is being deleted, or belongs to a Memcached of the same name
 // that was deleted, and the garbage collector has not come to it yet.
-func isLeaving(found metav1.Object, mc *cachev1.Memcached) bool {
+func isTerminating(found metav1.Object, mc *cachev1.Memcached) bool {
 	if !found.GetDeletionTimestamp().IsZero() {
 		return true
 	}
@@ -124,12 +124,12 @@ func isLeaving(found metav1.Object, mc *cachev1.Memcached) bool {
 		})
 }
 
-func leaving(found metav1.Object, object render.Object) Outcome {
+func terminating(found metav1.Object, object render.Object) Outcome {
 	why := fmt.Sprintf("%s %q is being deleted, and is made anew when it is gone", object.Kind, found.GetName())
 	if finalizers := found.GetFinalizers(); len(finalizers) > 0 {
 		why += "; it waits for its finalizers " + strings.Join(finalizers, ", ")
 	}
-	return Outcome{Verdict: Leaving, RetryAfter: leavingRetry, Why: why}
+	return Outcome{Result: Terminating, RetryAfter: terminatingRetry, Why: why}
 }
 
 // refusedFields are the fields because of whose values the API server refused an object. A policy that denies names

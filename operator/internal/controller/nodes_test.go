@@ -47,33 +47,33 @@ func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...
 func lacking() status.Input {
 	return status.Input{
 		Plan:     plan.Plan{Architectures: []string{"s390x"}},
-		Snapshot: observe.Snapshot{Nodes: []observe.Node{{Unplaced: true}}},
+		Snapshot: observe.Snapshot{Pods: []observe.Pod{{Unschedulable: true}}},
 	}
 }
 
 func TestMachinesAreAskedForOnlyInNeed(t *testing.T) {
-	both := observe.Machines{"amd64": 1, "arm64": 1}
+	both := observe.Nodes{"amd64": 1, "arm64": 1}
 	tests := map[string]struct {
 		change func(*status.Input)
-		want   observe.Machines
+		want   observe.Nodes
 		lists  int
 	}{
 		"a node has no machine":          {func(*status.Input) {}, both, 1},
-		"all nodes have their machines":  {func(pass *status.Input) { pass.Snapshot.Nodes[0].Unplaced = false }, nil, 0},
-		"the nodes may run on any":       {func(pass *status.Input) { pass.Plan.Architectures = nil }, nil, 0},
-		"there are no nodes to speak of": {func(pass *status.Input) { pass.Snapshot.Nodes = nil }, nil, 0},
+		"all nodes have their nodes":     {func(in *status.Input) { in.Snapshot.Pods[0].Unschedulable = false }, nil, 0},
+		"the nodes may run on any":       {func(in *status.Input) { in.Plan.Architectures = nil }, nil, 0},
+		"there are no nodes to speak of": {func(in *status.Input) { in.Snapshot.Pods = nil }, nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			reader, pass := &nodeReader{}, lacking()
-			tc.change(&pass)
-			got := newMachines(reader).lookFor(t.Context(), pass)
+			reader, in := &nodeReader{}, lacking()
+			tc.change(&in)
+			got := newNodes(reader).lookFor(t.Context(), in)
 			if diff := cmp.Diff(tc.want, got); diff != "" || reader.lists != tc.lists {
 				t.Errorf("%d lists, want %d; machines (-want +got):\n%s", reader.lists, tc.lists, diff)
 			}
 		})
 	}
-	if got := newMachines(nil).lookFor(t.Context(), lacking()); got != nil {
+	if got := newNodes(nil).lookFor(t.Context(), lacking()); got != nil {
 		t.Errorf("an operator without the right knows of %v", got)
 	}
 }
@@ -83,14 +83,14 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_000_000, 0)
 			reader := &nodeReader{err: err}
-			m := newMachines(reader)
+			m := newNodes(reader)
 			m.now = func() time.Time { return now }
 			for range 6 { // three minutes
 				known := m.lookFor(t.Context(), lacking())
 				if (known == nil) != (err != nil) {
 					t.Errorf("machines %v with error %v", known, err)
 				}
-				now = now.Add(machinesHold / 2)
+				now = now.Add(nodesTTL / 2)
 			}
 			if reader.lists != 3 {
 				t.Errorf("asked %d times in three minutes", reader.lists)
@@ -104,7 +104,7 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 func TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := &hangingReader{release: make(chan struct{})}
-		m := newMachines(reader)
+		m := newNodes(reader)
 		var reconciliations sync.WaitGroup
 		for i := range 5 {
 			reconciliations.Go(func() {
@@ -120,7 +120,7 @@ func TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
 		reconciliations.Wait()
 		close(reader.release)
 		known := m.lookFor(t.Context(), lacking())
-		if diff := cmp.Diff(observe.Machines{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
+		if diff := cmp.Diff(observe.Nodes{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
 			t.Errorf("%d lists; machines (-want +got):\n%s", reader.lists, diff)
 		}
 	})
@@ -138,9 +138,9 @@ func (r *hangingReader) List(ctx context.Context, list client.ObjectList, option
 }
 
 func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
-	some, none := observe.Machines{"s390x": 1}, observe.Machines{"amd64": 1}
+	some, none := observe.Nodes{"s390x": 1}, observe.Nodes{"amd64": 1}
 	tests := map[string]struct {
-		machines observe.Machines
+		machines observe.Nodes
 		age      time.Duration
 		before   time.Duration
 		want     time.Duration
@@ -157,11 +157,11 @@ func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_000_000, 0)
-			m := newMachines(&nodeReader{})
+			m := newNodes(&nodeReader{})
 			m.now, m.asked = func() time.Time { return now }, now.Add(-tc.age)
-			pass := lacking()
-			pass.Machines = tc.machines
-			if got := m.lookAgain(pass, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {
+			in := lacking()
+			in.Nodes = tc.machines
+			if got := m.lookAgain(in, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {
 				t.Errorf("repeated after %s, want %s", got, tc.want)
 			}
 		})

@@ -10,9 +10,9 @@ import (
 
 func TestAChildIsLeftAloneAfterThreeWritesForOneWish(t *testing.T) {
 	now := time.Unix(0, 0)
-	c := newContests()
+	c := newConflicts()
 	c.now = func() time.Time { return now }
-	for range contestLimit {
+	for range writesBeforePause {
 		if wait := c.wait("child", "wish"); wait != 0 {
 			t.Fatalf("left alone for %s before its time", wait)
 		}
@@ -35,13 +35,13 @@ func TestAChildIsLeftAloneAfterThreeWritesForOneWish(t *testing.T) {
 	c.note("other", "wish")
 	now = now.Add(2 * pace.Longest)
 	c.note("third", "wish")
-	if len(c.fights) != 1 {
-		t.Errorf("%d children are remembered, want the last one", len(c.fights))
+	if len(c.byObject) != 1 {
+		t.Errorf("%d children are remembered, want the last one", len(c.byObject))
 	}
 }
 
 func TestWhatWasWrittenBeforeIsKnown(t *testing.T) {
-	c := newContests()
+	c := newConflicts()
 	c.note("child", "wish")
 	if !c.knows("child", "wish") || c.knows("child", "another") || c.knows("other", "wish") {
 		t.Error("known is not just the child that was written, with its wish")
@@ -49,7 +49,7 @@ func TestWhatWasWrittenBeforeIsKnown(t *testing.T) {
 }
 
 func TestWhoDidItIsKnownUntilTheNextWriteOrAnotherChange(t *testing.T) {
-	c := newContests()
+	c := newConflicts()
 	c.note("child", "wish")
 	c.explain("child", ".spec.replicas", []drift.Drift{{Field: ".spec.replicas"}})
 	if c.explained("child", ".spec.replicas") == nil {

@@ -13,7 +13,7 @@ import (
 func TestNothingIsKeptOfCachesThatAreGone(t *testing.T) {
 	f := newFleet(t, 1, "a", "b", "c")
 	f.updates("a", "b", "c")
-	old := status.Input{Memcached: f.caches["b"], Plan: plan.Plan{Waiting: []string{"x"}}}
+	old := status.Input{Memcached: f.caches["b"], Plan: plan.Plan{Pending: []string{"x"}}}
 	f.remove("a")
 	f.remove("b")
 	f.change("c", func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = "" })

@@ -49,68 +49,68 @@ func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 		manager string
 		how     string
 		fields  string
-		want    Culprit
-		remedy  string
+		want    ManagerKind
+		fix     string
 	}{
-		"Argo CD": {changed: image, manager: "argocd-controller", how: "Apply", fields: imageField, want: ArgoCD, remedy: argoCD},
+		"Argo CD": {changed: image, manager: "argocd-controller", how: "Apply", fields: imageField, want: ArgoCD, fix: argoCD},
 		"Argo CD, by the annotation that it tracks by, and client-side": {
 			damage: tracked, changed: image, manager: "kubectl-client-side-apply", how: "Update", fields: imageField,
-			want: ArgoCD, remedy: argoCD,
+			want: ArgoCD, fix: argoCD,
 		},
 		"Argo CD, by the label that it tracks by": {
-			damage: labeled, changed: replicas, manager: "own-name", how: "Apply", fields: replicasField, want: ArgoCD, remedy: argoCD,
+			damage: labeled, changed: replicas, manager: "own-name", how: "Apply", fields: replicasField, want: ArgoCD, fix: argoCD,
 		},
 		"a person, on an object that Argo CD tracks": {
 			damage: tracked, changed: replicas, manager: "kubectl-edit", how: "Update", fields: replicasField,
-			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.size of the Memcached instead of the Deployment",
 		},
 		"a HorizontalPodAutoscaler": {
 			changed: replicas, manager: "kube-controller-manager", how: "Update of scale", fields: replicasField,
-			want: Autoscaler, remedy: hpa,
+			want: HorizontalAutoscaler, fix: hpa,
 		},
 		"an autoscaler of another making": {
-			changed: replicas, manager: "keda", how: "Update of scale", fields: replicasField, want: Autoscaler, remedy: hpa,
+			changed: replicas, manager: "keda", how: "Update of scale", fields: replicasField, want: HorizontalAutoscaler, fix: hpa,
 		},
 		"a VerticalPodAutoscaler": {
-			changed: cpu, manager: "vpa-updater", how: "Update", fields: cpuField, want: Sizer, remedy: sizer,
+			changed: cpu, manager: "vpa-updater", how: "Update", fields: cpuField, want: VerticalAutoscaler, fix: sizer,
 		},
-		"whoever sizes containers, unrecorded": {changed: cpu, manager: "x", how: "Update", fields: `{}`, want: Sizer, remedy: sizer},
+		"whoever sizes containers, unrecorded": {changed: cpu, manager: "x", how: "Update", fields: `{}`, want: VerticalAutoscaler, fix: sizer},
 		"kubectl scale": {
 			changed: replicas, manager: "kubectl", how: "Update of scale", fields: replicasField,
-			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.size of the Memcached instead of the Deployment",
 		},
 		"kubectl edit": {
 			changed: image, manager: "kubectl-edit", how: "Update", fields: imageField,
-			want: ByHand, remedy: "change spec.image of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.image of the Memcached instead of the Deployment",
 		},
 		"kubectl set resources": {
 			changed: cpu, manager: "kubectl-set", how: "Update", fields: cpuField,
-			want: ByHand, remedy: "change spec.resources of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.resources of the Memcached instead of the Deployment",
 		},
 		"kubectl rollout undo": {
 			changed: image, manager: "kubectl-rollout", how: "Update", fields: imageField,
-			want: ByHand, remedy: "change spec.image of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.image of the Memcached instead of the Deployment",
 		},
 		"oc": {
 			changed: app, manager: "oc", how: "Update", fields: labels,
-			want: ByHand, remedy: "change the Memcached instead of the Deployment",
+			want: Manual, fix: "change the Memcached instead of the Deployment",
 		},
 		"the browser of a web console": {
 			changed: replicas, manager: "Mozilla", how: "Update", fields: replicasField,
-			want: ByHand, remedy: "change spec.size of the Memcached instead of the Deployment",
+			want: Manual, fix: "change spec.size of the Memcached instead of the Deployment",
 		},
 		"a program whose name only begins like oc": {
 			changed: replicas, manager: "octopus", how: "Update", fields: replicasField,
-			want: Somebody, remedy: `keep "octopus" from setting it, or set spec.size of the Memcached to the same`,
+			want: Other, fix: `keep "octopus" from setting it, or set spec.size of the Memcached to the same`,
 		},
 		"another operator of this kind": {
-			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Us, remedy: us,
+			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Operator, fix: us,
 		},
 		"a program of another name": {
 			changed: image, manager: "deployer", how: "Apply", fields: imageField,
-			want: Somebody, remedy: `keep "deployer" from setting it, or set spec.image of the Memcached to the same`,
+			want: Other, fix: `keep "deployer" from setting it, or set spec.image of the Memcached to the same`,
 		},
-		"nobody who is recorded": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Nobody, remedy: nobody},
+		"nobody who is recorded": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Unknown, fix: nobody},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -123,11 +123,11 @@ func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(drifts) != 1 || drifts[0].Culprit != tc.want {
+			if len(drifts) != 1 || drifts[0].Kind != tc.want {
 				t.Fatalf("drifts %+v, want one by %q", drifts, tc.want)
 			}
-			if diff := cmp.Diff(tc.remedy, Remedies("Deployment", drifts)); diff != "" {
-				t.Errorf("remedy (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.fix, Fixes("Deployment", drifts)); diff != "" {
+				t.Errorf("fix (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -154,24 +154,24 @@ func wantedDeployment() *appsv1ac.DeploymentApplyConfiguration {
 func TestManyFieldsAndSeveralAuthors(t *testing.T) {
 	one, two := &Author{Manager: "one", Operation: "Update"}, &Author{Manager: "two", Operation: "Apply"}
 	drifts := []Drift{
-		{Field: ".a", Was: "1", Is: "2", Author: one, Culprit: Somebody},
-		{Field: ".b", Was: "1", Is: "2", Author: one, Culprit: Somebody},
-		{Field: ".c", Was: "1", Author: one, Culprit: Somebody},
-		{Field: ".d", Was: "1", Is: "2", Author: two, Culprit: Somebody},
+		{Field: ".a", Was: "1", Is: "2", Author: one, Kind: Other},
+		{Field: ".b", Was: "1", Is: "2", Author: one, Kind: Other},
+		{Field: ".c", Was: "1", Author: one, Kind: Other},
+		{Field: ".d", Was: "1", Is: "2", Author: two, Kind: Other},
 	}
 	want := `.a 1 -> 2, .b 1 -> 2 by "one" (Update, no time recorded), .c 1 -> removed; the object was last written by "one" (Update, no time recorded), ` +
 		`.d 1 -> 2 by "two" (Apply, no time recorded)`
-	if diff := cmp.Diff(want, Words(drifts)); diff != "" {
+	if diff := cmp.Diff(want, Describe(drifts)); diff != "" {
 		t.Errorf("in words (-want +got):\n%s", diff)
 	}
 	want = `keep "one" from setting it, or set the Memcached to the same; keep "two" from setting it, or set the Memcached to the same`
-	if diff := cmp.Diff(want, Remedies("Service", drifts)); diff != "" {
-		t.Errorf("remedies (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, Fixes("Service", drifts)); diff != "" {
+		t.Errorf("fixes (-want +got):\n%s", diff)
 	}
 	for range 3 {
 		drifts = append(drifts, drifts[0], drifts[0])
 	}
-	if words := Words(drifts); !strings.HasSuffix(words, `.a 1 -> 2 by "one" (Update, no time recorded), and 2 more`) {
+	if words := Describe(drifts); !strings.HasSuffix(words, `.a 1 -> 2 by "one" (Update, no time recorded), and 2 more`) {
 		t.Errorf("ten fields: %s", words)
 	}
 }

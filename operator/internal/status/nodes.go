@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// LacksMachines tells whether the cluster is known to have no machine of any architecture that the nodes may run on.
-func LacksMachines(in Input) bool {
-	if in.Machines == nil || len(in.Plan.Architectures) == 0 {
+// LacksNodes tells whether the cluster is known to have no node of any architecture that the nodes may run on.
+func LacksNodes(in Input) bool {
+	if in.Nodes == nil || len(in.Plan.Architectures) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(in.Plan.Architectures, func(architecture string) bool {
-		return in.Machines[architecture] > 0
+		return in.Nodes[architecture] > 0
 	})
 }
 
@@ -27,12 +27,12 @@ func lack(in Input) string {
 }
 
 func thereAre(in Input) string {
-	if len(in.Machines) == 0 {
+	if len(in.Nodes) == 0 {
 		return "there is no machine"
 	}
 	var counted []string
-	for _, machine := range slices.Sorted(maps.Keys(in.Machines)) {
-		counted = append(counted, fmt.Sprintf("%s (%d)", machine, in.Machines[machine]))
+	for _, node := range slices.Sorted(maps.Keys(in.Nodes)) {
+		counted = append(counted, fmt.Sprintf("%s (%d)", node, in.Nodes[node]))
 	}
 	return "there are " + strings.Join(counted, ", ")
 }

@@ -34,12 +34,12 @@ func TestARolloutIsHeldWhenTheMemcachedIsSuspended(t *testing.T) {
 				Status:     appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 2},
 			}
 			tc.change(mc, live)
-			if got := mustHold(mc, live); got != tc.want {
+			if got := mustPause(mc, live); got != tc.want {
 				t.Errorf("must hold: %t, want %t", got, tc.want)
 			}
 		})
 	}
-	if mustHold(memcachedWith(cachev1.MemcachedSpec{Suspend: true}), nil) {
+	if mustPause(memcachedWith(cachev1.MemcachedSpec{Suspend: true}), nil) {
 		t.Error("there is nothing to hold")
 	}
 }

@@ -28,7 +28,7 @@ func spell(path fieldpath.Path, value any) string {
 			return notShown
 		}
 	}
-	if IsNote(path) {
+	if IsOwnAnnotation(path) {
 		return "(a note of the operator)"
 	}
 	text := &strings.Builder{}
@@ -73,7 +73,7 @@ func cut(text string) string {
 }
 
 // Words tell what was changed by whom: .spec.replicas 3 -> 7 by "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
-func Words(drifts []Drift) string {
+func Describe(drifts []Drift) string {
 	var words []string
 	for i, drift := range drifts[:min(len(drifts), mostFields)] {
 		change := drift.change()
@@ -106,39 +106,39 @@ func (d Drift) by() string {
 }
 
 // Remedies tell how to keep it from happening again, to an object of a kind.
-func Remedies(kind string, drifts []Drift) string {
-	var remedies []string
+func Fixes(kind string, drifts []Drift) string {
+	var fixes []string
 	for _, drift := range drifts {
-		if remedy := drift.remedy(kind); !slices.Contains(remedies, remedy) {
-			remedies = append(remedies, remedy)
+		if fix := drift.fix(kind); !slices.Contains(fixes, fix) {
+			fixes = append(fixes, fix)
 		}
 	}
-	return strings.Join(remedies, "; ")
+	return strings.Join(fixes, "; ")
 }
 
-func (d Drift) remedy(kind string) string {
-	switch d.Culprit {
+func (d Drift) fix(kind string) string {
+	switch d.Kind {
 	case ArgoCD:
 		return fmt.Sprintf("Argo CD manages the %s itself: take it out of its Application, and leave the Memcached in it",
 			kind)
-	case Autoscaler:
+	case HorizontalAutoscaler:
 		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
-	case Sizer:
+	case VerticalAutoscaler:
 		return fmt.Sprintf("somebody sizes containers: set spec.resources of the Memcached, or exclude the %s there", kind)
-	case ByHand:
+	case Manual:
 		return fmt.Sprintf("change %s instead of the %s", d.counterpart(), kind)
-	case Us:
+	case Operator:
 		return fmt.Sprintf("another memcached operator serves this cache, or an admission webhook changes what is "+
 			"applied: remove the one, or exempt the %s from the other", kind)
-	case Somebody:
+	case Other:
 		return fmt.Sprintf("keep %q from setting it, or set %s to the same", d.Author.Manager, d.counterpart())
-	case Nobody:
+	case Unknown:
 	}
 	return "the API server's audit log tells who it was"
 }
 
 // counterparts are fields of children and the field of the Memcached that decides on them.
-var counterparts = []struct{ ofChild, ofMemcached string }{
+var counterparts = []struct{ ofObject, ofMemcached string }{
 	{".spec.replicas", "spec.size"},
 	{"].image", "spec.image"},
 	{"].resources", "spec.resources"},
@@ -156,7 +156,7 @@ var counterparts = []struct{ ofChild, ofMemcached string }{
 
 func (d Drift) counterpart() string {
 	for _, pair := range counterparts {
-		if strings.Contains(d.Field, pair.ofChild) {
+		if strings.Contains(d.Field, pair.ofObject) {
 			return pair.ofMemcached + " of the Memcached"
 		}
 	}

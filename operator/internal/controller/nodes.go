@@ -19,19 +19,19 @@ import (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
 const (
-	// machinesHold is how long what is known of the machines is taken to be true, and how often they are asked for at
+	// nodesTTL is how long what is known of the machines is taken to be true, and how often they are asked for at
 	// most, however many caches lack one.
-	machinesHold = time.Minute
+	nodesTTL = time.Minute
 
-	// machinesFresh is how long it needs no second look: passes that begin together share one.
-	machinesFresh = time.Second
+	// nodesFresh is how long it needs no second look: passes that begin together share one.
+	nodesFresh = time.Second
 
-	// machinesTimeout is how long the list may take.
-	machinesTimeout = 30 * time.Second
+	// nodesTimeout is how long the list may take.
+	nodesTimeout = 30 * time.Second
 )
 
 // machines finds out what machines the cluster has, for nodes that the scheduler found none for.
-type machines struct {
+type nodes struct {
 	reader client.Reader
 	now    func() time.Time
 
@@ -39,18 +39,18 @@ type machines struct {
 
 	mu    sync.Mutex // Not held during a list.
 	asked time.Time
-	known observe.Machines
+	known observe.Nodes
 }
 
-func newMachines(reader client.Reader) *machines {
-	return &machines{reader: reader, now: time.Now}
+func newNodes(reader client.Reader) *nodes {
+	return &nodes{reader: reader, now: time.Now}
 }
 
 // lookFor returns the machines if a reconciliation has need of them, or nil if they are not known. Reconciliations that
 // ask at the same time share one list, and each waits for it no longer than its own context allows.
-func (m *machines) lookFor(ctx context.Context, pass status.Input) observe.Machines {
-	unplaced := slices.ContainsFunc(pass.Snapshot.Nodes, func(node observe.Node) bool { return node.Unplaced })
-	if m.reader == nil || !unplaced || len(pass.Plan.Architectures) == 0 {
+func (m *nodes) lookFor(ctx context.Context, in status.Input) observe.Nodes {
+	unplaced := slices.ContainsFunc(in.Snapshot.Pods, func(pod observe.Pod) bool { return pod.Unschedulable })
+	if m.reader == nil || !unplaced || len(in.Plan.Architectures) == 0 {
 		return nil
 	}
 	if known, fresh := m.recall(); fresh {
@@ -59,27 +59,27 @@ func (m *machines) lookFor(ctx context.Context, pass status.Input) observe.Machi
 	look := m.looks.DoChan("", func() (any, error) { return m.look(context.WithoutCancel(ctx)), nil })
 	select {
 	case result := <-look:
-		return result.Val.(observe.Machines)
+		return result.Val.(observe.Nodes)
 	case <-ctx.Done():
 		return nil
 	}
 }
 
 // recall returns what is known of the machines, and whether that is recent enough.
-func (m *machines) recall() (known observe.Machines, fresh bool) {
+func (m *nodes) recall() (known observe.Nodes, fresh bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.known, m.now().Sub(m.asked) < machinesHold
+	return m.known, m.now().Sub(m.asked) < nodesTTL
 }
 
 // look lists the machines. If that fails, they are not known for a while.
-func (m *machines) look(ctx context.Context) observe.Machines {
+func (m *nodes) look(ctx context.Context) observe.Nodes {
 	if known, fresh := m.recall(); fresh {
 		return known // A list ended after the caller looked.
 	}
-	ctx, cancel := context.WithTimeout(ctx, machinesTimeout)
+	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
-	known, err := observe.CollectMachines(ctx, m.reader)
+	known, err := observe.CollectNodes(ctx, m.reader)
 	if err != nil {
 		log.FromContext(ctx).V(1).Info("Machines are not known", "cause", err.Error())
 	}
@@ -91,16 +91,16 @@ func (m *machines) look(ctx context.Context) observe.Machines {
 
 // lookAgain has a pass repeated that says what machines there are, as nothing tells when that changes, and one that
 // went by an old look.
-func (m *machines) lookAgain(pass status.Input, result ctrl.Result) ctrl.Result {
-	if pass.Machines == nil {
+func (m *nodes) lookAgain(in status.Input, result ctrl.Result) ctrl.Result {
+	if in.Nodes == nil {
 		return result
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	age := m.now().Sub(m.asked)
-	if age < machinesFresh && !status.LacksMachines(pass) {
+	if age < nodesFresh && !status.LacksNodes(in) {
 		return result
 	}
-	result.RequeueAfter = sooner(result.RequeueAfter, max(machinesHold-age, machinesFresh))
+	result.RequeueAfter = sooner(result.RequeueAfter, max(nodesTTL-age, nodesFresh))
 	return result
 }

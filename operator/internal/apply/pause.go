@@ -1,0 +1,45 @@
+package apply
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+)
+
+// Hold pauses the Deployment, so that a rollout stops where it is. A field owner of its own does that: what the
+// operator sets otherwise stays as it is, and to let go is to want nothing as that owner.
+func (s *Syncer) Pause(ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot) Report {
+	deployment := snapshot.Deployment()
+	outcome := Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: mc.Name, Result: Paused}
+	generation, err := s.applyPause(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace).
+		WithSpec(appsv1ac.DeploymentSpec().WithPaused(true)))
+	outcome.Generation = generation
+	return Report{settle(outcome, err)}
+}
+
+// resume ends a hold, if there is one, and returns the generation that this made.
+func (s *Syncer) resume(ctx context.Context, live client.Object) (int64, error) {
+	deployment, ok := live.(*appsv1.Deployment)
+	if !ok || !observe.IsPaused(deployment) {
+		return 0, nil
+	}
+	return s.applyPause(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace))
+}
+
+// applyPause applies as the owner of holds.
+func (s *Syncer) applyPause(
+	ctx context.Context, live *appsv1.Deployment, pause *appsv1ac.DeploymentApplyConfiguration,
+) (int64, error) {
+	pause.WithUID(live.UID)
+	err := s.applyOver(ctx, pause, client.FieldOwner(names.PauseOwner))
+	if err != nil || pause.Generation == nil {
+		return 0, err
+	}
+	return *pause.Generation, nil
+}

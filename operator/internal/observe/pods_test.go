@@ -1,0 +1,257 @@
+package observe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// waitingPod has a memcached container that waits for a reason.
+func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "cache-1"},
+		Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+			Name: "memcached", Image: "registry.example.com/memcached:1",
+			State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+			LastTerminationState: corev1.ContainerState{Terminated: last},
+		}}},
+	}
+}
+
+func TestProblemOf(t *testing.T) {
+	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+		"(see spec.image; there is no pull Secret, see spec.imagePullSecrets)"
+	const crashed = `container "memcached" ended with exit code 71 and is started again`
+	ended := func(state corev1.ContainerState) corev1.Pod {
+		pod := waitingPod("", "", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"})
+		pod.Status.ContainerStatuses[0].State = state
+		return pod
+	}
+	unschedulable := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
+		Message: "0/1 nodes are available:\n 1 node(s) didn't match.",
+	}}}}
+	tests := map[string]struct {
+		pod  corev1.Pod
+		want string
+	}{
+		"a Pod that nobody has looked at yet": {pod: corev1.Pod{}},
+		"a Pod that is being started":         {pod: waitingPod("ContainerCreating", "", nil)},
+		"no machine fits": {
+			pod:  unschedulable,
+			want: "can not be scheduled: 0/1 nodes are available: 1 node(s) didn't match.",
+		},
+		"the image can't be pulled": {
+			pod:  waitingPod("ErrImagePull", "not found", nil),
+			want: cannotPull + ": not found",
+		},
+		"the image still can't be pulled, in the same words": {
+			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x": ErrImagePull: not found`, nil),
+			want: cannotPull + ": not found",
+		},
+		"the image can't be pulled with the Secrets that are named": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("ErrImagePull", "", nil)
+				pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "a"}, {Name: "b"}}
+				return pod
+			}(),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(see spec.image, and whether these pull Secrets exist and fit: a, b)",
+		},
+		"the image of the agent can't be pulled": {
+			pod: func() corev1.Pod {
+				pod := waitingPod("ErrImagePull", "", nil)
+				pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
+				pod.Status.InitContainerStatuses[0].Name = "agent"
+				return pod
+			}(),
+			want: `image "registry.example.com/memcached:1" of container "agent" can not be pulled ` +
+				"(see the operator's RELATED_IMAGE_AGENT; there is no pull Secret, see spec.imagePullSecrets)",
+		},
+		"the kubelet backs off and does not say why": {
+			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x"`, nil),
+			want: cannotPull,
+		},
+		"the container crashes": {
+			pod:  waitingPod("CrashLoopBackOff", "back-off 40s restarting", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"}),
+			want: crashed,
+		},
+		"the container crashed, and runs for a moment": {pod: ended(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), want: crashed},
+		"the container crashed just now": {
+			pod: ended(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"}}), want: crashed,
+		},
+		"the container is killed for its memory": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}),
+			want: `container "memcached" ended with exit code 137 and is started again ` +
+				"(OOMKilled: it needed more memory than spec.resources.limits.memory allows)",
+		},
+		"memcached says why it ends": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
+				ExitCode: 71, Reason: "Error", Message: "slab class 1\nslab class 2\nbind(): Address already in use\nfailed to listen\n",
+			}),
+			want: crashed + ": bind(): Address already in use failed to listen",
+		},
+		"the image is for other machines": {
+			pod: waitingPod("ErrImagePull", "rpc error: no match for platform in manifest sha256:1: not found", nil),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+				"spec.architectures): rpc error: no match for platform in manifest sha256:1: not found",
+		},
+		"the image is for other machines, in the words of CRI-O": {
+			pod: waitingPod("ErrImagePull", `no image found in image index for architecture "s390x", variant ""`, nil),
+			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
+				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+				`spec.architectures): no image found in image index for architecture "s390x", variant ""`,
+		},
+		"the program in the image is for other machines": {
+			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
+				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
+			}),
+			want: crashed + ": the image says that it is for the machine's architecture, and its program is not; see " +
+				"spec.image, or keep it off these machines by spec.architectures: exec /memcached: exec format error",
+		},
+		"the program in the image is for other machines, and the container does not even start": {
+			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
+			want: `container "memcached" can not start (RunContainerError): the image says that it is for the machine's ` +
+				"architecture, and its program is not; see spec.image, or keep it off these machines by " +
+				"spec.architectures: runc: exec /memcached: exec format error",
+		},
+		"the kubelet refuses to start it": {
+			pod:  waitingPod("CreateContainerConfigError", `secret "x" not found`, nil),
+			want: `container "memcached" can not start (CreateContainerConfigError): secret "x" not found`,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := problemOf(&tc.pod); got != tc.want {
+				t.Errorf("problem %q, want %q", got, tc.want)
+			}
+			trimmed, err := TrimPod(tc.pod.DeepCopy())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := problemOf(trimmed.(*corev1.Pod)); got != tc.want {
+				t.Errorf("problem of the trimmed Pod %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPodsAreThoseThatServeOrMayServe(t *testing.T) {
+	pod := func(name string, change func(*corev1.Pod)) corev1.Pod {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		change(&p)
+		return p
+	}
+	pods := []corev1.Pod{
+		pod("ready", func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		}),
+		pod("terminating", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }),
+		pod("evicted", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
+		pod("new", func(*corev1.Pod) {}),
+	}
+	want := []Pod{{Name: "new"}, {Name: "ready", Ready: true}}
+	if diff := cmp.Diff(want, podsOf(pods)); diff != "" {
+		t.Errorf("pods (-want +got):\n%s", diff)
+	}
+}
+
+// TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt also when it is trimmed twice, as client-go does on a list.
+func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
+	replicaSet := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "cache-7d4f", Controller: new(true)}
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   string
+	}{
+		"its ReplicaSet is the Deployment's":     {func(*corev1.Pod) {}, "cache"},
+		"it has no controller":                   {func(p *corev1.Pod) { p.OwnerReferences = nil }, ""},
+		"its owner does not control it":          {func(p *corev1.Pod) { p.OwnerReferences[0].Controller = nil }, ""},
+		"its ReplicaSet is another Deployment's": {func(p *corev1.Pod) { p.OwnerReferences[0].Name = "cache-two-7d4f" }, ""},
+		"its ReplicaSet is of another template":  {func(p *corev1.Pod) { p.Labels["pod-template-hash"] = "other" }, ""},
+		"a StatefulSet controls it":              {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "StatefulSet" }, ""},
+		"another API's ReplicaSet controls it":   {func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }, ""},
+		"it has the label of another Memcached":  {func(p *corev1.Pod) { p.Labels["memcached_cr"] = "two" }, ""},
+		"another owner is there beside the control": {func(p *corev1.Pod) {
+			p.OwnerReferences = append([]metav1.OwnerReference{{Kind: "X", Name: "x"}}, p.OwnerReferences...)
+		}, "cache"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Labels:          map[string]string{"app": "memcached", "memcached_cr": "cache", "pod-template-hash": "7d4f"},
+				OwnerReferences: []metav1.OwnerReference{replicaSet},
+			}}
+			tc.change(pod)
+			for range 2 {
+				trimmed, err := TrimPod(pod)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pod = trimmed.(*corev1.Pod).DeepCopy()
+				if got := MemcachedOf(pod); got != tc.want {
+					t.Fatalf("it belongs to %q, want %q", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestPodChanged(t *testing.T) {
+	before := waitingPod("ImagePullBackOff", "Back-off pulling image", nil)
+	tests := map[string]struct {
+		change func(*corev1.Pod)
+		want   bool
+	}{
+		"a longer back-off": {func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State.Waiting.Message = "Back-off pulling image again"
+		}, false},
+		"another restart":        {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ }, false},
+		"it begins to go":        {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, true},
+		"another reason":         {func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Waiting.Reason = "CreateContainerError" }, true},
+		"it runs, not yet ready": {func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			after := before.DeepCopy()
+			tc.change(after)
+			if got := PodChanged(&before, after); got != tc.want {
+				t.Errorf("PodChanged = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
+	at := func(seconds int64, ready corev1.ConditionStatus) corev1.Pod {
+		return corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: ready, LastTransitionTime: metav1.Unix(seconds, 0),
+		}}}}
+	}
+	tests := map[string]struct {
+		pods []corev1.Pod
+		want time.Time
+	}{
+		"no Pod":               {nil, time.Time{}},
+		"a Pod without status": {[]corev1.Pod{{}}, time.Time{}},
+		"several Pods":         {[]corev1.Pod{at(5, "True"), at(7, "True"), at(6, "True")}, time.Unix(7, 0)},
+		"one is not ready now": {[]corev1.Pod{at(5, "True"), at(7, "False")}, time.Unix(5, 0)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.pods { // As it lies in the cache.
+				trimmed, err := TrimPod(&tc.pods[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.pods[i] = *trimmed.(*corev1.Pod)
+			}
+			if got := progressed(tc.pods); !got.Equal(tc.want) {
+				t.Errorf("last progress %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
