@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 
-	"github.com/distribution/reference"
-	registry "github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
-	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
@@ -27,88 +27,80 @@ func imageCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
 		Short: "Build the images that OLM reads, and push them",
-		Long: "Image prints the reference by digest of what it built, which a registry has once it is pushed. Without a\n" +
-			"container tool it keeps nothing on this machine. A tool keeps it, under its tag. Registries on this machine\n" +
-			"are spoken to in plain HTTP.",
+		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool, and\n" +
+			"then keeps nothing on this machine. Registries on this machine are used over plain HTTP.",
 	}
 	flags := command.PersistentFlags()
-	flags.StringVar(&f.tag, "tag", "", "what the image is called, registry and tag (required)")
-	flags.BoolVar(&f.push, "push", false, "push it there; without it the image is only built")
+	flags.StringVar(&f.tag, "tag", "", "the image, with registry and tag (required)")
+	flags.BoolVar(&f.push, "push", false, "push it; without this it is only built")
 	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
-	command.AddCommand(f.filesCommand("bundle", image.Bundle), f.filesCommand("catalog", image.Catalog))
-	return command
-}
-
-func (f *imageFlags) filesCommand(name string, kind image.Kind) *cobra.Command {
-	command := &cobra.Command{
-		Use:   name,
-		Short: "The image of the " + name,
-		Example: "  go run ./scripts/release image " + name + " \\\n" +
-			"    --tag registry.example.com/memcached-operator-" + name + ":v0.1.0 --push",
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			if err := bundle.ValidateTarget("tag", f.tag); err != nil {
-				return err
-			}
-			if f.tool == "" {
-				return f.publish(command, name, kind)
-			}
-			parsed, err := registry.ParseReference(f.tag, nameOptions(f.insecure)...)
-			if err != nil {
-				return err
-			}
-			return kind.BuildByTool(command.Context(), image.Tool{
-				Name: f.tool, Ref: f.tag, Push: f.push, HTTP: parsed.Context().Scheme() == "http",
-				Dir: f.dir, Out: command.ErrOrStderr(),
-			})
-		},
+	flags.StringVar(&f.dir, "dir", bundle.Dir, "directory with the bundle and the catalog")
+	flags.StringVar(&f.tool, "tool", "", "build and push by docker, podman or buildah, which keeps the image")
+	for name, kind := range map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog} {
+		command.AddCommand(&cobra.Command{
+			Use:   name,
+			Short: "The image of the " + name,
+			Example: "  go run ./scripts/release image " + name + " \\\n" +
+				"    --tag registry.example.com/memcached-operator-" + name + ":v0.1.0 --push",
+			Args: cobra.NoArgs,
+			RunE: func(command *cobra.Command, _ []string) error {
+				return f.run(command.Context(), kind, command.OutOrStdout(), command.ErrOrStderr())
+			},
+		})
 	}
-	command.Flags().StringVar(&f.dir, "dir", bundle.Dir, "folder with the bundle and the catalog")
-	command.Flags().StringVar(&f.tool, "tool", "", "docker, podman or buildah (default: none of them is needed)")
 	return command
 }
 
-// publish builds an image, pushes it where that is asked for, and prints what came out.
-func (f *imageFlags) publish(command *cobra.Command, name string, kind image.Kind) error {
-	var result string
-	err := progress.Stage(command.Context(), "Image of the "+name, func(update func(string)) error {
-		index, err := kind.Build(f.dir)
-		if err != nil {
-			return err
-		}
-		if !f.push {
-			result, err = f.reference(index)
-			return err
-		}
-		update("pushing")
-		result, err = f.pushIndex(command.Context(), index)
+func (f *imageFlags) run(ctx context.Context, kind image.Kind, out, progress io.Writer) error {
+	if err := bundle.ValidateTarget("tag", f.tag); err != nil {
 		return err
-	})
-	if err == nil {
-		fmt.Fprintln(command.OutOrStdout(), result)
 	}
+	switch f.tool {
+	case "docker", "podman", "buildah":
+		return f.byTool(ctx, kind, progress)
+	case "":
+	default:
+		return fmt.Errorf("--tool %q: name docker, podman or buildah, or leave it out", f.tool)
+	}
+	index, err := kind.Build(f.dir)
+	if err != nil {
+		return err
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	if f.push {
+		if _, err := oci.PushIndex(ctx, index, f.tag, nameOptions(f.insecure)...); err != nil {
+			return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
+		}
+	}
+	_, err = fmt.Fprintf(out, "%s@%s\n", f.tag[:strings.LastIndex(f.tag, ":")], digest)
 	return err
 }
 
-// reference is what PushIndex would return.
-func (f *imageFlags) reference(index v1.ImageIndex) (string, error) {
-	named, err := reference.ParseNormalizedNamed(f.tag)
-	if err != nil {
-		return "", err
+// byTool builds for all platforms with podman and buildah, and for its own with docker: not each docker can build more.
+func (f *imageFlags) byTool(ctx context.Context, kind image.Kind, out io.Writer) error {
+	run := func(args ...string) error {
+		command := exec.CommandContext(ctx, f.tool, args...)
+		// An attestation would be one more platform in the index.
+		command.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
+		command.Stdout, command.Stderr = out, out
+		if err := command.Run(); err != nil {
+			return fmt.Errorf("%s: %w", command, err)
+		}
+		return nil
 	}
-	digest, err := digestOf(index)
-	return reference.TrimNamed(named).Name() + "@" + digest, err
-}
-
-func digestOf(index v1.ImageIndex) (string, error) {
-	digest, err := index.Digest()
-	return digest.String(), err
-}
-
-func (f *imageFlags) pushIndex(ctx context.Context, index v1.ImageIndex) (string, error) {
-	ref, err := oci.PushIndex(ctx, index, f.tag, nameOptions(f.insecure)...)
-	if err != nil {
-		return "", errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
+	build, push := []string{"build", "--tag", f.tag}, []string{"push", f.tag}
+	if f.tool != "docker" {
+		_ = run("manifest", "rm", f.tag) // The build would add to a list of that name. There may be none.
+		// With its cache, podman would use the first platform's image for all: their layers are the same.
+		build = []string{"build", "--no-cache", "--manifest", f.tag,
+			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
+		push = []string{"manifest", "push", "--all", f.tag, "docker://" + f.tag}
 	}
-	return ref, nil
+	if err := run(append(build, "--file", filepath.Join(f.dir, string(kind)), f.dir)...); err != nil || !f.push {
+		return err
+	}
+	return run(push...)
 }

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"io/fs"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // run runs a command in the root of the repository.
@@ -28,7 +33,6 @@ func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	t.Chdir("../..")
-	t.Setenv("PATH", "") // Whether operator-sdk is there makes no difference.
 	dir := t.TempDir()
 	steps := []struct {
 		args string
@@ -37,7 +41,7 @@ func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
 		{"bundle --version 0.1.0 --image " + host + "/operator:0.1.0 --dir " + dir, "memcached-operator.v0.1.0\n"},
 		{"image bundle --tag " + host + "/bundle:v0.1.0 --dir " + dir, host + "/bundle@sha256:"},
 		{"image bundle --tag " + host + "/bundle:v0.1.0 --push --dir " + dir, host + "/bundle@sha256:"},
-		{"catalog --bundle-image " + host + "/bundle:v0.1.0 --dir " + dir, "catalog.yaml is written\n"},
+		{"catalog --bundle-image " + host + "/bundle:v0.1.0 --dir " + dir, "catalog.yaml\n"},
 		{"image catalog --tag " + host + "/catalog:v0.1.0 --push --dir " + dir, host + "/catalog@sha256:"},
 	}
 	for _, step := range steps {
@@ -78,6 +82,76 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 				t.Errorf("%s was written", entries[0].Name())
 			}
 		})
+	}
+}
+
+func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
+	tree := t.TempDir()
+	if err := os.CopyFS(tree+"/operator/config", os.DirFS("../../operator/config")); err != nil {
+		t.Fatal(err)
+	}
+	if err := worktree.CopyFiles("../..", tree, []string{values.Path}); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(tree)
+	must := func(args ...string) {
+		t.Helper()
+		if _, err := run(t, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must("bundle", "--version", "1.2.0", "--image", "ghcr.io/acme/operator:1.2.0", "--channels", "candidate,stable",
+		"--default-channel", "stable", "--pull-secret", "registry", "--memcached-image", "ghcr.io/acme/cache:1.6.1")
+	must("catalog", "--bundle-image", "ghcr.io/acme/memcached-operator-bundle:v1.2.0")
+	before := filesIn(t, tree)
+	must("renew")
+	if diff := cmp.Diff(before, filesIn(t, tree)); diff != "" {
+		t.Errorf("files (-before +after):\n%s", diff)
+	}
+}
+
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestAToolBuildsByTheDockerfile has a script in place of the tool, which prints what it is called with.
+func TestAToolBuildsByTheDockerfile(t *testing.T) {
+	const ref, from = "r.example.com/b:1", " --file bundle/bundle.Dockerfile bundle\n"
+	const list = "manifest rm " + ref + "\nbuild --no-cache --manifest " + ref +
+		" --platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x" + from + "manifest push --all " + ref + " docker://" + ref + "\n"
+	bin := t.TempDir()
+	t.Chdir("../..")
+	for tool, want := range map[string]string{
+		"docker": "build --tag " + ref + from + "push " + ref + "\n", "podman": list, "buildah": list,
+	} {
+		script := "#!/bin/sh\necho \"$@\" >> " + bin + "/calls." + tool + "\n"
+		if err := os.WriteFile(filepath.Join(bin, tool), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", bin+":/bin:/usr/bin")
+		if _, err := run(t, "image", "bundle", "--tag", ref, "--push", "--tool", tool); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(bin + "/calls." + tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tool, diff)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,28 +13,28 @@ func operatorHubCommand() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use:   "operatorhub",
-		Short: "Write the folder that the OperatorHub community repositories want",
-		Long: "It writes operators/<name>/<version> and operators/<name>/ci.yaml of bundle/ into a folder, such as\n" +
-			"a clone of k8s-operatorhub/community-operators or of redhat-openshift-ecosystem/community-operators-prod.\n" +
-			"A ci.yaml that is there already is kept.\n" +
+		Short: "Write the directory that the OperatorHub community repositories want",
+		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml from bundle/ into a directory, such\n" +
+			"as a clone of k8s-operatorhub/community-operators or of\n" +
+			"redhat-openshift-ecosystem/community-operators-prod. An existing ci.yaml is kept.\n" +
 			"It checks the rules that both publish, and writes nothing that breaks one.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if out == "" {
-				return fmt.Errorf("--out is empty: name a folder, such as a clone of the repository (OUT= for make)")
+				return errors.New("--out is empty: name a directory, such as a clone of the repository (OUT= for make)")
 			}
-			written, err := operatorhub.Write(".", out)
+			dir, notes, err := operatorhub.Write(".", out)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(command.OutOrStdout(), "%s is written.\n", written.Dir)
-			for _, note := range written.Notes {
+			fmt.Fprintf(command.OutOrStdout(), "Wrote %s\n", dir)
+			for _, note := range notes {
 				fmt.Fprintf(command.OutOrStdout(), "Before a pull request: %s\n", note)
 			}
 			return nil
 		},
 	}
-	command.Flags().StringVar(&out, "out", "", "folder to write to (required)")
+	command.Flags().StringVar(&out, "out", "", "directory to write to (required)")
 	return command
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
 
@@ -97,14 +97,14 @@ func (d *demo) pushCatalog(ctx context.Context, operator, agent string) (string,
 		return "", err
 	}
 	options := bundle.Options{Version: target.Version, Image: operator, Channels: []string{"stable"}}
-	if err := emit.Bundle(ctx, d.Tree, dir, options); err != nil {
+	if err := catalog.WriteBundle(ctx, d.Tree, dir, options); err != nil {
 		return "", err
 	}
 	bundled, err := d.pushFiles(ctx, image.Bundle, dir, refs.Bundle)
 	if err != nil {
 		return "", err
 	}
-	if err := emit.Catalog(dir, bundled); err != nil {
+	if err := catalog.AddBundle(dir, bundled); err != nil {
 		return "", err
 	}
 	return d.pushFiles(ctx, image.Catalog, dir, refs.Catalog)

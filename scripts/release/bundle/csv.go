@@ -12,168 +12,102 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// apiGroup is the group of the API that the operator serves.
-const apiGroup = "cache.example.com"
-
-// completeCSV adds to the hand-written base what the other manifests say.
-func (m *manifests) completeCSV(root string, o Options) error {
-	container, err := m.managerContainer()
+// completeCSV adds to the hand-written base what follows from the options and the other manifests.
+func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.RNode, error) {
+	// The file itself is read: kustomize would drop its comments.
+	csv, err := yaml.ReadFile(filepath.Join(root, Base))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	images, err := relatedImages(container)
+	csv.YNode().Content[0].HeadComment = "" // A generated file has a heading of its own.
+	icon, err := icon(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p, err := m.bindPermissions()
+	install, err := m.install()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, complete := range []func() error{
-		func() error { return m.setIdentity(o) },
-		func() error { return m.setAnnotations(o, images) },
-		func() error { return m.setIcon(root) },
-		func() error { return m.setInstall(p) },
-		func() error { return m.setRelatedImages(images) },
-	} {
-		if err := complete(); err != nil {
-			return fmt.Errorf("%s: %w", Base, err)
-		}
+	annotations, err := m.annotations(o, images)
+	if err != nil {
+		return nil, err
 	}
-	m.dropPlacement()
-	m.dropHead()
-	return nil
+	err = csv.PipeE(
+		set(scalar(Name(o.Version)), "metadata", "name"),
+		set(scalar(o.Version), "spec", "version"),
+		set(optional(o.Replaces, Name), "spec", "replaces"),
+		yaml.Tee(annotations...),
+		set(scalar(icon), "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
+		set(install, "spec", "install"),
+		set(relatedImages(images), "spec", "relatedImages"),
+	)
+	return csv, err
 }
 
-func (m *manifests) setIdentity(o Options) error {
-	steps := []yaml.Filter{yaml.Tee(yaml.Lookup("metadata"), yaml.SetField("name", yaml.NewStringRNode(Name(o.Version))))}
-	spec := map[string]string{"version": o.Version}
-	if o.Replaces != "" {
-		spec["replaces"] = Name(o.Replaces)
-	}
-	for _, field := range []string{"version", "replaces"} {
-		if value, set := spec[field]; set {
-			steps = append(steps, yaml.Tee(yaml.Lookup("spec"), yaml.SetField(field, yaml.NewStringRNode(value))))
+func (m *manifests) annotations(o Options, images []image) ([]yaml.Filter, error) {
+	examples := make([]json.RawMessage, len(m.samples))
+	for i, sample := range m.samples {
+		var err error
+		if examples[i], err = sample.MarshalJSON(); err != nil {
+			return nil, err
 		}
 	}
-	return m.csv.PipeE(steps...)
-}
-
-func (m *manifests) setAnnotations(o Options, images []image) error {
-	examples, err := m.examples()
+	text, err := json.MarshalIndent(examples, "", "  ")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	list := scalar(string(text))
+	list.Style = yaml.LiteralStyle
 	disconnected := true
 	for _, image := range images {
 		disconnected = disconnected && strings.Contains(image.ref, "@")
 	}
-	values := []struct{ name, value string }{
-		{"alm-examples", examples},
-		{"containerImage", images[0].ref},
-		{"createdAt", o.CreatedAt},
-		{"features.operators.openshift.io/disconnected", strconv.FormatBool(disconnected)},
-		{"olm.skipRange", o.SkipRange},
+	filters := []yaml.Filter{
+		set(list, "metadata", "annotations", "alm-examples"),
+		yaml.Tee(yaml.SetAnnotation("containerImage", images[0].ref)),
+		yaml.Tee(yaml.SetAnnotation("features.operators.openshift.io/disconnected", strconv.FormatBool(disconnected))),
 	}
-	for _, v := range values {
-		if v.value == "" {
-			continue
-		}
-		if err := m.setAnnotation(v.name, v.value); err != nil {
-			return err
-		}
+	if o.SkipRange != "" {
+		filters = append(filters, yaml.Tee(yaml.SetAnnotation(skipRange, o.SkipRange)))
 	}
-	return nil
+	return filters, nil
 }
 
-// setAnnotation keeps the comment of an annotation that is there.
-func (m *manifests) setAnnotation(name, value string) error {
-	if err := m.csv.PipeE(yaml.SetAnnotation(name, value)); err != nil {
-		return err
-	}
-	node, err := m.csv.Pipe(yaml.GetAnnotation(name))
+// icon is base64 of the drawing beside the base. OperatorHub shows square icons only.
+func icon(root string) (string, error) {
+	path := filepath.Join(root, source, "icon.svg")
+	drawing, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if strings.Contains(value, "\n") {
-		node.YNode().Style = yaml.LiteralStyle
+	_, size, _ := strings.Cut(string(drawing), `viewBox="`)
+	var width, height float64
+	if _, err := fmt.Sscanf(size, "0 0 %g %g", &width, &height); err != nil || width != height {
+		return "", fmt.Errorf("%s: OperatorHub shows square icons only: write a viewBox such as \"0 0 64 64\"", path)
 	}
-	return nil
+	return base64.StdEncoding.EncodeToString(drawing), nil
 }
 
-// examples are the samples, as a console offers them to those who make a first cache.
-func (m *manifests) examples() (string, error) {
-	var list []json.RawMessage
-	for _, sample := range m.samples {
-		content, err := sample.MarshalJSON()
-		if err != nil {
-			return "", err
-		}
-		list = append(list, content)
-	}
-	text, err := json.MarshalIndent(list, "", "  ")
-	return string(text), err
-}
-
-func (m *manifests) setIcon(root string) error {
-	drawing, err := os.ReadFile(filepath.Join(root, icon))
+// install holds what OLM creates itself: the Deployment, and roles for its ServiceAccount.
+func (m *manifests) install() (*yaml.Node, error) {
+	p, err := m.permissions()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	data := yaml.NewStringRNode(base64.StdEncoding.EncodeToString(drawing))
-	return m.csv.PipeE(yaml.Lookup("spec", "icon", "[mediatype=image/svg+xml]"), yaml.SetField("base64data", data))
+	account := scalar(m.account.GetName())
+	granted := func(rules []*yaml.Node) *yaml.Node {
+		return sequence(mapping("serviceAccountName", account, "rules", sequence(rules...)))
+	}
+	deployment := mapping("name", scalar(m.deployment.GetName()), "label", field(m.deployment, "metadata", "labels"),
+		"spec", field(m.deployment, "spec"))
+	return mapping("strategy", scalar("deployment"), "spec", mapping("permissions", granted(p.namespaced),
+		"clusterPermissions", granted(p.cluster), "deployments", sequence(deployment))), nil
 }
 
-// setInstall writes what OLM makes: the Deployment, and the permissions of its account.
-func (m *manifests) setInstall(p permissions) error {
-	labels, err := m.deployment.Pipe(yaml.Lookup("metadata", "labels"))
-	if err != nil {
-		return err
-	}
-	spec, err := m.deployment.Pipe(yaml.Lookup("spec"))
-	if err != nil {
-		return err
-	}
-	deployment := mapping(
-		"name", scalar(m.deployment.GetName()),
-		"label", labels.YNode(),
-		"spec", spec.YNode(),
-	)
-	install := mapping(
-		"strategy", scalar("deployment"),
-		"spec", mapping(
-			"permissions", sequence(m.granted(p.namespaced)),
-			"clusterPermissions", sequence(m.granted(p.cluster)),
-			"deployments", sequence(deployment),
-		),
-	)
-	return m.csv.PipeE(yaml.Lookup("spec"), yaml.SetField("install", yaml.NewRNode(install)))
-}
-
-func (m *manifests) granted(rules []*yaml.Node) *yaml.Node {
-	return mapping("serviceAccountName", scalar(m.account.GetName()), "rules", sequence(rules...))
-}
-
-func (m *manifests) setRelatedImages(images []image) error {
-	var list []*yaml.Node
+func relatedImages(images []image) *yaml.Node {
+	list := sequence()
 	for _, image := range images {
-		list = append(list, mapping("name", scalar(image.name), "image", scalar(image.ref)))
+		list.Content = append(list.Content, mapping("name", scalar(image.name), "image", scalar(image.ref)))
 	}
-	return m.csv.PipeE(yaml.Lookup("spec"), yaml.SetField("relatedImages", yaml.NewRNode(sequence(list...))))
-}
-
-// dropPlacement: OLM puts what is in a bundle into the namespace of the installation.
-func (m *manifests) dropPlacement() {
-	for _, object := range m.kept {
-		_ = object.SetNamespace("")
-	}
-}
-
-// dropHead removes the comment that tells of the base: what is generated has one of its own.
-func (m *manifests) dropHead() {
-	node := m.csv.YNode()
-	node.HeadComment = ""
-	if len(node.Content) > 0 {
-		node.Content[0].HeadComment = ""
-	}
+	return list
 }

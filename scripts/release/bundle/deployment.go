@@ -10,110 +10,81 @@ import (
 )
 
 const (
-	manager        = "manager"
-	relatedPrefix  = "RELATED_IMAGE_"
-	watchNamespace = "WATCH_NAMESPACE"
+	manager       = "manager"
+	relatedPrefix = "RELATED_IMAGE_"
 
-	// targetNamespaces is the annotation by which OLM tells an operator's Pods which namespaces to serve. It is
-	// empty for all of them.
+	// targetNamespaces is the annotation in which OLM writes the namespaces that the operator serves. It is empty for all.
 	targetNamespaces = "metadata.annotations['olm.targetNamespaces']"
 )
 
-// image is one that the operator needs, by a name of ours.
+// image is one that the operator needs, by the name that relatedImages give it.
 type image struct{ name, ref string }
 
-// setDeployment fits the Deployment to OLM: the images of this version, images by digest where that is asked for, and
-// the namespaces to serve from the annotation that OLM sets.
-func (m *manifests) setDeployment(ctx context.Context, o Options) error {
-	container, err := m.managerContainer()
+// completeDeployment writes this version's images into the Deployment, has OLM choose the namespaces to serve, and
+// returns the images: first the operator's own, then those that its environment names.
+func (m *manifests) completeDeployment(ctx context.Context, o Options) ([]image, error) {
+	container, err := m.deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
+	if err != nil || container == nil {
+		return nil, fmt.Errorf("deployment %s has no container %s (%w): operator-sdk expects that name",
+			m.deployment.GetName(), manager, err)
+	}
+	images, err := setImages(ctx, container, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := container.PipeE(yaml.SetField("image", yaml.NewStringRNode(o.Image))); err != nil {
-		return err
-	}
-	if err := setImages(container, o); err != nil {
-		return err
-	}
-	if err := pinImages(ctx, container, o); err != nil {
-		return err
-	}
-	fromOLM := mapping("fieldRef", mapping("fieldPath", scalar(targetNamespaces)))
-	env := mapping("name", scalar(watchNamespace), "valueFrom", fromOLM)
-	if err := container.PipeE(yaml.LookupCreate(yaml.SequenceNode, "env"), yaml.Append(env)); err != nil {
-		return err
+	watch := mapping("name", scalar("WATCH_NAMESPACE"), "valueFrom",
+		mapping("fieldRef", mapping("fieldPath", scalar(targetNamespaces))))
+	if err := container.PipeE(yaml.LookupCreate(yaml.SequenceNode, "env"), yaml.Append(watch)); err != nil {
+		return nil, err
 	}
 	if o.PullSecret == "" {
-		return nil
+		return images, nil
 	}
 	secret := yaml.ElementSetter{
 		Element: mapping("name", scalar(o.PullSecret)), Keys: []string{"name"}, Values: []string{o.PullSecret},
 	}
-	return m.deployment.PipeE(
+	return images, m.deployment.PipeE(
 		yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"), secret)
 }
 
-func (m *manifests) managerContainer() (*yaml.RNode, error) {
-	container, err := m.deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
+// setImages replaces the container's image, and those in its environment, by what the options name.
+func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []image, err error) {
+	flags := map[string]string{manager: "image", "agent": "agent-image", "memcached": "memcached-image"}
+	chosen := map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage}
+	replace := func(name string, node *yaml.Node) error {
+		node.Value = cmp.Or(chosen[name], node.Value)
+		if err := ValidateImage(flags[name], node.Value); err != nil {
+			return err
+		}
+		if o.Digest != nil {
+			if node.Value, err = o.Digest(ctx, node.Value); err != nil {
+				return err
+			}
+		}
+		images = append(images, image{name, node.Value})
+		delete(flags, name)
+		return nil
+	}
+	if err := replace(manager, field(container, "image")); err != nil {
+		return nil, err
+	}
+	env, err := container.Pipe(yaml.LookupCreate(yaml.SequenceNode, "env"))
 	if err != nil {
 		return nil, err
 	}
-	if container == nil {
-		return nil, fmt.Errorf("deployment %s has no container %s: OLM's tools know the operator by that name",
-			m.deployment.GetName(), manager)
-	}
-	return container, nil
-}
-
-// setImages names the images of caches that the options name.
-func setImages(container *yaml.RNode, o Options) error {
-	named := map[string]string{"agent": o.AgentImage, "memcached": o.MemcachedImage}
-	return eachImage(container, func(node *yaml.Node, name string) error {
-		node.Value = cmp.Or(named[name], node.Value)
-		return nil
-	})
-}
-
-// pinImages replaces each image by its digest, where there is somebody to ask for it.
-func pinImages(ctx context.Context, container *yaml.RNode, o Options) error {
-	if o.Digest == nil {
-		return nil
-	}
-	return eachImage(container, func(node *yaml.Node, _ string) error {
-		pinned, err := o.Digest(ctx, node.Value)
-		node.Value = pinned
-		return err
-	})
-}
-
-// relatedImages lists what a mirror must hold.
-func relatedImages(container *yaml.RNode) (images []image, err error) {
-	err = eachImage(container, func(node *yaml.Node, name string) error {
-		images = append(images, image{name, node.Value})
-		return nil
-	})
-	return images, err
-}
-
-// eachImage visits the container's own image and those that its environment names.
-func eachImage(container *yaml.RNode, visit func(node *yaml.Node, name string) error) error {
-	own, err := container.Pipe(yaml.Lookup("image"))
-	if err != nil {
-		return err
-	}
-	if err := visit(own.YNode(), manager); err != nil {
-		return err
-	}
-	env, err := container.Pipe(yaml.Lookup("env"))
-	if err != nil || env == nil {
-		return err
-	}
-	return env.VisitElements(func(variable *yaml.RNode) error {
-		name, found := strings.CutPrefix(variable.Field("name").Value.YNode().Value, relatedPrefix)
-		value := variable.Field("value")
+	for _, variable := range env.Content() {
+		name, found := strings.CutPrefix(yaml.NewRNode(variable).Field("name").Value.YNode().Value, relatedPrefix)
+		value := field(yaml.NewRNode(variable), "value")
 		if !found || value == nil {
-			return nil
+			continue
 		}
-		return visit(value.Value.YNode(), strings.ReplaceAll(lower(name), "_", "-"))
-	})
+		if err := replace(strings.ReplaceAll(strings.ToLower(name), "_", "-"), value); err != nil {
+			return nil, err
+		}
+	}
+	for name := range flags {
+		return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
+			manager, name, relatedPrefix, strings.ToUpper(name))
+	}
+	return images, nil
 }

@@ -4,60 +4,70 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/blang/semver/v4"
 	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Options are what a bundle is told, as the flags have it.
+// Options are what Build is told, mostly by flags.
 type Options struct {
 	Version        string   // such as 0.1.0
-	Image          string   // the operator's
-	AgentImage     string   // of the agent in caches' Pods; empty: as the manifests have it
-	MemcachedImage string   // of a Memcached that names none; empty: as the manifests have it
+	Image          string   // of the operator
+	AgentImage     string   // of the agent in caches' Pods; empty: as in the manifests
+	MemcachedImage string   // for a Memcached that names none; empty: as in the manifests
 	Channels       []string // that the version is in
 	DefaultChannel string   // of the package; empty: the first of Channels
+	PullSecret     string   // to pull the operator's image, in its namespace; empty: none
 
-	// CreatedAt is the time of the release; empty: as the base has it.
-	CreatedAt string
+	// Replaces is the version before this one, SkipRange the versions that an upgrade to this one may skip. Both follow
+	// from the catalog, and are empty for the first version.
+	Replaces, SkipRange string
 
-	// Replaces is the version before this one; empty: there is none.
-	Replaces string
-
-	// SkipRange are the versions that may be left out on the way to this one; empty: none.
-	SkipRange string
-
-	// PullSecret names a Secret, in the operator's namespace, that its image is pulled by; empty: none.
-	PullSecret string
-
-	// Digest, where it is set, turns an image reference into one by digest.
+	// Digest turns an image reference into one by digest; nil leaves references as they are.
 	Digest func(ctx context.Context, image string) (string, error)
 }
 
-// Validate tells everything that is wrong.
+// Validate reports everything that is wrong.
 func (o Options) Validate() error {
-	return errors.Join(
+	errs := []error{
 		ValidateVersion("version", o.Version),
 		ValidateImage("image", o.Image),
-		validateIfAny("agent-image", o.AgentImage),
-		validateIfAny("memcached-image", o.MemcachedImage),
-		o.validateChannels(),
-		o.validateTime(),
-		o.validateReplaces(),
-		o.validatePullSecret(),
-	)
+		validateChannels("channels", o.Channels...),
+	}
+	if o.AgentImage != "" {
+		errs = append(errs, ValidateImage("agent-image", o.AgentImage))
+	}
+	if o.MemcachedImage != "" {
+		errs = append(errs, ValidateImage("memcached-image", o.MemcachedImage))
+	}
+	if o.DefaultChannel != "" { // It need not be one of this version's: a candidate is not in stable.
+		errs = append(errs, validateChannels("default-channel", o.DefaultChannel))
+	}
+	if o.PullSecret != "" {
+		if problems := validation.IsDNS1123Subdomain(o.PullSecret); len(problems) > 0 {
+			errs = append(errs, invalid("pull-secret", o.PullSecret, problems[0], "name a Secret of the operator's namespace"))
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// invalid is an error that tells which flag to correct, and how.
-func invalid(flag, value, problem, remedy string) error {
-	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, remedy)
+func (o Options) defaultChannel() string {
+	if o.DefaultChannel == "" {
+		return o.Channels[0]
+	}
+	return o.DefaultChannel
 }
 
-// ValidateVersion takes what can be the version of a bundle.
+// invalid is an error that names flag, value, problem and fix.
+func invalid(flag, value, problem, fix string) error {
+	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)
+}
+
+// ValidateVersion reports why a bundle cannot have the version.
 func ValidateVersion(flag, version string) error {
 	parsed, err := semver.Parse(version)
 	switch {
@@ -66,7 +76,7 @@ func ValidateVersion(flag, version string) error {
 	case err != nil:
 		return invalid(flag, version, "is no semantic version", "write three numbers, as in 0.1.0 or 0.2.0-rc.1")
 	case len(parsed.Build) > 0:
-		return invalid(flag, version, "has build metadata, which no name in Kubernetes can hold",
+		return invalid(flag, version, "has build metadata, which no Kubernetes name can hold",
 			"leave out the + and what follows")
 	}
 	if problems := validation.IsDNS1123Subdomain(Name(version)); len(problems) > 0 {
@@ -81,30 +91,29 @@ func ValidateVersion(flag, version string) error {
 // ImageExample is the operator's image in help and errors.
 const ImageExample = "registry.example.com/memcached-operator:0.1.0"
 
-const imageRemedy = "name it as in " + ImageExample
-
-// ValidateImage takes a reference that says where the image is and which it is. Without a registry each machine
-// would look in its own; without tag or digest each pull could bring another image.
+// ValidateImage requires a registry, as each Node would look in its own default, and a tag or digest, as each pull
+// could bring another image.
 func ValidateImage(flag, image string) error {
 	parsed, err := reference.Parse(image)
-	if err != nil {
-		return invalid(flag, image, err.Error(), imageRemedy)
+	named, isNamed := parsed.(reference.Named)
+	problem := ""
+	switch {
+	case err != nil:
+		problem = err.Error()
+	case !isNamed:
+		problem = "names no image"
+	case reference.Domain(named) != "localhost" && !strings.ContainsAny(reference.Domain(named), ".:"):
+		problem = "names no registry"
+	case reference.IsNameOnly(named):
+		problem = "has neither tag nor digest"
+	default:
+		return nil
 	}
-	named, ok := parsed.(reference.Named)
-	if !ok {
-		return invalid(flag, image, "names no image", imageRemedy)
-	}
-	if host := reference.Domain(named); host != "localhost" && !strings.ContainsAny(host, ".:") {
-		return invalid(flag, image, "names no registry", imageRemedy)
-	}
-	if reference.IsNameOnly(named) {
-		return invalid(flag, image, "has neither tag nor digest", imageRemedy)
-	}
-	return nil
+	return invalid(flag, image, problem, "name it as in "+ImageExample)
 }
 
-// ValidateTarget takes a reference that an image can be pushed to. A registry would store an image under the digest
-// that it has, whatever digest the reference names, and without a tag.
+// ValidateTarget requires a reference that can be pushed to. A registry stores an image under the digest that it has,
+// not the one that the reference names, and without a tag.
 func ValidateTarget(flag, image string) error {
 	if err := ValidateImage(flag, image); err != nil {
 		return err
@@ -115,78 +124,22 @@ func ValidateTarget(flag, image string) error {
 	return nil
 }
 
-func validateIfAny(flag, image string) error {
-	if image == "" {
-		return nil
-	}
-	return ValidateImage(flag, image)
-}
+// channelPattern has the names by which OperatorHub's users know how mature a version is.
+var channelPattern = regexp.MustCompile(`^(candidate|fast|stable)(-[a-z0-9.]+)?$`)
 
-func (o Options) validateChannels() error {
-	const remedy = "name channels that begin with candidate, fast or stable, as in stable,candidate"
-	if len(o.Channels) == 0 {
-		return invalid("channels", "", "no channel is named", remedy)
+func validateChannels(flag string, channels ...string) error {
+	const fix = "name channels that begin with candidate, fast or stable, as in stable,candidate"
+	value := strings.Join(channels, ",")
+	if len(channels) == 0 {
+		return invalid(flag, value, "no channel is named", fix)
 	}
-	for i, channel := range o.Channels {
-		if len(validation.IsDNS1123Label(channel)) > 0 {
-			return invalid("channels", strings.Join(o.Channels, ","), fmt.Sprintf("%q is no name", channel), remedy)
+	for i, channel := range channels {
+		if !channelPattern.MatchString(channel) {
+			return invalid(flag, value, fmt.Sprintf("%q is no channel", channel), fix)
 		}
-		if slices.Contains(o.Channels[:i], channel) {
-			return invalid("channels", strings.Join(o.Channels, ","), channel+" is named twice", "name it once")
-		}
-	}
-	// A version may be in candidate alone while the default is stable.
-	if o.DefaultChannel != "" && len(validation.IsDNS1123Label(o.DefaultChannel)) > 0 {
-		return invalid("default-channel", o.DefaultChannel, "is no name", remedy)
-	}
-	return nil
-}
-
-func (o Options) validateTime() error {
-	if o.CreatedAt == "" {
-		return nil
-	}
-	if _, err := time.Parse(time.RFC3339, o.CreatedAt); err != nil {
-		return invalid("created-at", o.CreatedAt, "is no time", "write it as in 2026-01-31T12:00:00Z")
-	}
-	return nil
-}
-
-func (o Options) validateReplaces() error {
-	if o.Replaces == "" {
-		return nil
-	}
-	if err := ValidateVersion("replaces", o.Replaces); err != nil {
-		return err
-	}
-	this, err := semver.Parse(o.Version)
-	if err != nil {
-		return nil //nolint:nilerror // Validate tells of the version by itself.
-	}
-	if that := semver.MustParse(o.Replaces); that.GE(this) {
-		return invalid("replaces", o.Replaces, "is not older than "+o.Version, "name the version before this one")
-	}
-	if o.SkipRange != "" {
-		if _, err := semver.ParseRange(o.SkipRange); err != nil {
-			return invalid("skip-range", o.SkipRange, err.Error(), "write it as in >=0.1.0 <0.2.0")
+		if slices.Contains(channels[:i], channel) {
+			return invalid(flag, value, channel+" is named twice", "name it once")
 		}
 	}
 	return nil
-}
-
-func (o Options) validatePullSecret() error {
-	if o.PullSecret == "" {
-		return nil
-	}
-	if problems := validation.IsDNS1123Subdomain(o.PullSecret); len(problems) > 0 {
-		return invalid("pull-secret", o.PullSecret, problems[0], "name a Secret of the operator's namespace")
-	}
-	return nil
-}
-
-func (o Options) defaultChannel() string {
-	if o.DefaultChannel == "" {
-		return o.Channels[0]
-	}
-	return o.DefaultChannel
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// good is a set of options with nothing to complain about; cases change one of them.
+// good is a set of valid options, in which a case changes some.
 func good(change func(*Options)) Options {
 	o := Options{
 		Version: "0.2.0", Image: "registry.example.com/memcached-operator:0.2.0",
-		Channels: []string{"stable", "candidate"}, CreatedAt: "2026-01-31T12:00:00Z",
+		Channels: []string{"stable", "candidate"},
 	}
 	if change != nil {
 		change(&o)
@@ -25,9 +25,7 @@ func TestOptionsThatAreTaken(t *testing.T) {
 		"an image by digest":         func(o *Options) { o.Image = "registry.example.com/a" + digest },
 		"an image by tag and digest": func(o *Options) { o.Image = "registry.example.com/a:1" + digest },
 		"a registry on a port":       func(o *Options) { o.Image = "localhost:5000/a:1" },
-		"an older version, skipped":  func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" },
 		"a Secret to pull by":        func(o *Options) { o.PullSecret = "registry" },
-		"no time: that of the base":  func(o *Options) { o.CreatedAt = "" },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +39,7 @@ func TestOptionsThatAreTaken(t *testing.T) {
 func TestOptionsThatAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Options)
-		want   []string // flag, value and remedy, as the error has them
+		want   []string // flag, value and fix
 	}{
 		"no version":                       {func(o *Options) { o.Version = "" }, []string{"--version", "is no semantic version", "0.1.0"}},
 		"a version of two numbers":         {func(o *Options) { o.Version = "1.2" }, []string{"--version", `"1.2"`, "three numbers"}},
@@ -59,17 +57,13 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		"an empty channel":                 {func(o *Options) { o.Channels = []string{"stable", ""} }, []string{"--channels", `"stable,"`}},
 		"a channel twice":                  {func(o *Options) { o.Channels = []string{"stable", "stable"} }, []string{"stable is named twice"}},
 		"a default channel that is none":   {func(o *Options) { o.DefaultChannel = "a b" }, []string{"--default-channel", `"a b"`}},
-		"a time that is none":              {func(o *Options) { o.CreatedAt = "today" }, []string{"--created-at", `"today"`, "2026-01-31T12:00:00Z"}},
-		"a version that replaces a newer":  {func(o *Options) { o.Replaces = "0.3.0" }, []string{"--replaces", `"0.3.0"`, "is not older than 0.2.0"}},
-		"a range that is none": {
-			func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", "older" }, []string{"--skip-range", `"older"`, ">=0.1.0 <0.2.0"},
-		},
-		"a Secret of an impossible name": {func(o *Options) { o.PullSecret = "A" }, []string{"--pull-secret", `"A"`}},
+		"a channel that promises nothing":  {func(o *Options) { o.Channels = []string{"alpha"} }, []string{`"alpha" is no channel`, "candidate, fast or stable"}},
+		"a Secret of an impossible name":   {func(o *Options) { o.PullSecret = "A" }, []string{"--pull-secret", `"A"`}},
 		"images of caches without a tag": {
 			func(o *Options) { o.AgentImage, o.MemcachedImage = "r.example.com/a", "memcached:1" },
 			[]string{"--agent-image", "neither tag", "--memcached-image", "no registry"},
 		},
-		"several mistakes, all of them said": {
+		"several mistakes, all reported": {
 			func(o *Options) { o.Version, o.Image, o.Channels = "x", "y", nil }, []string{"--version", "--image", "--channels"},
 		},
 	}
@@ -81,7 +75,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q does not say %q", err, want)
+					t.Errorf("error %q lacks %q", err, want)
 				}
 			}
 		})

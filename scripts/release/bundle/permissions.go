@@ -8,23 +8,22 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// OLM gives the operator what its ClusterServiceVersion lists, by its install mode:
+// OLM creates the operator's roles from two lists of the ClusterServiceVersion:
 //
-//   - clusterPermissions become ClusterRoles, in each mode;
-//   - permissions become Roles in the operator's namespace and in each target namespace, and ClusterRoles where all
-//     namespaces are the target.
+//   - clusterPermissions become ClusterRoles, in each install mode;
+//   - permissions become Roles in the operator's namespace and in each target namespace, or ClusterRoles if the target
+//     is all namespaces.
 //
-// So what lives in namespaces belongs into permissions: in clusterPermissions it would hold for the whole cluster,
-// whatever namespaces an administrator chose. That goes for the Lease of the leader election too, though it lies in
-// the operator's namespace alone: OLM has nothing narrower, a Role in the bundle could not name the namespace of the
-// account that it is bound to. Only what has no namespace belongs into clusterPermissions.
+// So rules for namespaced resources belong in permissions: in clusterPermissions they would hold for the whole cluster,
+// whichever namespaces an administrator chose. That includes the Lease of the leader election, which is only in the
+// operator's namespace: OLM has nothing narrower, as a Role in the bundle cannot name the account's namespace.
 
-// scoped tells of each resource in a rule of ours whether it has no namespace. A resource that is missing is an
-// error: whoever adds a rule decides.
+// scoped maps each resource in the operator's rules to whether it belongs in clusterPermissions. A missing resource is
+// an error: whoever adds a rule decides.
 var scoped = map[string]bool{
 	"/events": false,
-	// Nodes and APIServices have no namespace, and yet they belong into permissions: only an operator that serves all
-	// namespaces asks for them, and only there OLM makes a ClusterRole of permissions. In a Role the rule gives nothing.
+	// Nodes and APIServices are cluster-scoped, but only an operator that serves all namespaces reads them, and then
+	// OLM creates ClusterRoles from permissions. In a Role the rule has no effect.
 	"/nodes":                             false,
 	"/pods":                              false,
 	"/secrets":                           false,
@@ -40,18 +39,17 @@ var scoped = map[string]bool{
 	"policy/poddisruptionbudgets":               false,
 }
 
-// permissions are the rules of one service account, as the ClusterServiceVersion has them.
+// permissions are the rules of the operator's ServiceAccount, as the ClusterServiceVersion has them.
 type permissions struct {
 	cluster, namespaced []*yaml.Node
 }
 
-// bindPermissions moves the rules that are bound to the operator's account out of the manifests. Roles that are
-// bound to nobody are there for people, and stay.
-func (m *manifests) bindPermissions() (permissions, error) {
-	var p permissions
-	account := m.account.GetName()
+// permissions takes the roles that are bound to the operator's account out of the manifests. Unbound ClusterRoles are
+// for users: OLM applies them.
+func (m *manifests) permissions() (p permissions, err error) {
+	slices.SortStableFunc(m.bindings, func(a, b *yaml.RNode) int { return strings.Compare(a.GetKind(), b.GetKind()) })
 	for _, binding := range m.bindings {
-		name, err := boundRole(binding, account)
+		name, err := boundRole(binding, m.account.GetName())
 		if err != nil {
 			return p, err
 		}
@@ -60,20 +58,20 @@ func (m *manifests) bindPermissions() (permissions, error) {
 			return p, fmt.Errorf("%s %s: there is no %s", binding.GetKind(), binding.GetName(), name)
 		}
 		if err := p.add(m.roles[i]); err != nil {
-			return p, err
+			return p, fmt.Errorf("%s: %w", name, err)
 		}
 		m.roles = slices.Delete(m.roles, i, i+1)
 	}
 	for _, role := range m.roles {
 		if role.GetKind() == "Role" {
-			return p, fmt.Errorf("role %s is bound to nobody: nobody has it where OLM installs the operator", role.GetName())
+			return p, fmt.Errorf("role %s is bound to no account: OLM would give it to nobody", role.GetName())
 		}
 	}
-	m.kept = append(m.kept, m.roles...)
+	m.applied = append(m.applied, m.roles...)
 	return p, nil
 }
 
-// boundRole names the role of a binding, which must be to the operator's account alone.
+// boundRole names the role of a binding, whose only subject must be the operator's account.
 func boundRole(binding *yaml.RNode, account string) (string, error) {
 	var content struct {
 		RoleRef  struct{ Kind, Name string } `yaml:"roleRef"`
@@ -84,65 +82,55 @@ func boundRole(binding *yaml.RNode, account string) (string, error) {
 	}
 	for _, subject := range content.Subjects {
 		if subject.Kind != "ServiceAccount" || subject.Name != account {
-			return "", fmt.Errorf("%s %s: OLM can give roles to the ServiceAccount %s alone, not to %s %s",
+			return "", fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only, not to %s %s",
 				binding.GetKind(), binding.GetName(), account, subject.Kind, subject.Name)
 		}
 	}
 	return content.RoleRef.Kind + "/" + content.RoleRef.Name, nil
 }
 
-// add sorts the rules of a role.
+// add puts each rule of a role into one of the lists.
 func (p *permissions) add(role *yaml.RNode) error {
-	rules, err := role.Pipe(yaml.Lookup("rules"))
-	if err != nil {
-		return err
+	rules := field(role, "rules")
+	if rules == nil {
+		return nil
 	}
-	for _, rule := range rules.Content() {
-		clusterWide, err := isClusterScoped(rule)
+	for _, node := range rules.Content {
+		cluster, err := isClusterWide(node)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)
+			return err
 		}
-		if clusterWide {
-			p.cluster = append(p.cluster, rule)
+		if cluster {
+			p.cluster = append(p.cluster, node)
 		} else {
-			p.namespaced = append(p.namespaced, rule)
+			p.namespaced = append(p.namespaced, node)
 		}
 	}
 	return nil
 }
 
-func isClusterScoped(node *yaml.Node) (bool, error) {
+func isClusterWide(node *yaml.Node) (cluster bool, err error) {
 	var rule struct {
 		APIGroups []string `yaml:"apiGroups"`
 		Resources []string
-		URLs      []string `yaml:"nonResourceURLs"`
 	}
 	if err := node.Decode(&rule); err != nil {
 		return false, err
 	}
-	return IsClusterScoped(rule.APIGroups, rule.Resources, rule.URLs)
-}
-
-// IsClusterScoped tells whether what a rule is for has no namespace.
-func IsClusterScoped(groups, resources, urls []string) (bool, error) {
-	if len(urls) > 0 {
-		return true, nil
-	}
-	seen := map[bool]bool{}
-	for _, group := range groups {
-		for _, resource := range resources {
-			name, _, _ := strings.Cut(resource, "/") // A subresource is where its resource is.
-			clusterWide, known := scoped[group+"/"+name]
-			if !known {
-				return false, fmt.Errorf("whether %s/%s has a namespace is not known: add it to the table in "+
+	scopes := map[bool]bool{}
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			name, _, _ := strings.Cut(resource, "/") // A subresource has the scope of its resource.
+			known := false
+			if cluster, known = scoped[group+"/"+name]; !known {
+				return false, fmt.Errorf("the scope of %s/%s is not known: add it to the table in "+
 					"scripts/release/bundle/permissions.go", group, resource)
 			}
-			seen[clusterWide] = true
+			scopes[cluster] = true
 		}
 	}
-	if len(seen) != 1 {
-		return false, fmt.Errorf("a rule for %v in %v mixes what has a namespace and what has none: part it in two",
-			resources, groups)
+	if len(scopes) != 1 {
+		return false, fmt.Errorf("a rule for %v in %v has not one scope: split it", rule.Resources, rule.APIGroups)
 	}
-	return seen[true], nil
+	return cluster, nil
 }

@@ -11,35 +11,27 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// Previous is the newest version before the given one in a channel, and the oldest there; both are empty where there
-// is none. A channel that is not there yet is a line of the default channel's.
-func (c *Catalog) Previous(channel, version string) (previous, oldest string) {
+// Previous is the newest version in a channel before the given one, and the range from the oldest to the given one:
+// the API only grows, so each of these can be upgraded. Both are empty for the first version.
+func (c *Catalog) Previous(channel, version string) (previous, skipRange string) {
+	oldest := ""
 	for _, v := range c.versions(channel) {
 		if v.GE(semver.MustParse(version)) {
 			break
 		}
 		previous, oldest = v.String(), cmp.Or(oldest, v.String())
 	}
-	return previous, oldest
-}
-
-// SkipRange are all versions from the oldest to the one before this: the API only grows, so each can be upgraded
-// from. It is empty for the first version.
-func SkipRange(oldest, version string) string {
-	if oldest == "" {
-		return ""
+	if oldest != "" {
+		skipRange = fmt.Sprintf(">=%s <%s", oldest, version)
 	}
-	return fmt.Sprintf(">=%s <%s", oldest, version)
+	return previous, skipRange
 }
 
 // versions of a channel, the oldest first.
 func (c *Catalog) versions(channel string) (versions []semver.Version) {
 	for _, ch := range c.Channels {
-		if ch.Name != channel {
-			continue
-		}
 		for _, entry := range ch.Entries {
-			if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Package+".v")); err == nil {
+			if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Name(""))); err == nil && ch.Name == channel {
 				versions = append(versions, v)
 			}
 		}
@@ -48,67 +40,53 @@ func (c *Catalog) versions(channel string) (versions []semver.Version) {
 	return versions
 }
 
-// Add puts a bundle into its channels, under the reference of its image. A version that is there already is
-// replaced; one that is older than the newest of its channel is refused.
+// Add puts a bundle into its channels, with the reference of its image. It replaces the same version, and refuses one
+// that is older than the newest of its channel.
 func (c *Catalog) Add(files bundle.Files, image string) error {
 	if err := bundle.ValidateImage("bundle-image", image); err != nil {
 		return err
 	}
-	v, err := readVersion(files)
+	v, err := files.Version()
 	if err != nil {
 		return err
 	}
-	for _, channel := range v.channels {
-		if newest := last(c.versions(channel)); newest.GT(v.version) {
+	for _, channel := range v.Channels {
+		versions := c.versions(channel)
+		if len(versions) > 0 && versions[len(versions)-1].GT(semver.MustParse(v.Version)) {
 			return fmt.Errorf("%s is older than %s in the channel %s: a channel only grows at its head",
-				v.name, newest, channel)
+				v.Metadata.Name, versions[len(versions)-1], channel)
 		}
 	}
-	c.Packages = []Package{v.packageDocument()}
-	for _, name := range v.channels {
-		c.channel(name).add(v, c)
+	if err := c.describe(v, files, image); err != nil {
+		return err
 	}
-	c.addBundle(v.bundleDocument(image))
+	for _, name := range v.Channels {
+		previous, _ := c.Previous(name, v.Version)
+		entry := Entry{Name: v.Metadata.Name, SkipRange: v.SkipRange}
+		if previous != "" {
+			entry.Replaces = bundle.Name(previous)
+		}
+		c.channel(name).put(entry)
+	}
 	return nil
 }
 
-func last(versions []semver.Version) semver.Version {
-	if len(versions) == 0 {
-		return semver.Version{}
-	}
-	return versions[len(versions)-1]
-}
-
-// channel returns the channel of that name, which is made where it is missing.
+// channel is the channel of that name, which is new if there is none.
 func (c *Catalog) channel(name string) *Channel {
-	for _, channel := range c.Channels {
-		if channel.Name == name {
-			return channel
-		}
+	i := slices.IndexFunc(c.Channels, func(ch *Channel) bool { return ch.Name == name })
+	if i >= 0 {
+		return c.Channels[i]
 	}
-	channel := &Channel{Schema: SchemaChannel, Package: bundle.Package, Name: name}
+	channel := &Channel{Schema: "olm.channel", Package: bundle.Package, Name: name}
 	c.Channels = append(c.Channels, channel)
 	return channel
 }
 
-func (ch *Channel) add(v *version, c *Catalog) {
-	entry := Entry{Name: v.name, SkipRange: v.skipRange}
-	if previous, _ := c.Previous(ch.Name, v.version.String()); previous != "" {
-		entry.Replaces = bundle.Name(previous)
-	}
-	i := slices.IndexFunc(ch.Entries, func(e Entry) bool { return e.Name == v.name })
+func (ch *Channel) put(entry Entry) {
+	i := slices.IndexFunc(ch.Entries, func(e Entry) bool { return e.Name == entry.Name })
 	if i < 0 {
 		ch.Entries = append(ch.Entries, entry)
-		return
+	} else {
+		ch.Entries[i] = entry
 	}
-	ch.Entries[i] = entry
-}
-
-func (c *Catalog) addBundle(b *Bundle) {
-	i := slices.IndexFunc(c.Bundles, func(other *Bundle) bool { return other.Name == b.Name })
-	if i < 0 {
-		c.Bundles = append(c.Bundles, b)
-		return
-	}
-	c.Bundles[i] = b
 }

@@ -9,30 +9,34 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// files is a bundle, as far as a catalog looks into it.
+// files is a bundle, as far as a catalog reads it.
 func files(version, channels, skipRange string) bundle.Files {
 	return bundle.Files{
-		"manifests/memcached-operator.clusterserviceversion.yaml": "metadata:\n  name: memcached-operator.v" + version +
-			"\n  annotations: {olm.skipRange: '" + skipRange + "'}\nspec: {version: " + version + "}\n",
-		"metadata/annotations.yaml": "annotations:\n  operators.operatorframework.io.bundle.channels.v1: " + channels +
+		bundle.CSVFile: "metadata:\n  name: memcached-operator.v" + version +
+			"\n  annotations: {olm.skipRange: '" + skipRange + "'}\nspec:\n  version: " + version +
+			"\n  relatedImages: [{name: manager, image: 'registry.example.com/operator:" + version + "'}]\n",
+		bundle.AnnotationsFile: "annotations:\n  operators.operatorframework.io.bundle.channels.v1: " + channels +
 			"\n  operators.operatorframework.io.bundle.channel.default.v1: stable\n",
 	}
 }
 
 func add(t *testing.T, c *Catalog, version, channels string) {
 	t.Helper()
-	_, oldest := c.Previous("candidate", version)
-	if err := c.Add(files(version, channels, SkipRange(oldest, version)), "registry.example.com/bundle:v"+version); err != nil {
+	_, skipRange := c.Previous("candidate", version)
+	if err := c.Add(files(version, channels, skipRange), "registry.example.com/bundle:v"+version); err != nil {
 		t.Fatal(err)
+	}
+	if err := c.Check(); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestVersionsFollowUponOneAnotherInEachChannel(t *testing.T) {
+func TestEachVersionReplacesTheOneBeforeItInItsChannels(t *testing.T) {
 	c := &Catalog{}
 	add(t, c, "0.1.0", "stable,candidate")
 	add(t, c, "0.2.0-rc.1", "candidate")
 	add(t, c, "0.2.0", "stable,candidate")
-	add(t, c, "0.2.0", "stable,candidate") // once more: it is written anew, not added
+	add(t, c, "0.2.0", "stable,candidate") // once more: it is replaced, not added
 	got := map[string][]Entry{}
 	for _, channel := range c.Channels {
 		got[channel.Name] = channel.Entries
@@ -49,8 +53,8 @@ func TestVersionsFollowUponOneAnotherInEachChannel(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("channels (-want +got):\n%s", diff)
 	}
-	if len(c.Bundles) != 3 || len(c.Packages) != 1 {
-		t.Errorf("%d bundles, %d packages", len(c.Bundles), len(c.Packages))
+	if len(c.Bundles) != 3 {
+		t.Errorf("%d bundles, want 3", len(c.Bundles))
 	}
 }
 
@@ -88,7 +92,7 @@ func TestWhatACatalogRefuses(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := &Catalog{}
-			add(t, c, "0.2.0", "candidate")
+			add(t, c, "0.2.0", "stable,candidate")
 			before, _ := c.String()
 			err := c.Add(tc.files, tc.image)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -98,5 +102,64 @@ func TestWhatACatalogRefuses(t *testing.T) {
 				t.Error("the catalog was changed")
 			}
 		})
+	}
+}
+
+func TestACatalogThatBreaksUpgrades(t *testing.T) {
+	const first, second = "name: memcached-operator.v0.1.0\n", "name: memcached-operator.v0.2.0\n  replaces: memcached-operator.v0.1.0\n"
+	tests := map[string]struct{ old, new, want string }{
+		"a default channel that does not exist": {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
+		"a version that the catalog lacks":      {"- " + first, "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
+		"a version in no channel":               {"\n- " + second + "  skipRange: '>=0.1.0 <0.2.0'", "", "memcached-operator.v0.2.0 is in no channel"},
+		"two heads":                             {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
+		"a circle":                              {"- " + first, "- " + first + "  replaces: memcached-operator.v0.2.0\n", "has 0 versions that nothing replaces"},
+		"a version that no upgrade leads from":  {"- " + first + "- " + second, "- " + first + "  replaces: memcached-operator.v0.1.0\n- name: memcached-operator.v0.2.0\n", "no upgrade leads from memcached-operator.v0.1.0 to memcached-operator.v0.2.0"},
+		"a deprecation of nothing":              {header, header + "schema: olm.deprecations\nentries: [{reference: {schema: olm.bundle, name: x}, message: m}]\n---\n", "the deprecation of olm.bundle x"},
+	}
+	c := &Catalog{}
+	add(t, c, "0.1.0", "stable,candidate")
+	add(t, c, "0.2.0", "stable,candidate")
+	valid, err := c.String()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			text := strings.ReplaceAll(valid, tc.old, tc.new)
+			if text == valid {
+				t.Fatalf("the catalog does not hold %q:\n%s", tc.old, valid)
+			}
+			broken, err := Parse([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := broken.Check(); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestACatalogThatOLMCannotRead(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"a comment before the first line of hyphens is a document": {"# Generated.\n---\nschema: olm.package\n", "document 1 of the catalog: schema is missing"},
+		"a document without a schema":                              {"schema: olm.package\n---\nname: x\n", "document 2 of the catalog: schema is missing"},
+		"no YAML":                                                  {"schema: [\n", "document 1 of the catalog: yaml"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Parse([]byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestSkippedVersionsAreUpgradedByTheVersionThatSkipsThem(t *testing.T) {
+	ch := &Channel{Name: "stable", Entries: []Entry{
+		{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2", Skips: []string{"v2", "v2.1"}}, {Name: "v2.1"},
+	}}
+	if err := ch.checkUpgrades(); err != nil {
+		t.Error(err)
 	}
 }

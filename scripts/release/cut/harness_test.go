@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -40,10 +40,10 @@ func repository(t *testing.T) string {
 	writeFile(t, root, released+"/0.1.0.yaml", read(t, root, crdFile))
 	dir := filepath.Join(root, bundle.Dir)
 	options := bundle.Options{Version: "0.1.0", Image: image, Channels: []string{"stable", "candidate"}}
-	if err := emit.Bundle(t.Context(), root, dir, options); err != nil {
+	if err := catalog.WriteBundle(t.Context(), root, dir, options); err != nil {
 		t.Fatal(err)
 	}
-	if err := emit.Catalog(dir, "registry.example.com/memcached-operator-bundle:v0.1.0"); err != nil {
+	if err := catalog.AddBundle(dir, "registry.example.com/memcached-operator-bundle:v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
 	mustGit(t, root, "init", "--quiet")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/emit"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
@@ -22,9 +22,9 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 	folder := filepath.Join(dir, bundle.Dir)
 	options := bundle.Options{
 		Version: r.Version, Image: withoutTag(f.image),
-		Channels: f.channels(), DefaultChannel: "stable", CreatedAt: f.createdAt, Digest: pin,
+		Channels: f.channels(), DefaultChannel: "stable", Digest: pin,
 	}
-	if err := emit.Bundle(ctx, dir, folder, options); err != nil {
+	if err := catalog.WriteBundle(ctx, dir, folder, options); err != nil {
 		return nil, err
 	}
 	bundleDigest, err := image.Bundle.Digest(folder)
@@ -32,7 +32,7 @@ func (r *Release) stampOLM(ctx context.Context, dir string, f *facts) (*made, er
 		return nil, err
 	}
 	m := &made{bundle: r.bundleImage() + "@" + bundleDigest}
-	if err := emit.Catalog(folder, m.bundle); err != nil {
+	if err := catalog.AddBundle(folder, m.bundle); err != nil {
 		return nil, err
 	}
 	catalogDigest, err := image.Catalog.Digest(folder)

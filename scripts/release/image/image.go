@@ -14,35 +14,38 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// Kind is an image of files of which the Dockerfile says which they are.
-type Kind struct{ dockerfile string }
+// Kind is an image without programs. Its value is the Dockerfile that lists the files.
+type Kind string
 
 // The images that OLM reads.
-var (
-	Bundle  = Kind{"bundle.Dockerfile"}
-	Catalog = Kind{"catalog.Dockerfile"}
+const (
+	Bundle  Kind = "bundle.Dockerfile"
+	Catalog Kind = "catalog.Dockerfile"
 )
 
-// Build makes the image of what is in dir, without any tool, from the LABEL and COPY lines of the Dockerfile.
+// Build builds the image of the files in dir, for all platforms, without a container tool.
 func (k Kind) Build(dir string) (v1.ImageIndex, error) {
-	recipe, err := os.ReadFile(filepath.Join(dir, k.dockerfile))
+	recipe, err := os.ReadFile(filepath.Join(dir, string(k)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: write it by make bundle", err)
 	}
-	labels, folders, err := parse(string(recipe))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.dockerfile, err)
-	}
-	files := map[string]string{}
-	for from, to := range folders {
-		if err := readFolder(filepath.Join(dir, from), to, files); err != nil {
-			return nil, err
+	labels, files := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(string(recipe)) {
+		words := append(strings.Fields(line), "", "", "")
+		label, value, _ := strings.Cut(words[1], "=")
+		switch words[0] {
+		case "LABEL":
+			labels[label] = value
+		case "COPY":
+			if err := readFolder(filepath.Join(dir, words[1]), strings.Trim(words[2], "/"), files); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return oci.Files(labels, files)
 }
 
-// Digest is what the image of what is in dir will have when it is pushed.
+// Digest is the digest that the image of the files in dir gets in a registry.
 func (k Kind) Digest(dir string) (string, error) {
 	index, err := k.Build(dir)
 	if err != nil {
@@ -50,29 +53,6 @@ func (k Kind) Digest(dir string) (string, error) {
 	}
 	digest, err := index.Digest()
 	return digest.String(), err
-}
-
-// parse reads the few instructions of a Dockerfile that an image of files needs, and refuses others.
-func parse(dockerfile string) (labels, folders map[string]string, err error) {
-	labels, folders = map[string]string{}, map[string]string{}
-	for line := range strings.Lines(dockerfile) {
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		label, value, isPair := strings.Cut(words[len(words)-1], "=")
-		switch {
-		case words[0] == "FROM" && len(words) == 2 && words[1] == "scratch":
-		case words[0] == "LABEL" && len(words) == 2 && isPair:
-			labels[label] = value
-		case words[0] == "COPY" && len(words) == 3:
-			folders[words[1]] = strings.Trim(words[2], "/")
-		default:
-			return nil, nil, fmt.Errorf("%q can't be built without a container tool: name one by CONTAINER_TOOL",
-				strings.TrimSpace(line))
-		}
-	}
-	return labels, folders, nil
 }
 
 func readFolder(from, to string, files map[string]string) error {

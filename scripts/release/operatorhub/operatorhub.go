@@ -1,7 +1,8 @@
-// Package operatorhub lays a bundle out as the OperatorHub community repositories want it.
+// Package operatorhub writes a bundle in the layout of the OperatorHub community repositories.
 package operatorhub
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,181 +15,138 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/check"
 )
 
 const (
 	// CI is the source of ci.yaml.
 	CI = "operator/config/manifests/operatorhub/ci.yaml"
 
-	// exampleReviewer is in CI until somebody writes a user of their own there.
+	// exampleReviewer stands in CI until users write their own names there.
 	exampleReviewer = "example-inc"
-
-	csvFile = "manifests/" + bundle.Package + ".clusterserviceversion.yaml"
 )
 
-// Written is what there is to say of a folder that was written.
-type Written struct {
-	Dir   string   // the version's
-	Notes []string // what to do before a pull request
-}
+//go:embed ci.schema.yaml
+var ciSchema []byte
 
 // Write writes the bundle of the repository at root into out, which may be a clone of a community repository: the
-// folders of other versions stay as they are. It writes nothing that breaks a rule.
-func Write(root, out string) (*Written, error) {
-	s, csv, err := read(root)
+// directories of other versions stay as they are. It returns the version's directory, and what to do before a pull
+// request. It writes nothing that the repositories' pipelines would refuse.
+func Write(root, out string) (dir string, notes []string, err error) {
+	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	operator := filepath.Join(out, "operators", s.Package)
-	if s.Others, err = versions(operator, s.Version); err != nil {
-		return nil, err
-	}
-	kept, err := keepCI(filepath.Join(operator, "ci.yaml"), s)
-	if err != nil {
-		return nil, err
-	}
-	problems := slices.Concat(check.Bundle(s.Bundle), check.OperatorHub(*s))
-	if err := check.Errors(problems); err != nil {
-		return nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", s.Version, err)
-	}
-	dir, files := filepath.Join(operator, s.Version), maps.Clone(s.Bundle)
 	// Dockerfiles build images, and are no part of a bundle.
 	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasSuffix(name, ".Dockerfile") })
-	if err := unchanged(dir, files); err != nil {
-		return nil, err
-	}
-	for name, content := range files {
-		if err := write(filepath.Join(dir, name), content); err != nil {
-			return nil, err
-		}
-	}
-	notes, err := reviewerNotes(s.CI)
+	v, err := files.Version()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	notes = slices.Concat(kept, csv.notes(s), notes)
-	return &Written{Dir: dir, Notes: notes}, write(filepath.Join(operator, "ci.yaml"), s.CI)
+	operator := filepath.Join(out, "operators", bundle.Package)
+	dir = filepath.Join(operator, v.Version)
+	ci, notes, err := readCI(root, filepath.Join(operator, "ci.yaml"))
+	if err != nil {
+		return "", nil, err
+	}
+	others, err := otherVersions(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	err = errors.Join(files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkReplaced(v, others), checkUnchanged(dir, files))
+	if err != nil {
+		return "", nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", v.Version, err)
+	}
+	notes = slices.Concat(notes, notesOn(v, others))
+	if err := files.Write(dir); err != nil {
+		return "", nil, err
+	}
+	return dir, notes, os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
 }
 
-// keepCI takes the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
-func keepCI(path string, s *check.Submission) (notes []string, err error) {
-	have, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// readCI prefers the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
+func readCI(root, path string) (ci string, notes []string, err error) {
+	ours, err := os.ReadFile(filepath.Join(root, CI))
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	if string(have) != s.CI {
+	have, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		have = ours
+	case err != nil:
+		return "", nil, err
+	case string(have) != string(ours):
 		notes = append(notes, fmt.Sprintf("%s is kept as it was, and differs from %s: compare them", path, CI))
 	}
-	s.CI = string(have)
-	return notes, nil
-}
-
-// reviewerNotes warn of the example: a GitHub user of that name could merge pull requests for the operator.
-func reviewerNotes(ci string) (notes []string, err error) {
 	var c struct{ Reviewers []string }
-	if err := yaml.Unmarshal([]byte(ci), &c); err != nil {
-		return nil, err
+	if err := yaml.Unmarshal(have, &c); err != nil {
+		return "", nil, fmt.Errorf("ci.yaml: %w", err)
 	}
 	if slices.Contains(c.Reviewers, exampleReviewer) {
 		notes = append(notes, fmt.Sprintf("the reviewer %s of ci.yaml is an example, and a GitHub user who could merge "+
 			"pull requests for your operator: write your own users into ci.yaml and into %s", exampleReviewer, CI))
 	}
-	return notes, nil
+	return string(have), notes, nil
 }
 
-// csv is what of a ClusterServiceVersion decides whether others can use it.
-type csv struct {
-	Spec struct {
-		Version, Replaces string
-		RelatedImages     []struct{ Name, Image string }
-		Maintainers       []struct{ Email string }
-	}
-}
-
-func read(root string) (*check.Submission, *csv, error) {
-	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
-	if err != nil {
-		return nil, nil, err
-	}
-	ci, err := os.ReadFile(filepath.Join(root, CI))
-	if err != nil {
-		return nil, nil, err
-	}
-	c := &csv{}
-	if err := yaml.Unmarshal([]byte(files[csvFile]), c); err != nil {
-		return nil, nil, fmt.Errorf("%s/%s: %w", bundle.Dir, csvFile, err)
-	}
-	return &check.Submission{Package: bundle.Package, Version: c.Spec.Version, CI: string(ci), Bundle: files}, c, nil
-}
-
-// notes are what a pull request with this version needs, and no rule can decide.
-func (c *csv) notes(s *check.Submission) (notes []string) {
-	for _, related := range c.Spec.RelatedImages {
-		switch host, _, _ := strings.Cut(related.Image, "/"); {
-		case strings.HasSuffix(host, "example.com"):
-			notes = append(notes, fmt.Sprintf("nobody can pull %s: run make release-prepare with your REGISTRY, "+
-				"and make a release of its commit", related.Image))
-		case !strings.Contains(related.Image, "@sha256:"):
-			fix := pin(related.Name, related.Image)
-			notes = append(notes, fmt.Sprintf("%s is not named by digest: run %s", related.Image, fix))
-		}
-	}
-	for _, maintainer := range c.Spec.Maintainers {
-		if strings.HasSuffix(maintainer.Email, "example.com") {
-			notes = append(notes, fmt.Sprintf("%s is an example: write who maintains it into %s", maintainer.Email, bundle.Base))
-		}
-	}
-	if c.Spec.Replaces != "" && len(s.Others) == 0 {
-		notes = append(notes, fmt.Sprintf("%s must be in the repository already: this version replaces it", c.Spec.Replaces))
-	}
-	return notes
-}
-
-// pin is the command that names an image of the bundle by digest. Only the user knows that of memcached.
-func pin(name, image string) string {
-	if name == "memcached" {
-		return "make release-prepare with MEMCACHED_IMAGE=" + image + "@sha256:..."
-	}
-	return "make release-prepare"
-}
-
-// versions are the folders of other versions of the operator.
-func versions(operator, own string) (others []string, err error) {
-	entries, err := os.ReadDir(operator)
+// otherVersions are the directories beside dir.
+func otherVersions(dir string) (others []string, err error) {
+	entries, err := os.ReadDir(filepath.Dir(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && entry.Name() != own {
+		if entry.IsDir() && entry.Name() != filepath.Base(dir) {
 			others = append(others, entry.Name())
 		}
 	}
 	return others, err
 }
 
-// unchanged refuses to write another bundle over that of a version: what is published never changes.
-func unchanged(dir string, files bundle.Files) error {
+// checkReplaced requires that the version replaces one in the repository, if there are any: each version is an upgrade
+// of the one that it names, and others would no longer be in the update graph.
+func checkReplaced(v *bundle.Version, others []string) error {
+	if len(others) == 0 || slices.Contains(others, v.Replaces) {
+		return nil
+	}
+	return fmt.Errorf("spec.replaces is %q, and the repository has %v: submit the version that is replaced first",
+		v.Spec.Replaces, others)
+}
+
+// checkUnchanged requires that the version is new, or the same: what is published never changes.
+func checkUnchanged(dir string, files bundle.Files) error {
 	have, err := bundle.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || maps.Equal(have, files) {
 		return err
 	}
-	if !maps.Equal(have, files) {
-		return fmt.Errorf("%s holds another bundle of this version, which may be published: "+
-			"release a new version, or remove the folder", dir)
-	}
-	return nil
+	return fmt.Errorf("%s holds another bundle of this version, which may be published: "+
+		"release a new version, or remove the directory", dir)
 }
 
-func write(path, content string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+// notesOn are what a pull request with this version needs, and no rule can decide.
+func notesOn(v *bundle.Version, others []string) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	for _, related := range v.Spec.RelatedImages {
+		switch host, _, _ := strings.Cut(related.Image, "/"); {
+		case strings.HasSuffix(host, "example.com"):
+			note("nobody can pull %s: run make release-prepare with your REGISTRY, and make a release of its commit", related.Image)
+		case strings.Contains(related.Image, "@sha256:"):
+		case related.Name == "memcached": // Only the user knows its digest.
+			note("%s is not named by digest: run make release-prepare with MEMCACHED_IMAGE=%[1]s@sha256:...", related.Image)
+		default:
+			note("%s is not named by digest: run make release-prepare", related.Image)
+		}
 	}
-	return os.WriteFile(path, []byte(content), 0o644)
+	for _, maintainer := range v.Spec.Maintainers {
+		if strings.HasSuffix(maintainer.Email, "example.com") {
+			note("%s is an example: write who maintains it into %s", maintainer.Email, bundle.Base)
+		}
+	}
+	if v.Spec.Replaces != "" && len(others) == 0 {
+		note("%s must be in the repository already: this version replaces it", v.Spec.Replaces)
+	}
+	return notes
 }

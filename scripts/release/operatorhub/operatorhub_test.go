@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/operatorhub"
@@ -17,26 +16,21 @@ import (
 
 const root = "../../.."
 
-func TestTheFolderHoldsTheBundleAndCI(t *testing.T) {
+func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 	out := t.TempDir()
-	want := map[string]string{}
+	want := map[string]string{"operators/memcached-operator/ci.yaml": readFile(t, root, operatorhub.CI)}
 	for name, content := range readBundle(t) {
 		if !strings.HasSuffix(name, ".Dockerfile") {
 			want["operators/memcached-operator/"+version(t)+"/"+name] = content
 		}
 	}
-	ci, err := os.ReadFile(filepath.Join(root, operatorhub.CI))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want["operators/memcached-operator/ci.yaml"] = string(ci)
 	for range 2 { // Once more changes nothing.
-		written, err := operatorhub.Write(root, out)
+		dir, _, err := operatorhub.Write(root, out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := filepath.Join(out, "operators/memcached-operator", version(t)); written.Dir != got {
-			t.Errorf("%s is written, want %s", written.Dir, got)
+		if got := filepath.Join(out, "operators/memcached-operator", version(t)); dir != got {
+			t.Errorf("%s is written, want %s", dir, got)
 		}
 		got, err := bundle.Read(out)
 		if err != nil {
@@ -48,82 +42,58 @@ func TestTheFolderHoldsTheBundleAndCI(t *testing.T) {
 	}
 }
 
-func TestACIFileThatIsThereIsKept(t *testing.T) {
-	const mine = "updateGraph: replaces-mode\nreviewers: [somebody-of-ours]\n"
+func TestAnExistingCIFileIsKept(t *testing.T) {
+	const mine, file = "updateGraph: replaces-mode\nreviewers: [some-user]\n", "operators/memcached-operator/ci.yaml"
 	out := t.TempDir()
-	file := filepath.Join(out, "operators/memcached-operator/ci.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(mine), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	written, err := operatorhub.Write(root, out)
+	writeFile(t, out, file, mine)
+	_, notes, err := operatorhub.Write(root, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if content, _ := os.ReadFile(file); string(content) != mine {
+	if content := readFile(t, out, file); content != mine {
 		t.Errorf("it is now:\n%s", content)
 	}
-	notes := strings.Join(written.Notes, "\n")
-	if !strings.Contains(notes, file+" is kept") || strings.Contains(notes, "reviewer example-inc") {
+	all := strings.Join(notes, "\n")
+	if !strings.Contains(all, file+" is kept") || strings.Contains(all, "reviewer example-inc") {
 		t.Errorf("notes %q, want one that it is kept, and none about a reviewer", notes)
 	}
 }
 
-// TestACIFileThatIsRefusedIsNotSubmitted: what is kept goes into the pull request, so it is what the rules are for.
-func TestACIFileThatIsRefusedIsNotSubmitted(t *testing.T) {
-	out := t.TempDir()
-	file := filepath.Join(out, "operators/memcached-operator/ci.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
+func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
+	const operator = "operators/memcached-operator/"
+	ci := operator + "ci.yaml"
+	tests := map[string]struct{ file, content, want string }{
+		"a ci.yaml that is no YAML":                {ci, "reviewers: [", "ci.yaml: "},
+		"an update graph that bundles do not have": {ci, "updateGraph: semver-mode\nreviewers: [a]", `should be one of [replaces-mode], not "semver-mode"`},
+		"no reviewer":                        {ci, "updateGraph: replaces-mode\nreviewers: []", "reviewers in body should have at least 1 items"},
+		"a reviewer who is no GitHub user":   {ci, "updateGraph: replaces-mode\nreviewers: [a@example.com]", "reviewers[0] in body should match"},
+		"a reviewer twice":                   {ci, "updateGraph: replaces-mode\nreviewers: [a, a]", "reviewers in body shouldn't contain duplicates"},
+		"a catalog that is not written here": {ci, "updateGraph: replaces-mode\nreviewers: [a]\nfbc: {enabled: true}", "must not validate the schema (not)"},
+		"another bundle of the version":      {operator + version(t) + "/metadata/annotations.yaml", "annotations: {}\n", "release a new version"},
+		"versions of which none is replaced": {operator + "0.0.1-never/metadata/annotations.yaml", "", "spec.replaces is"},
 	}
-	if err := os.WriteFile(file, []byte("updateGraph: semver-mode\nreviewers: [somebody-of-ours]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := operatorhub.Write(root, out); err == nil || !strings.Contains(err.Error(), "semver-mode") {
-		t.Errorf("error %v, want one about the update graph", err)
-	}
-}
-
-func TestAnotherBundleOfAVersionThatIsThereIsRefused(t *testing.T) {
-	out := t.TempDir()
-	if _, err := operatorhub.Write(root, out); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(out, "operators/memcached-operator", version(t), "metadata/annotations.yaml")
-	if err := os.WriteFile(file, []byte("annotations: {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := operatorhub.Write(root, out)
-	if err == nil || !strings.Contains(err.Error(), "release a new version") {
-		t.Errorf("error %v, want one that names the fix", err)
-	}
-	if content, _ := os.ReadFile(file); string(content) != "annotations: {}\n" {
-		t.Errorf("%s was changed", file)
-	}
-}
-
-// TestABundleThatTheRepositoriesRefuseIsNotWritten has a folder beside the version that nothing replaces.
-func TestABundleThatTheRepositoriesRefuseIsNotWritten(t *testing.T) {
-	out := t.TempDir()
-	operator := filepath.Join(out, "operators/memcached-operator")
-	if err := os.MkdirAll(filepath.Join(operator, "0.0.1-never"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	_, err := operatorhub.Write(root, out)
-	if err == nil || !strings.Contains(err.Error(), "spec.replaces") {
-		t.Errorf("error %v, want one about spec.replaces", err)
-	}
-	if _, err := os.Stat(filepath.Join(operator, "ci.yaml")); err == nil {
-		t.Error("ci.yaml is written all the same")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			writeFile(t, out, tc.file, tc.content)
+			if _, _, err := operatorhub.Write(root, out); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			got, err := bundle.Read(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(bundle.Files{tc.file: tc.content}, got); diff != "" {
+				t.Errorf("files (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
 
 func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	const cache = "quay.io/caches/memcached:1"
 	at := "@sha256:" + strings.Repeat("a", 64)
-	ours := []string{"example-inc", "somebody-of-ours"}
+	ours := []string{"example-inc", "some-user"}
 	release := []string{
 		`email: .*`, "email: team@caches.dev", `(/disconnected): .*`, `$1: "true"`, `(?m)^  replaces: .*\n`, "",
 		`(image|containerImage|value): \S+/(memcached-operator|memcached-agent|memcached)[:@]\S+`,
@@ -155,12 +125,12 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			written, err := operatorhub.Write(edited(t, tc.bundle, tc.ci), t.TempDir())
+			_, notes, err := operatorhub.Write(edited(t, tc.bundle, tc.ci), t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
 			begins := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
-			if diff := cmp.Diff(tc.want, written.Notes, begins); diff != "" {
+			if diff := cmp.Diff(tc.want, notes, begins); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
@@ -178,18 +148,24 @@ func edited(t *testing.T, inBundle, inCI []string) string {
 	if err := files.Write(filepath.Join(copied, bundle.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	ci, err := os.ReadFile(filepath.Join(root, operatorhub.CI))
+	writeFile(t, copied, operatorhub.CI, replace(readFile(t, root, operatorhub.CI), inCI))
+	return copied
+}
+
+func readFile(t *testing.T, dir, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(copied, operatorhub.CI)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	return string(content)
+}
+
+func writeFile(t *testing.T, dir, name, content string) {
+	t.Helper()
+	if err := (bundle.Files{name: content}).Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(replace(string(ci), inCI)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return copied
 }
 
 func replace(text string, pairs []string) string {
@@ -210,10 +186,9 @@ func readBundle(t *testing.T) bundle.Files {
 
 func version(t *testing.T) string {
 	t.Helper()
-	var csv struct{ Spec struct{ Version string } }
-	text := readBundle(t)["manifests/memcached-operator.clusterserviceversion.yaml"]
-	if err := yaml.Unmarshal([]byte(text), &csv); err != nil {
+	v, err := readBundle(t).Version()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return csv.Spec.Version
+	return v.Version
 }

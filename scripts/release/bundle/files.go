@@ -1,0 +1,118 @@
+package bundle
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// Files of a bundle that others read.
+const (
+	CSVFile         = "manifests/" + Package + ".clusterserviceversion.yaml"
+	AnnotationsFile = "metadata/annotations.yaml"
+)
+
+// skipRange is the annotation with the versions that an upgrade to this one may skip.
+const skipRange = "olm.skipRange"
+
+// Files are a bundle's files by their paths in the bundle's directory.
+type Files map[string]string
+
+// Write writes the files to dir. Of other files there it removes those of an older bundle, not the catalog.
+func (f Files) Write(dir string) error {
+	for _, folder := range []string{"manifests", "metadata", "tests"} {
+		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
+			return err
+		}
+	}
+	for path, content := range f {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read reads a bundle from a directory, without the catalog beside it.
+func Read(dir string) (Files, error) {
+	files := Files{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(path, "catalog/") {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, path))
+		files[path] = string(content)
+		return err
+	})
+	return files, err
+}
+
+// Version is what a bundle states about itself.
+type Version struct {
+	Options // by which Build generates the same bundle
+
+	csv
+}
+
+// csv is the part of a ClusterServiceVersion that the commands read.
+type csv struct {
+	Metadata struct {
+		Name        string
+		Annotations map[string]string
+	}
+	Spec struct {
+		Version, Replaces         string
+		RelatedImages             []RelatedImage
+		Maintainers               []struct{ Email string }
+		CustomResourceDefinitions struct {
+			Owned []struct{ Name, Version, Kind string }
+		}
+		Install struct {
+			Spec struct {
+				Deployments []struct{ Spec appsv1.DeploymentSpec }
+			}
+		}
+	}
+}
+
+// RelatedImage is an image that a mirror must hold.
+type RelatedImage struct{ Name, Image string }
+
+// Version reads the version. Its images are those of the bundle, even if the manifests name others by now.
+func (f Files) Version() (*Version, error) {
+	v := &Version{}
+	var metadata struct{ Annotations map[string]string }
+	for name, into := range map[string]any{CSVFile: &v.csv, AnnotationsFile: &metadata} {
+		if err := yaml.Unmarshal([]byte(f[name]), into); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	images := map[string]string{}
+	for _, related := range v.Spec.RelatedImages {
+		images[related.Name] = related.Image
+	}
+	v.Options = Options{
+		Version: v.Spec.Version, Replaces: strings.TrimPrefix(v.Spec.Replaces, Name("")),
+		SkipRange: v.Metadata.Annotations[skipRange],
+		Channels:  strings.Split(metadata.Annotations[channelsKey], ","), DefaultChannel: metadata.Annotations[defaultChannelKey],
+		Image: images[manager], AgentImage: images["agent"], MemcachedImage: images["memcached"],
+	}
+	for _, deployment := range v.Spec.Install.Spec.Deployments {
+		for _, secret := range deployment.Spec.Template.Spec.ImagePullSecrets {
+			v.PullSecret = secret.Name
+		}
+	}
+	if err := v.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w: write it by make bundle", Dir, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,84 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Check reports what breaks upgrades. Add keeps these rules; whoever edits the file may break them.
+func (c *Catalog) Check() error {
+	var errs []error
+	found := map[string]bool{"olm.package " + c.Package.Name: true}
+	for _, b := range c.Bundles {
+		found["olm.bundle "+b.Name] = true
+	}
+	listed := map[string]bool{}
+	for _, ch := range c.Channels {
+		found["olm.channel "+ch.Name] = true
+		for _, e := range ch.Entries {
+			listed[e.Name] = true
+			if !found["olm.bundle "+e.Name] {
+				errs = append(errs, fmt.Errorf("channel %s has %s, which the catalog does not hold", ch.Name, e.Name))
+			}
+		}
+		errs = append(errs, ch.checkUpgrades())
+	}
+	for _, b := range c.Bundles {
+		if !listed[b.Name] {
+			errs = append(errs, fmt.Errorf("%s is in no channel: nobody can install it", b.Name))
+		}
+	}
+	if !found["olm.channel "+c.Package.DefaultChannel] {
+		errs = append(errs, fmt.Errorf("the default channel %q does not exist", c.Package.DefaultChannel))
+	}
+	return errors.Join(append(errs, c.checkDeprecations(found))...)
+}
+
+// checkUpgrades follows what each version replaces and skips, from the head to the oldest version, as OLM v0 does.
+func (ch *Channel) checkUpgrades() error {
+	replaced, entries := map[string]bool{}, map[string]Entry{}
+	for _, e := range ch.Entries {
+		entries[e.Name] = e
+		for _, name := range append(slices.Clone(e.Skips), e.Replaces) {
+			replaced[name] = true
+		}
+	}
+	heads := slices.DeleteFunc(slices.Clone(ch.Entries), func(e Entry) bool { return replaced[e.Name] })
+	if len(heads) != 1 {
+		return fmt.Errorf("channel %s has %d versions that nothing replaces, want 1", ch.Name, len(heads))
+	}
+	upgrades := map[string]bool{}
+	for e, more := heads[0], true; more && len(upgrades) <= len(entries); e, more = entries[e.Replaces] {
+		for _, name := range append(slices.Clone(e.Skips), e.Name) {
+			upgrades[name] = true
+		}
+	}
+	for _, e := range ch.Entries {
+		if !upgrades[e.Name] {
+			return fmt.Errorf("channel %s: no upgrade leads from %s to %s", ch.Name, e.Name, heads[0].Name)
+		}
+	}
+	return nil
+}
+
+func (c *Catalog) checkDeprecations(found map[string]bool) error {
+	for _, node := range c.Others {
+		var document struct {
+			Entries []struct {
+				Reference struct{ Schema, Name string }
+				Message   string
+			}
+		}
+		if err := node.Decode(&document); err != nil {
+			return err
+		}
+		for _, e := range document.Entries {
+			if e.Message == "" || e.Reference.Name != "" && !found[e.Reference.Schema+" "+e.Reference.Name] {
+				return fmt.Errorf("the deprecation of %s %s has no message, or the catalog does not hold it",
+					e.Reference.Schema, e.Reference.Name)
+			}
+		}
+	}
+	return nil
+}
