@@ -140,7 +140,7 @@ func TestAPlaceThatNamesOtherArchitecturesIsNoticed(t *testing.T) {
 		"the bundle's default":      {bundled, "value: amd64,", "value: ", []string{bundled + operand}},
 		"the API":                   {definition, "\n                  - s390x\n", "\n", []string{enum}},
 		"the API's preference":      {definition, "\n                      - arm64\n", "\n", []string{preferred}},
-		"a new overlay":             {"overlays/mips/kustomization.yaml", "", "resources: []\n", []string{"overlays"}},
+		"a new overlay":             {"overlays/mips/kustomization.yaml", "", "resources: [../../operator/config/crd]\n", []string{"overlays"}},
 		"no overlay":                {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
 		"no folder for Argo CD":     {"gitops/operator/direct/arm64", "", "", []string{"gitops/operator/direct"}},
 		"none for Argo CD with OLM": {"gitops/operator/subscription/ppc64le", "", "", []string{"gitops/operator/subscription"}},
