@@ -4,59 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
-	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/ssa"
 	ssaerrors "github.com/fluxcd/pkg/ssa/errors"
 	"github.com/fluxcd/pkg/ssa/utils"
+	"github.com/wI2L/jsondiff"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// applyOptions are the choices of an apply.
-type applyOptions struct {
-	adopt  bool // take over objects that something else applied
-	noWait bool // for everything to get ready
-}
-
-// apply brings the objects into the cluster. Definitions go first, because the API server
-// refuses an object whose kind or namespace it does not know.
-func (o *applyOptions) apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured,
-	r *reporter) error {
-	sign(objects)
-	if err := c.settle(objects); err != nil {
+// apply applies definitions first: the API server refuses an object whose kind or namespace it does not know.
+func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
+	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err
 	}
-	if !o.adopt {
-		if err := refuseForeign(ctx, c, objects); err != nil {
-			return err
-		}
-	}
+	c.sign(objects)
 	definitions, rest := split(objects)
-	if err := applyStage(ctx, c, definitions, r); err != nil {
+	if err := c.applyStage(ctx, definitions); err != nil {
 		return err
 	}
-	if err := waitReady(ctx, c, definitions, r); err != nil {
+	if err := c.waitFor(ctx, status.CurrentStatus, definitions); err != nil {
 		return err
 	}
-	if err := waitServed(ctx, c, definitions); err != nil {
+	if err := c.waitServed(ctx, rest); err != nil {
 		return err
 	}
-	if err := c.settle(rest); err != nil {
+	if err := c.applyStage(ctx, rest); err != nil || c.noWait {
 		return err
 	}
-	if err := applyStage(ctx, c, rest, r); err != nil {
-		return err
-	}
-	if o.noWait {
-		return nil
-	}
-	return waitReady(ctx, c, rest, r)
+	return c.waitFor(ctx, status.CurrentStatus, rest)
 }
 
-// split parts what others need to exist (CRDs, Namespaces, ClusterRoles) from the rest.
+// split separates CRDs, Namespaces and ClusterRoles from the rest.
 func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructured.Unstructured) {
 	for _, o := range objects {
 		if utils.IsClusterDefinition(o) {
@@ -68,35 +51,35 @@ func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructu
 	return definitions, rest
 }
 
-// refuseForeign stops before the first write when an object is there that this program did
-// not apply: server-side apply would force its fields, and a later delete would take it along.
-func refuseForeign(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
-	var foreign []string
+// refuseUnowned fails before the first write if an object exists that another client applied: this apply would
+// overwrite its fields, and a later delete would delete it.
+func (c *cluster) refuseUnowned(ctx context.Context, objects []*unstructured.Unstructured) error {
+	var unowned []string
 	for _, o := range objects {
 		live, err := c.find(ctx, o)
 		if err != nil {
 			return err
 		}
-		if live != nil && !isOurs(live) {
-			foreign = append(foreign, fmt.Sprintf("%s (set by %s)", nameOf(o), managersOf(live)))
+		if live != nil && !owned(live) && !c.adopt {
+			unowned = append(unowned, fmt.Sprintf("%s (field manager: %s)", utils.FmtUnstructured(o), managersOf(live)))
 		}
 	}
-	if len(foreign) == 0 {
+	if len(unowned) == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing was written, because this is there and was not applied by this program:\n  %s\n"+
-		"deploy elsewhere, remove it, or take it over by --adopt (delete will then remove it, too)",
-		strings.Join(foreign, "\n  "))
+	return fmt.Errorf("nothing was written, because another client applied these objects:\n  %s\n"+
+		"apply to another namespace or cluster, delete them, or take them over by --adopt "+
+		"(delete then deletes them, too)", strings.Join(unowned, "\n  "))
 }
 
-// applyStage tries the whole stage dry first; only what differs from the cluster is written.
-func applyStage(ctx context.Context, c *cluster, objects []*unstructured.Unstructured, r *reporter) error {
+// applyStage writes the objects that differ from the cluster, if a dry run of all of them succeeds.
+func (c *cluster) applyStage(ctx context.Context, objects []*unstructured.Unstructured) error {
 	changes, err := c.manager.ApplyAll(ctx, objects, ssa.ApplyOptions{})
 	if err != nil {
 		return explain(err)
 	}
 	for _, entry := range changes.Entries {
-		r.add(verdict{Object: nameOfID(entry.ObjMetadata), Action: entry.Action.String()})
+		c.add(result{Object: entry.Subject, Action: entry.Action.String()})
 	}
 	return nil
 }
@@ -104,38 +87,55 @@ func applyStage(ctx context.Context, c *cluster, objects []*unstructured.Unstruc
 // explain adds the next step to an error that already names the object.
 func explain(err error) error {
 	var dryRun *ssaerrors.DryRunErr
+	if errors.As(err, &dryRun) && ssaerrors.IsImmutableError(dryRun.Unwrap()) {
+		return fmt.Errorf("%w: correct the manifest; if it changes an immutable field, delete the object "+
+			"and apply again", err)
+	}
+	return err
+}
+
+// errDiffers selects the exit code of a difference.
+var errDiffers = errors.New("the cluster differs")
+
+// diff reports what an apply would change, from a dry run on the API server, which includes defaults and admission.
+func diff(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
+	c.sign(objects)
+	sort.Sort(ssa.SortableUnstructureds(objects)) // in the order of an apply
+	var differs error
+	for _, o := range objects {
+		found, err := c.diffOne(ctx, o)
+		if err != nil {
+			return err
+		}
+		c.add(found)
+		if found.Action != ssa.UnchangedAction.String() {
+			differs = errDiffers
+		}
+	}
+	return differs
+}
+
+func (c *cluster) diffOne(ctx context.Context, o *unstructured.Unstructured) (result, error) {
+	entry, live, merged, err := c.manager.Diff(ctx, o, ssa.DiffOptions{})
 	switch {
-	case meta.IsNoMatchError(err):
-		return fmt.Errorf("%w: apply the definition of that kind first (make install)", err)
-	case errors.As(err, &dryRun) && ssaerrors.IsImmutableError(dryRun.Unwrap()):
-		return fmt.Errorf("%w: correct the manifest; if it changes a field that is fixed once the "+
-			"object is there, delete the object and apply again", err)
-	default:
-		return err
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return result{
+			Object: utils.FmtUnstructured(o), Action: ssa.CreatedAction.String(),
+			Message: "not checked, as its namespace or CRD does not exist yet",
+		}, nil
+	case err != nil:
+		return result{}, explain(err)
+	case entry.Action != ssa.ConfiguredAction:
+		return result{Object: entry.Subject, Action: entry.Action.String()}, nil
 	}
-}
-
-// waitServed waits until discovery lists the kinds of the given CRDs: it trails their
-// condition Established by a moment in which their objects would be refused.
-func waitServed(ctx context.Context, c *cluster, definitions []*unstructured.Unstructured) error {
-	for _, crd := range definitions {
-		if !utils.IsCRD(crd) {
-			continue
-		}
-		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-		for !served(c, schema.GroupKind{Group: group, Kind: kind}) {
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("%s is established, but its kind %s is not served: %w", nameOf(crd), kind, ctx.Err())
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
+	for _, object := range []*unstructured.Unstructured{live, merged} {
+		unstructured.RemoveNestedField(object.Object, "status")
+		unstructured.RemoveNestedField(object.Object, "metadata", "generation")
 	}
-	return nil
-}
-
-func served(c *cluster, kind schema.GroupKind) bool {
-	_, err := c.client.RESTMapper().RESTMapping(kind)
-	return err == nil
+	patch, err := jsondiff.Compare(live.Object, merged.Object)
+	found := result{Object: entry.Subject, Action: entry.Action.String()}
+	for _, operation := range patch {
+		found.Fields = append(found.Fields, fieldChange{operation.Path, operation.OldValue, operation.Value})
+	}
+	return found, err
 }

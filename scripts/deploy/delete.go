@@ -1,139 +1,107 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/ssa"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/fluxcd/pkg/ssa/utils"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deleteOptions are the choices of a delete.
-type deleteOptions struct {
-	cascade bool // let custom resources go with their definition
-	noWait  bool // for everything to be gone
-}
-
-// remove deletes what apply brought, last applied first: definitions go only when everything
-// that may need them is gone.
-func (o *deleteOptions) remove(ctx context.Context, c *cluster, objects []*unstructured.Unstructured,
-	r *reporter) error {
-	if err := c.settle(objects); err != nil {
+// remove deletes objects in the reverse order of apply: definitions last.
+func remove(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
+	if err := c.refuseCascade(ctx, objects); err != nil {
 		return err
 	}
-	if !o.cascade {
-		if err := refuseCascade(ctx, c, objects); err != nil {
-			return err
-		}
-	}
 	definitions, rest := split(objects)
-	for _, stage := range [][]*unstructured.Unstructured{rest, definitions} {
-		sort.Sort(sort.Reverse(ssa.SortableUnstructureds(stage)))
-		if err := removeStage(ctx, c, stage, !o.noWait, r); err != nil {
-			return err
-		}
+	if err := c.removeStage(ctx, rest); err != nil {
+		return err
 	}
-	return nil
+	return c.removeStage(ctx, definitions)
 }
 
-// removeStage asks for all deletions before it waits for any, so that finalizers work side by side.
-func removeStage(ctx context.Context, c *cluster, objects []*unstructured.Unstructured, wait bool, r *reporter) error {
-	var leaving []*unstructured.Unstructured
+// refuseCascade fails before the first deletion if a CRD has custom resources that are not part of the build: deleting
+// the CRD would delete a user's caches.
+func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Unstructured) error {
+	others, built := sets.New[string](), sets.New[string]()
 	for _, o := range objects {
-		gone, err := removeOne(ctx, c, o, r)
+		built.Insert(utils.FmtUnstructured(o))
+		live, err := c.find(ctx, o)
 		if err != nil {
 			return err
 		}
-		if !gone {
-			leaving = append(leaving, o)
+		if c.cascade || live == nil || !utils.IsCRD(live) || !owned(live) {
+			continue
+		}
+		resources, err := c.resourcesOf(ctx, live)
+		if err != nil {
+			return fmt.Errorf("%s: cannot list its objects: %w", utils.FmtUnstructured(o), err)
+		}
+		for i := range resources {
+			others.Insert(utils.FmtUnstructured(&resources[i]))
 		}
 	}
-	for _, o := range leaving {
-		action := "deleted"
-		if !wait {
-			action = "deleting"
-		} else if err := waitGone(ctx, c, o); err != nil {
-			return err
-		}
-		r.add(verdict{Object: nameOf(o), Action: action})
+	if others = others.Difference(built); len(others) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("nothing was deleted, because deleting their CRD would delete these objects:\n  %s\n"+
+		"delete them first, or set --cascade", strings.Join(sets.List(others), "\n  "))
 }
 
-// removeOne starts a deletion, or reports why there is none to start.
-func removeOne(ctx context.Context, c *cluster, o *unstructured.Unstructured, r *reporter) (done bool, err error) {
-	live, err := c.find(ctx, o)
-	switch {
-	case err != nil:
-		return false, err
-	case live == nil:
-		r.add(verdict{Object: nameOf(o), Action: "absent"})
-		return true, nil
-	case !isOurs(live):
-		message := "not applied by this program but by " + managersOf(live)
-		r.add(verdict{Object: nameOf(o), Action: "kept", Message: message})
-		return true, nil
+func (c *cluster) resourcesOf(ctx context.Context, crd *unstructured.Unstructured) ([]unstructured.Unstructured, error) {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	mapping, err := c.client.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+	if meta.IsNoMatchError(err) {
+		return nil, nil // the CRD was never established
 	}
-	// The uid makes sure that it is this very object that goes, and not a successor of its name.
-	uid := live.GetUID()
-	err = c.client.Delete(ctx, live, client.Preconditions{UID: &uid},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("%s cannot be deleted: %w", nameOf(o), err)
+	if err != nil {
+		return nil, err
 	}
-	return false, nil
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(mapping.GroupVersionKind)
+	err = c.client.List(ctx, list, client.Limit(50))
+	return list.Items, err
 }
 
-func waitGone(ctx context.Context, c *cluster, o *unstructured.Unstructured) error {
-	var live *unstructured.Unstructured
-	for {
-		found, err := c.find(ctx, o)
+// removeStage requests all deletions before it waits for any, so that finalizers run at the same time.
+func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstructured) error {
+	sort.Sort(sort.Reverse(ssa.SortableUnstructureds(objects)))
+	var deleting []*unstructured.Unstructured
+	for _, o := range objects {
+		live, err := c.find(ctx, o)
 		switch {
-		case ctx.Err() != nil:
-			return stillThere(o, live)
 		case err != nil:
 			return err
-		case found == nil:
-			return nil
-		}
-		live = found
-		select {
-		case <-ctx.Done():
-			return stillThere(o, live)
-		case <-time.After(pollInterval / 4):
-		}
-	}
-}
-
-// stillThere says what keeps an object from going: its finalizers, and what a Namespace
-// reports about its content.
-func stillThere(o, live *unstructured.Unstructured) error {
-	var reasons []string
-	if live != nil {
-		ofNamespace, _, _ := unstructured.NestedStringSlice(live.Object, "spec", "finalizers")
-		for _, finalizer := range append(live.GetFinalizers(), ofNamespace...) {
-			reasons = append(reasons, "finalizer "+finalizer)
-		}
-		reasons = append(reasons, contentOf(live)...)
-	}
-	return fmt.Errorf("%s is being deleted, but is still there; it waits for: %s (--timeout gives it more time)",
-		nameOf(o), cmp.Or(strings.Join(reasons, ", "), "the API server"))
-}
-
-func contentOf(namespace *unstructured.Unstructured) []string {
-	var messages []string
-	conditions, _, _ := unstructured.NestedSlice(namespace.Object, "status", "conditions")
-	for _, c := range conditions {
-		condition, _ := c.(map[string]any)
-		if message, _ := condition["message"].(string); condition["status"] == "True" && message != "" {
-			messages = append(messages, message)
+		case live == nil:
+			c.add(result{Object: utils.FmtUnstructured(o), Action: "absent"})
+		case !owned(live):
+			message := "another client applied it (field manager: " + managersOf(live) + ")"
+			c.add(result{Object: utils.FmtUnstructured(o), Action: "kept", Message: message})
+		default:
+			deleting = append(deleting, o)
 		}
 	}
-	return messages
+	if _, err := c.manager.DeleteAll(ctx, deleting, ssa.DefaultDeleteOptions()); err != nil {
+		return err
+	}
+	action := "deleting"
+	if !c.noWait {
+		action = "deleted"
+		if err := c.waitFor(ctx, status.NotFoundStatus, deleting); err != nil {
+			return err
+		}
+	}
+	for _, o := range deleting {
+		c.add(result{Object: utils.FmtUnstructured(o), Action: action})
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"maps"
 	"strings"
 	"testing"
@@ -16,229 +15,169 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var app = client.ObjectKey{Namespace: "deploy-test", Name: "app"}
+const dir = "testdata/app"
 
-// all is the verdict on every object of testdata/app.
-func all(action string) map[string]string {
+// each is the same action for every object of testdata/app.
+func each(action string) map[string]string {
 	return map[string]string{
-		"namespace/deploy-test":                               action,
-		"customresourcedefinition/widgets.deploy.example.com": action,
-		"clusterrole/deploy-test":                             action,
-		"configmap/deploy-test/config":                        action,
-		"widget/deploy-test/sample":                           action,
-		"deployment/deploy-test/app":                          action,
+		"Namespace/deploy-test":                               action,
+		"CustomResourceDefinition/widgets.deploy.example.com": action,
+		"ClusterRole/deploy-test":                             action,
+		"ConfigMap/deploy-test/config":                        action,
+		"Widget/deploy-test/sample":                           action,
+		"Deployment/deploy-test/app":                          action,
 	}
 }
 
-func (l *live) mustApply(t *testing.T) {
-	t.Helper()
-	if stderr, _, code := l.run(t, "apply", "testdata/app"); code != 0 {
-		t.Fatal(stderr)
-	}
-}
-
-func TestApplyBringsKindsAndNamespacesBeforeTheirObjects(t *testing.T) {
+// TestTheLifeOfADeployment applies, changes, compares and deletes testdata/app on an API server.
+func TestTheLifeOfADeployment(t *testing.T) {
 	l := newLive(t)
-	stderr, report, code := l.run(t, "apply", "testdata/app")
-	if code != 0 {
-		t.Fatal(stderr)
+	steps := []struct {
+		name string
+		run  func(*testing.T, *live)
+	}{
+		{"a diff before the first apply reports all objects as created", diffBeforeApply},
+		{"an apply over the object of another client writes nothing", applyOverUnowned},
+		{"an apply creates kinds and namespaces before their objects", firstApply},
+		{"an unchanged apply writes nothing", unchangedApply},
+		{"a diff names the fields that changed", diffAfterChange},
+		{"an apply that does not become ready reports why", stuckApply},
+		{"a delete is refused for a user's custom resources", refusedDelete},
+		{"a delete keeps the objects of other clients", deleteKeepsUnowned},
 	}
-	if diff := cmp.Diff(all("created"), report.actions()); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
-	if first := report.Objects[0].Object; !strings.HasPrefix(first, "customresourcedefinition/") {
-		t.Errorf("the first object is %s, not the CRD", first)
-	}
-}
-
-func TestApplyAgainWritesNothing(t *testing.T) {
-	l := newLive(t)
-	l.mustApply(t)
-	objects, err := build("testdata/app", overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := l.versions(t, objects)
-	report := &reporter{out: io.Discard}
-	if err := (&applyOptions{}).apply(t.Context(), l.cluster, objects, report); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(all("unchanged"), document{Objects: report.verdicts}.actions()); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
-	if n := l.writes.Load(); n != 0 {
-		t.Errorf("%d write requests, want none", n)
-	}
-	if diff := cmp.Diff(before, l.versions(t, objects)); diff != "" {
-		t.Errorf("resourceVersions (-before +after):\n%s", diff)
-	}
-}
-
-func TestApplyRefusesToTakeOver(t *testing.T) {
-	l := newLive(t)
-	l.foreignNamespace(t)
-	stderr, _, code := l.run(t, "apply", "testdata/app")
-	if code != exitFailed || !strings.Contains(stderr, "namespace/deploy-test (set by somebody)") {
-		t.Errorf("exit code %d, error: %s", code, stderr)
-	}
-	var crd unstructured.Unstructured
-	crd.SetAPIVersion("apiextensions.k8s.io/v1")
-	crd.SetKind("CustomResourceDefinition")
-	if err := l.Get(t.Context(), client.ObjectKey{Name: "widgets.deploy.example.com"}, &crd); err == nil {
-		t.Error("the CRD was written, although the apply was refused")
-	}
-	if stderr, report, code := l.run(t, "apply", "testdata/app", "--adopt"); code != 0 {
-		t.Errorf("with --adopt: %s", stderr)
-	} else if got := report.actions()["deployment/deploy-test/app"]; got != "created" {
-		t.Errorf("with --adopt the deployment is %q", got)
-	}
-}
-
-func TestApplyThatDoesNotGetReadySaysWhatIsMissing(t *testing.T) {
-	l := newLive(t)
-	l.mustApply(t)
-	l.patch(t, &appsv1.Deployment{}, `{"metadata":{"annotations":{"test":"stuck"}}}`)
-	stderr, _, code := l.run(t, "apply", "testdata/app", "--timeout=4s", "--set-env=manager/A=b")
-	if code != exitFailed || !strings.Contains(stderr, "deployment/deploy-test/app: Deployment generation is") {
-		t.Errorf("exit code %d, error: %s", code, stderr)
-	}
-	if _, _, code := l.run(t, "apply", "testdata/app", "--no-wait", "--set-env=manager/A=b"); code != 0 {
-		t.Errorf("with --no-wait the exit code is %d", code)
-	}
-}
-
-func TestDiffNamesTheFieldThatDrifted(t *testing.T) {
-	l := newLive(t)
-	if stderr, report, code := l.run(t, "diff", "testdata/app"); code != exitDiffers {
-		t.Errorf("before the first apply: exit code %d: %s", code, stderr)
-	} else if diff := cmp.Diff(all("created"), report.actions()); diff != "" {
-		t.Errorf("before the first apply (-want +got):\n%s", diff)
-	}
-	l.mustApply(t)
-	if stderr, report, code := l.run(t, "diff", "testdata/app"); code != 0 {
-		t.Errorf("after an apply: exit code %d: %s\n%+v", code, stderr, report)
-	}
-	l.patch(t, &appsv1.Deployment{}, `{"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"proxy","image":"by-hand:1"}]}}}}`)
-	_, report, code := l.run(t, "diff", "testdata/app")
-	if code != exitDiffers {
-		t.Errorf("after the drift: exit code %d", code)
-	}
-	want := verdict{Object: "deployment/deploy-test/app", Action: "configured", Fields: []fieldChange{
-		{Path: ".spec.replicas", From: 2.0, To: 1.0},
-		{
-			Path: `.spec.template.spec.containers[name="proxy"].image`,
-			From: "by-hand:1", To: "registry.example.com/proxy:1.0.0",
-		},
-	}}
-	if diff := cmp.Diff([]verdict{want}, changed(report)); diff != "" {
-		t.Errorf("what differs (-want +got):\n%s", diff)
-	}
-}
-
-func TestDeleteRemovesOursAndKeepsTheForeign(t *testing.T) {
-	l := newLive(t)
-	l.foreignNamespace(t)
-	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config", Namespace: "deploy-test"}}
-	if err := l.Create(t.Context(), foreign, client.FieldOwner("somebody")); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.deleteNow(t, foreign) })
-	objects, err := build("testdata/app", overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := objects[:0:0]
-	for _, o := range objects {
-		if kind := o.GetKind(); kind != "ConfigMap" && kind != "Namespace" {
-			ours = append(ours, o)
+	for _, step := range steps {
+		if !t.Run(step.name, func(t *testing.T) { step.run(t, l) }) {
+			t.FailNow()
 		}
 	}
-	if err := (&applyOptions{noWait: true}).apply(t.Context(), l.cluster, ours, &reporter{out: io.Discard}); err != nil {
-		t.Fatal(err)
-	}
-	stderr, report, code := l.run(t, "delete", "testdata/app")
-	if code != 0 {
-		t.Fatal(stderr)
-	}
-	want := all("deleted")
-	maps.Copy(want, map[string]string{"configmap/deploy-test/config": "kept", "namespace/deploy-test": "kept"})
-	if diff := cmp.Diff(want, report.actions()); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
-	if err := l.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil {
-		t.Errorf("the foreign object: %v", err)
-	}
-	if _, report, _ := l.run(t, "delete", "testdata/app"); report.actions()["deployment/deploy-test/app"] != "absent" {
-		t.Errorf("a second delete: %+v", report)
+}
+
+func expect(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-func TestDeleteDoesNotTakeCustomResourcesOfOthersAlong(t *testing.T) {
-	l := newLive(t)
-	l.mustApply(t)
-	other := &unstructured.Unstructured{}
-	other.SetAPIVersion("deploy.example.com/v1")
-	other.SetKind("Widget")
-	other.SetName("of-a-user")
-	other.SetNamespace("default")
-	if err := l.Create(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
-	stderr, _, code := l.run(t, "delete", "testdata/app")
-	if code != exitFailed || !strings.Contains(stderr, "widget/default/of-a-user") || !strings.Contains(stderr, "--cascade") {
-		t.Errorf("exit code %d, error: %s", code, stderr)
-	}
-	if err := l.Get(t.Context(), app, &appsv1.Deployment{}); err != nil {
-		t.Errorf("the refused delete was not refused as a whole: %v", err)
-	}
+func diffBeforeApply(t *testing.T, l *live) {
+	printed, code := l.run(t, "diff", dir)
+	expect(t, "exit code", 1, code)
+	expect(t, "actions", each("created"), printed.actions())
 }
 
-func TestAClusterThatIsNotThereIsNamed(t *testing.T) {
+func applyOverUnowned(t *testing.T, l *live) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "deploy-test"}}
+	if err := l.Create(t.Context(), namespace, client.FieldOwner("another")); err != nil {
+		t.Fatal(err)
+	}
+	printed, code := l.run(t, "apply", dir)
+	expect(t, "exit code", 2, code)
+	for _, want := range []string{"Namespace/deploy-test (field manager: another)", "--adopt"} {
+		if !strings.Contains(printed.Error, want) {
+			t.Errorf("error %q does not contain %q", printed.Error, want)
+		}
+	}
+	printed, _ = l.run(t, "diff", dir)
+	expect(t, "the CRD", "created", printed.actions()["CustomResourceDefinition/widgets.deploy.example.com"])
+}
+
+func firstApply(t *testing.T, l *live) {
+	printed := l.mustRun(t, "apply", dir, "--adopt")
+	want := each("created")
+	want["Namespace/deploy-test"] = "configured"
+	expect(t, "actions", want, printed.actions())
+	expect(t, "the first object", "CustomResourceDefinition/widgets.deploy.example.com", printed.Objects[0].Object)
+	expect(t, "wait", each("ready"), l.mustRun(t, "wait", dir).actions())
+}
+
+func unchangedApply(t *testing.T, l *live) {
+	before := l.deployment(t).ResourceVersion
+	expect(t, "actions", each("unchanged"), l.mustRun(t, "apply", dir).actions())
+	expect(t, "resource version", before, l.deployment(t).ResourceVersion)
+	expect(t, "diff", each("unchanged"), l.mustRun(t, "diff", dir).actions())
+}
+
+func diffAfterChange(t *testing.T, l *live) {
+	l.patch(t, `{"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"proxy","image":"by-hand:1"}]}}}}`)
+	printed, code := l.run(t, "diff", dir)
+	expect(t, "exit code", 1, code)
+	changed := printed.Objects[:0:0]
+	for _, found := range printed.Objects {
+		if found.Action != "unchanged" {
+			changed = append(changed, found)
+		}
+	}
+	expect(t, "changed", []result{{Object: "Deployment/deploy-test/app", Action: "configured", Fields: []fieldChange{
+		{Path: "/spec/replicas", From: 2.0, To: 1.0},
+		{Path: "/spec/template/spec/containers/0/image", From: "by-hand:1", To: "registry.example.com/proxy:1.0.0"},
+	}}}, changed)
+}
+
+func stuckApply(t *testing.T, l *live) {
+	l.patch(t, `{"metadata":{"annotations":{"test":"stuck"}}}`)
+	printed, code := l.run(t, "apply", dir, "--timeout=4s", "--set-image=app=registry.example.com/app:0.2.0")
+	expect(t, "exit code", 2, code)
+	if !strings.Contains(printed.Error, "Deployment/deploy-test/app: Deployment generation is") {
+		t.Errorf("error: %s", printed.Error)
+	}
+	l.mustRun(t, "apply", dir, "--no-wait", "--set-image=app=registry.example.com/app:0.3.0")
+}
+
+func refusedDelete(t *testing.T, l *live) {
+	widget := &unstructured.Unstructured{}
+	widget.SetAPIVersion("deploy.example.com/v1")
+	widget.SetKind("Widget")
+	widget.SetName("of-a-user")
+	widget.SetNamespace("default")
+	if err := l.Create(t.Context(), widget); err != nil {
+		t.Fatal(err)
+	}
+	printed, code := l.run(t, "delete", dir)
+	expect(t, "exit code", 2, code)
+	if !strings.Contains(printed.Error, "Widget/default/of-a-user") || !strings.Contains(printed.Error, "--cascade") {
+		t.Errorf("error: %s", printed.Error)
+	}
+	l.deployment(t) // still exists
+}
+
+func deleteKeepsUnowned(t *testing.T, l *live) {
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config", Namespace: "deploy-test"}}
+	if err := l.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	config.ResourceVersion = ""
+	if err := l.Create(t.Context(), config, client.FieldOwner("another")); err != nil {
+		t.Fatal(err)
+	}
+	want := each("deleted")
+	want["ConfigMap/deploy-test/config"] = "kept"
+	expect(t, "actions", want, l.mustRun(t, "delete", dir, "--cascade").actions())
+	maps.Copy(want, each("absent"))
+	want["ConfigMap/deploy-test/config"] = "kept" // without the controller that deletes a namespace's content
+	expect(t, "actions of a second delete", want, l.mustRun(t, "delete", dir).actions())
+}
+
+func TestAKubeconfigThatDoesNotExistIsNamed(t *testing.T) {
 	var out, stderr bytes.Buffer
-	code := run(t.Context(), []string{"wait", "testdata/app", "--kubeconfig", "testdata/nowhere"}, &out, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "testdata/nowhere") {
+	code := run(t.Context(), []string{"wait", dir, "--kubeconfig", "testdata/nowhere"}, &out, &stderr)
+	if code != 2 || !strings.Contains(stderr.String(), "testdata/nowhere") {
 		t.Errorf("exit code %d, error: %s", code, stderr.String())
 	}
 }
 
-func (l *live) foreignNamespace(t *testing.T) {
+func (l *live) deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "deploy-test"}}
-	if err := l.Create(t.Context(), namespace, client.FieldOwner("somebody")); err != nil {
+	deployment := &appsv1.Deployment{}
+	if err := l.Get(t.Context(), client.ObjectKey{Namespace: "deploy-test", Name: "app"}, deployment); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.deleteNow(t, namespace) })
+	return deployment
 }
 
-func (l *live) patch(t *testing.T, o client.Object, patch string) {
+func (l *live) patch(t *testing.T, patch string) {
 	t.Helper()
-	o.SetNamespace(app.Namespace)
-	o.SetName(app.Name)
 	raw := client.RawPatch(types.StrategicMergePatchType, []byte(patch))
-	if err := l.Patch(t.Context(), o, raw, client.FieldOwner("by-hand")); err != nil {
+	if err := l.Patch(t.Context(), l.deployment(t), raw, client.FieldOwner("by-hand")); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func (l *live) versions(t *testing.T, objects []*unstructured.Unstructured) map[string]string {
-	t.Helper()
-	versions := map[string]string{}
-	for _, o := range objects {
-		found, err := l.cluster.find(t.Context(), o)
-		if err != nil || found == nil {
-			t.Fatalf("%s: %v", nameOf(o), err)
-		}
-		versions[nameOf(o)] = found.GetResourceVersion()
-	}
-	return versions
-}
-
-func changed(report document) []verdict {
-	var changed []verdict
-	for _, v := range report.Objects {
-		if v.Action != "unchanged" {
-			changed = append(changed, v)
-		}
-	}
-	return changed
 }

@@ -1,114 +1,111 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// replacements reads the NAME=REF of --set-image for images that a build uses.
-func replacements(objects []*unstructured.Unstructured, args []string) ([]types.Image, error) {
-	used := imagesOf(objects)
+// relatedImage is the prefix of environment variables that contain an image, as in OLM.
+const relatedImage = "RELATED_IMAGE_"
+
+// build renders the kustomization in dir, with the images of --set-image.
+func build(dir string, setImage []string) ([]*unstructured.Unstructured, error) {
+	objects, err := kustomize.Objects(dir)
+	if err != nil || len(setImage) == 0 {
+		return objects, err
+	}
+	used, err := imagesOf(objects)
+	if err != nil {
+		return nil, err
+	}
 	var images []types.Image
-	for _, arg := range args {
-		image, err := parseImage(arg)
+	for _, arg := range setImage {
+		image, err := parseImage(arg, used)
 		if err != nil {
-			return nil, err
-		}
-		if image.Name, err = fullName(image.Name, used); err != nil {
-			return nil, fmt.Errorf("--set-image %s: %w", arg, err)
+			return nil, fmt.Errorf("--set-image %q: %w", arg, err)
 		}
 		images = append(images, image)
 	}
-	return images, nil
+	return kustomize.Objects(dir, images...)
 }
 
-// fullName finds the image that is meant: by its whole name, or by the last part of it.
-func fullName(name string, used []string) (string, error) {
-	var matches []string
-	for _, image := range used {
-		if full := nameOfImage(image); full == name || path.Base(full) == name {
-			matches = append(matches, full)
-		}
-	}
-	slices.Sort(matches)
-	switch matches = slices.Compact(matches); len(matches) {
-	case 0:
-		return "", fmt.Errorf("no container has an image of that name, there are: %s", strings.Join(used, ", "))
-	case 1:
-		return matches[0], nil
-	}
-	return "", fmt.Errorf("several images have that name, write one of them whole: %s", strings.Join(matches, ", "))
-}
-
-// nameOfImage is an image's reference without tag and digest.
-func nameOfImage(image string) string {
-	named, err := reference.Parse(image)
-	if err != nil {
-		return image
-	}
-	if named, ok := named.(reference.Named); ok {
-		return named.Name()
-	}
-	return image
-}
-
-// relatedImage is how the name of an environment variable begins whose value is an image: so it is with OLM.
-const relatedImage = "RELATED_IMAGE_"
-
-// imagesOf are the images that a build names: those of its containers, and those that they are told of.
-func imagesOf(objects []*unstructured.Unstructured) []string {
+// imagesOf returns the images of all Deployments, those in environment variables included.
+func imagesOf(objects []*unstructured.Unstructured) ([]string, error) {
 	var images []string
 	for _, object := range objects {
-		for _, c := range containersOf(object) {
-			if image, ok := c["image"].(string); ok {
-				images = append(images, image)
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		var deployment appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
+			return nil, fmt.Errorf("Deployment %s: %w", object.GetName(), err)
+		}
+		pod := deployment.Spec.Template.Spec
+		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+			images = append(images, container.Image)
+			for _, variable := range container.Env {
+				if strings.HasPrefix(variable.Name, relatedImage) && variable.Value != "" {
+					images = append(images, variable.Value)
+				}
 			}
-			images = append(images, relatedImages(c)...)
 		}
 	}
 	slices.Sort(images)
-	return slices.Compact(images)
+	return slices.Compact(images), nil
 }
 
-func relatedImages(container map[string]any) []string {
-	var images []string
-	variables, _ := container["env"].([]any)
-	for _, item := range variables {
-		variable, _ := item.(map[string]any)
-		name, _ := variable["name"].(string)
-		if value, _ := variable["value"].(string); strings.HasPrefix(name, relatedImage) && value != "" {
-			images = append(images, value)
-		}
-	}
-	return images
-}
-
-func parseImage(arg string) (types.Image, error) {
+// parseImage reads NAME=REF. NAME is the name of a used image, or the last part of it.
+func parseImage(arg string, used []string) (types.Image, error) {
 	name, ref, found := strings.Cut(arg, "=")
 	if !found || name == "" {
-		return types.Image{}, fmt.Errorf("--set-image %q: write NAME=REF, such as "+
-			"memcached-operator=localhost:5001/memcached-operator:dev", arg)
+		return types.Image{}, fmt.Errorf("write NAME=REF, such as " +
+			"memcached-operator=localhost:5001/memcached-operator:dev")
 	}
 	parsed, err := reference.Parse(ref)
-	if err != nil {
-		return types.Image{}, fmt.Errorf("--set-image %q: %q is no image reference: %w", arg, ref, err)
+	if _, isNamed := parsed.(reference.Named); !isNamed {
+		return types.Image{}, fmt.Errorf("%q is no image reference: %w", ref, cmp.Or(err, reference.ErrNameEmpty))
 	}
-	named, ok := parsed.(reference.Named)
-	if !ok {
-		return types.Image{}, fmt.Errorf("--set-image %q: %q has no image name", arg, ref)
-	}
-	image := types.Image{Name: name, NewName: named.Name()}
+	image := types.Image{NewName: nameOf(ref)}
 	if tagged, ok := parsed.(reference.Tagged); ok {
 		image.NewTag = tagged.Tag()
 	}
 	if digested, ok := parsed.(reference.Digested); ok {
 		image.Digest = digested.Digest().String()
 	}
-	return image, nil
+	var matches []string
+	for _, full := range used {
+		if full = nameOf(full); (full == name || path.Base(full) == name) && !slices.Contains(matches, full) {
+			matches = append(matches, full)
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return image, fmt.Errorf("no container has an image of that name; the images are: %s", strings.Join(used, ", "))
+	case 1:
+		image.Name = matches[0]
+		return image, nil
+	default:
+		return image, fmt.Errorf("several images have that name; write one in full: %s", strings.Join(matches, ", "))
+	}
+}
+
+// nameOf returns an image's reference without tag and digest.
+func nameOf(ref string) string {
+	if named, err := reference.Parse(ref); err == nil {
+		if named, ok := named.(reference.Named); ok {
+			return named.Name()
+		}
+	}
+	return ref
 }

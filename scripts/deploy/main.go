@@ -1,5 +1,5 @@
-// Command deploy brings a kustomize build into a cluster and out of it again, by server-side
-// apply and without kubectl. It backs make install, deploy, undeploy and uninstall.
+// Command deploy applies the objects of a kustomization to a cluster, compares them and deletes them, by server-side
+// apply and without kubectl. It is behind make install, deploy, undeploy and uninstall.
 package main
 
 import (
@@ -10,25 +10,23 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-)
-
-// Exit codes, those of kubectl diff. `go run` makes 1 of every failure: who needs to tell a
-// difference from an error builds the program, or reads the error in the output.
-const (
-	exitDiffers = 1
-	exitFailed  = 2
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	log.SetLogger(logr.Discard()) // the report is for people; the libraries' logs are not
+	log.SetLogger(logr.Discard()) // the libraries log what the report contains
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// run returns the exit code: 1 for a difference and 2 for an error, as kubectl diff does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	command := newCommand()
 	command.SetArgs(args)
@@ -38,9 +36,105 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, errDiffers):
-		return exitDiffers
+		return 1
 	default:
 		fmt.Fprintln(stderr, "error:", err)
-		return exitFailed
+		return 2
 	}
+}
+
+// flags are the choices of all commands.
+type flags struct {
+	kubeconfig, context, output string
+	timeout                     time.Duration
+	images                      []string
+	adopt, cascade, noWait      bool
+}
+
+func newCommand() *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "deploy",
+		Short: "Apply, compare, await or delete the objects of a kustomization, by server-side apply",
+		Long: "Renders the kustomization in a directory and works with its objects.\n" +
+			"It needs neither kubectl nor the kustomize program.",
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	p := root.PersistentFlags()
+	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
+	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")
+	p.StringVarP(&f.output, "output", "o", "text", "text (a line per object) or json (one document)")
+	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command")
+	p.StringArrayVar(&f.images, "set-image", nil,
+		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
+	root.AddCommand(f.applyCommand(), f.deleteCommand(),
+		f.command(diff, "diff DIR", "List the fields that apply would change",
+			"Asks the API server by a dry run. Exits with 0 if apply would change nothing, 1 if it would change\n"+
+				"something, 2 on an error (go run turns each failure into 1)."),
+		f.command(wait, "wait DIR", "Wait until the objects are ready, whichever client applied them", ""))
+	return root
+}
+
+func (f *flags) applyCommand() *cobra.Command {
+	command := f.command(apply, "apply DIR", "Apply the objects and wait until they are ready",
+		"Applies CRDs, Namespaces and ClusterRoles first, waits until they are ready, and applies the rest.\n"+
+			"Writes only the objects that differ. Refuses to change an object that another client applied,\n"+
+			"unless --adopt is set.")
+	command.Example = "  go run ./scripts/deploy apply overlays/amd64 \\\n" +
+		"    --set-image memcached-operator=localhost:5001/memcached-operator:dev \\\n" +
+		"    --set-image memcached-agent=localhost:5001/memcached-agent:dev"
+	command.Flags().BoolVar(&f.adopt, "adopt", false, "take over objects that another client applied")
+	command.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait until the objects are ready")
+	return command
+}
+
+func (f *flags) deleteCommand() *cobra.Command {
+	command := f.command(remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
+		"Deletes the objects in the reverse order of apply. Keeps and reports objects that another client\n"+
+			"applied. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
+			"resources outside of the kustomization, unless --cascade is set.")
+	command.Flags().BoolVar(&f.cascade, "cascade", false, "delete all custom resources along with their CRD")
+	command.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait until the objects are removed")
+	return command
+}
+
+// action is what a command does with the objects.
+type action func(context.Context, *cluster, []*unstructured.Unstructured) error
+
+// command makes a command that renders its directory, connects to the cluster, acts within the timeout, and reports.
+func (f *flags) command(act action, use, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: short + ".\n\n" + long,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("name one kustomize directory, such as overlays/amd64 (--help shows more)")
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			r, err := newReport(command.OutOrStdout(), f.output)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(command.Context(), f.timeout)
+			defer cancel()
+			return r.finish(f.perform(ctx, args[0], act, r))
+		},
+	}
+}
+
+func (f *flags) perform(ctx context.Context, dir string, act action, r *report) error {
+	objects, err := build(dir, f.images)
+	if err != nil {
+		return err
+	}
+	c, err := connect(f, r)
+	if err != nil {
+		return err
+	}
+	if err := c.setNamespaces(objects); err != nil && !meta.IsNoMatchError(err) {
+		return err
+	}
+	return act(ctx, c, objects)
 }

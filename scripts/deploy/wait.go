@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,138 +13,91 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/polling/event"
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/cli-utils/pkg/object"
+	"github.com/fluxcd/pkg/ssa/utils"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// pollInterval is short: the wait is for people, and a poll is one list a kind.
+// pollInterval is short: a person waits, and a poll is one list for each kind.
 const pollInterval = time.Second
 
-// wait is the command of that name.
-func wait(ctx context.Context, c *cluster, objects []*unstructured.Unstructured, r *reporter) error {
-	if err := c.settle(objects); err != nil {
-		return err
-	}
-	if err := waitReady(ctx, c, objects, r); err != nil {
+// wait waits until all objects are ready.
+func wait(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
+	if err := c.waitFor(ctx, status.CurrentStatus, objects); err != nil {
 		return err
 	}
 	for _, o := range objects {
-		r.add(verdict{Object: nameOf(o), Action: "ready"})
+		c.add(result{Object: utils.FmtUnstructured(o), Action: "ready"})
 	}
 	return nil
 }
 
-// waitReady returns once kstatus finds every object current, saying on the way what it waits
-// for. It gives up when the context ends, or when nothing is left that could still come right.
-func waitReady(ctx context.Context, c *cluster, objects []*unstructured.Unstructured, r *reporter) error {
+// waitFor waits until kstatus reports the status for all objects, or a failure. Unlike that of
+// ResourceManager.WaitForSet, its error has the reasons, down to the Pods.
+func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*unstructured.Unstructured) error {
 	if len(objects) == 0 {
-		return nil
+		return nil // the poller would wait for the end of the context
 	}
 	poll, stop := context.WithCancel(ctx)
 	defer stop()
-
-	w := newWatch(objects, r)
-	var broken error
-	for e := range c.poller.Poll(poll, w.ids, polling.PollOptions{PollInterval: pollInterval}) {
-		broken = cmp.Or(broken, e.Error)
+	ids := object.UnstructuredSetToObjMetadataSet(objects)
+	latest := map[object.ObjMetadata]*event.ResourceStatus{}
+	var cause error
+	for e := range c.poller.Poll(poll, ids, polling.PollOptions{PollInterval: pollInterval}) {
+		cause = cmp.Or(cause, e.Error)
 		if e.Type == event.ResourceUpdateEvent {
-			w.note(judge(e.Resource))
+			s := corrected(*e.Resource)
+			if last := latest[s.Identifier]; s.Status != want && (last == nil || last.Message != s.Message) {
+				c.print("%s: %s", utils.FmtObjMetadata(s.Identifier), messageOf(s))
+			}
+			latest[s.Identifier] = s
 		}
-		if w.settled() {
-			stop() // the channel closes in its own time: keep reading
+		if len(latest) == len(ids) && all(latest, want, status.FailedStatus) {
+			stop() // the poller closes the channel some time later
 		}
 	}
-	if w.ready() {
+	if len(latest) == len(ids) && all(latest, want) {
 		return nil
 	}
-	return w.failure(broken, ctx.Err())
-}
-
-// judge corrects kstatus in one point: to it an object without a status is current, but a
-// Memcached without one has not been seen by its operator yet.
-func judge(s *event.ResourceStatus) *event.ResourceStatus {
-	if s.Identifier.GroupKind.Group != operatorGroup || s.Status != status.CurrentStatus {
-		return s
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		cause = errors.New("timeout (--timeout gives more time)")
 	}
-	if _, seen, _ := unstructured.NestedFieldNoCopy(s.Resource.Object, "status", "observedGeneration"); seen {
-		return s
+	lines := []string{fmt.Sprintf("waiting for status %s: %v", want, cmp.Or(cause, errors.New("failed")))}
+	for _, id := range ids {
+		if s := latest[id]; s == nil {
+			lines = append(lines, "  "+utils.FmtObjMetadata(id)+": its status could not be read")
+		} else if s.Status != want {
+			lines = append(lines, describe(s, "  ")...)
+		}
 	}
-	unseen := *s
-	unseen.Status, unseen.Message = status.InProgressStatus, "no operator has looked at it yet: is one running?"
-	return &unseen
+	return errors.New(strings.Join(lines, "\n"))
 }
 
-// watch is what is known of the objects waited for.
-type watch struct {
-	ids    object.ObjMetadataSet
-	latest map[object.ObjMetadata]*event.ResourceStatus
-	report *reporter
-}
-
-func newWatch(objects []*unstructured.Unstructured, r *reporter) *watch {
-	return &watch{
-		ids:    object.UnstructuredSetToObjMetadataSet(objects),
-		latest: map[object.ObjMetadata]*event.ResourceStatus{},
-		report: r,
-	}
-}
-
-// note takes in news, and passes on what a person wants to see: that something is waited for
-// and why, and that the wait for it is over. Objects that were ready all along stay unmentioned.
-func (w *watch) note(news *event.ResourceStatus) {
-	last, known := w.latest[news.Identifier]
-	w.latest[news.Identifier] = news
-	switch {
-	case news.Status == status.CurrentStatus && known && last.Status != status.CurrentStatus:
-		w.report.say("%s is ready", nameOfID(news.Identifier))
-	case news.Status != status.CurrentStatus && (!known || last.Message != news.Message):
-		w.report.say("%s is not ready yet: %s", nameOfID(news.Identifier), messageOf(news))
-	}
-}
-
-// ready: every object was seen, and is current.
-func (w *watch) ready() bool {
-	return w.all(func(s status.Status) bool { return s == status.CurrentStatus })
-}
-
-// settled: no object is still on its way.
-func (w *watch) settled() bool {
-	return w.all(func(s status.Status) bool { return s == status.CurrentStatus || s == status.FailedStatus })
-}
-
-func (w *watch) all(is func(status.Status) bool) bool {
-	for _, id := range w.ids {
-		if s := w.latest[id]; s == nil || !is(s.Status) {
+func all(latest map[object.ObjMetadata]*event.ResourceStatus, wanted ...status.Status) bool {
+	for _, s := range latest {
+		if !slices.Contains(wanted, s.Status) {
 			return false
 		}
 	}
 	return true
 }
 
-// failure tells of each object that is not ready what it lacks, down to the Pods behind it.
-func (w *watch) failure(polled, ended error) error {
-	var lines []string
-	for _, id := range w.ids {
-		if s := w.latest[id]; s == nil {
-			lines = append(lines, nameOfID(id)+": its status could not be read")
-		} else if s.Status != status.CurrentStatus {
-			lines = append(lines, describe(s, "")...)
+// corrected reports a Memcached without a status as in progress: for kstatus it is current.
+func corrected(s event.ResourceStatus) *event.ResourceStatus {
+	if s.Identifier.GroupKind.Group == operatorGroup && s.Status == status.CurrentStatus {
+		_, seen, _ := unstructured.NestedFieldNoCopy(s.Resource.Object, "status", "observedGeneration")
+		if !seen {
+			s.Status, s.Message = status.InProgressStatus, "no operator has set its status yet: is one running?"
 		}
 	}
-	reason := "failed"
-	switch {
-	case polled != nil:
-		reason = polled.Error()
-	case errors.Is(ended, context.DeadlineExceeded):
-		reason = "time is up (--timeout gives more)"
-	case ended != nil:
-		reason = "interrupted"
-	}
-	return fmt.Errorf("not ready, %s:\n  %s", reason, strings.Join(lines, "\n  "))
+	return &s
 }
 
-// describe is a line for the object and one for each object made from it that is not current.
+// describe returns a line for an object, and one for each object created from it that is not ready.
 func describe(s *event.ResourceStatus, indent string) []string {
-	lines := []string{fmt.Sprintf("%s%s: %s", indent, nameOfID(s.Identifier), messageOf(s))}
+	lines := []string{fmt.Sprintf("%s%s: %s", indent, utils.FmtObjMetadata(s.Identifier), messageOf(s))}
 	for _, generated := range s.GeneratedResources {
 		if generated.Status != status.CurrentStatus {
 			lines = append(lines, describe(generated, indent+"  ")...)
@@ -152,32 +106,34 @@ func describe(s *event.ResourceStatus, indent string) []string {
 	return lines
 }
 
+// messageOf adds to the message of kstatus why a Pod's container does not start, and what delays a deletion.
 func messageOf(s *event.ResourceStatus) string {
-	message := cmp.Or(s.Message, s.Status.String())
 	if s.Error != nil {
-		message = s.Error.Error()
+		return s.Error.Error()
 	}
-	if reason := waitingReason(s.Resource); reason != "" {
-		message += " (" + reason + ")"
+	details := []string{cmp.Or(s.Message, s.Status.String())}
+	if s.Resource == nil {
+		return details[0]
 	}
-	return message
-}
-
-// waitingReason is why a Pod's containers do not start, which kstatus does not look into:
-// most often an image that cannot be pulled.
-func waitingReason(pod *unstructured.Unstructured) string {
-	if pod == nil || pod.GetKind() != "Pod" {
-		return ""
+	var o struct {
+		Status struct {
+			Conditions        []metav1.Condition       `json:"conditions"`
+			ContainerStatuses []corev1.ContainerStatus `json:"containerStatuses"`
+		} `json:"status"`
 	}
-	containers, _, _ := unstructured.NestedSlice(pod.Object, "status", "containerStatuses")
-	for _, c := range containers {
-		container, _ := c.(map[string]any)
-		reason, found, _ := unstructured.NestedString(container, "state", "waiting", "reason")
-		if !found {
-			continue
+	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(s.Resource.Object, &o) // what does not fit is left out
+	for _, container := range o.Status.ContainerStatuses {
+		if waiting := container.State.Waiting; waiting != nil {
+			details = append(details, waiting.Reason, waiting.Message)
 		}
-		text, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
-		return strings.TrimSuffix(reason+": "+text, ": ")
 	}
-	return ""
+	if s.Status == status.TerminatingStatus {
+		for _, condition := range o.Status.Conditions {
+			if condition.Status == metav1.ConditionTrue {
+				details = append(details, condition.Message)
+			}
+		}
+		details = append(details, s.Resource.GetFinalizers()...)
+	}
+	return strings.Join(slices.DeleteFunc(details, func(s string) bool { return s == "" }), ": ")
 }
