@@ -155,7 +155,7 @@ api-docs: ## Write the API reference from the code.
 
 .PHONY: golden
 golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read the diff before you commit it.
-	@go test ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update
+	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart -run TestTheDocs -update

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -9,12 +10,17 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/crd"
 )
 
 // patchSpec changes the spec of the Memcached "cache".
@@ -29,179 +35,99 @@ func (w *world) patch(object client.Object, name, patch string) {
 	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("somebody"))).To(gomega.Succeed())
 }
 
+// testedElsewhere are fields that change no object here, or that the API server keeps.
+var testedElsewhere = map[string]string{
+	"spec.suspend":                "TestASuspendedMemcachedIsOnlyLookedAt",
+	"spec.updatePolicy":           "waves_test.go",
+	"spec.service.ipFamilies":     "metadata_test.go: this API server has one family",
+	"spec.service.ipFamilyPolicy": "metadata_test.go: the API server keeps it on a Service that exists",
+}
+
+// TestEveryFieldReachesTheClusterAndLeavesItAgain takes the fields from the CRD and their values from
+// test/crd/every-field.yaml. Which values the objects get is in operator/internal/render/testdata/fields.txt.
 func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
-	pod := func(d *appsv1.Deployment) *corev1.PodSpec { return &d.Spec.Template.Spec }
-	container := func(d *appsv1.Deployment) *corev1.Container { return &pod(d).Containers[0] }
-	arguments := func(d *appsv1.Deployment) string { return strings.Join(container(d).Args, " ") }
-	tests := map[string]struct {
-		set, unset string
-		is         func(*appsv1.Deployment) any
-		want       any
-	}{
-		"image": {
-			`{"image":"registry.example.com:5000/team/memcached"}`, `{"image":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Image }, "registry.example.com:5000/team/memcached",
-		},
-		"imagePullPolicy": {
-			`{"imagePullPolicy":"Always"}`, `{"imagePullPolicy":null}`,
-			func(d *appsv1.Deployment) any {
-				return []corev1.PullPolicy{container(d).ImagePullPolicy, pod(d).InitContainers[0].ImagePullPolicy}
-			}, []corev1.PullPolicy{"Always", "Always"},
-		},
-		"imagePullSecrets": {
-			`{"imagePullSecrets":[{"name":"mirror"}]}`, `{"imagePullSecrets":null}`,
-			func(d *appsv1.Deployment) any { return pod(d).ImagePullSecrets }, []corev1.LocalObjectReference{{Name: "mirror"}},
-		},
-		"memory": {
-			`{"memory":"128Mi"}`, `{"memory":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[1] }, "--memory-limit=128",
-		},
-		"maxItemSize": {
-			`{"maxItemSize":"2Mi"}`, `{"maxItemSize":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[4] }, "--max-item-size=2097152",
-		},
-		"maxConnections": {
-			`{"maxConnections":2000}`, `{"maxConnections":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[2] }, "--conn-limit=2055",
-		},
-		"threads": {
-			`{"threads":2}`, `{"threads":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[3] }, "--threads=2",
-		},
-		"extraArgs": {
-			`{"extraArgs":["-f","1.08"]}`, `{"extraArgs":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Args[5:] }, []string{"-f", "1.08"},
-		},
-		"resources": {
-			`{"resources":{"limits":{"cpu":"1","memory":"1Gi"}}}`, `{"resources":null}`,
-			func(d *appsv1.Deployment) any { return container(d).Resources.Limits.Memory().String() }, "1Gi",
-		},
-		"agent.resources": {
-			`{"agent":{"resources":{"limits":{"cpu":"100m","memory":"96Mi"}}}}`, `{"agent":null}`,
-			func(d *appsv1.Deployment) any {
-				limits := pod(d).InitContainers[0].Resources.Limits
-				return []string{limits.Cpu().String(), limits.Memory().String()}
-			}, []string{"100m", "96Mi"},
-		},
-		"architectures": {
-			`{"architectures":["s390x"]}`, `{"architectures":null}`,
-			func(d *appsv1.Deployment) any {
-				required := pod(d).Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-				return len(required.NodeSelectorTerms[0].MatchExpressions)
-			}, 2,
-		},
-		"preferredArchitectures": {
-			`{"preferredArchitectures":[{"architecture":"arm64","weight":7}]}`, `{"preferredArchitectures":null}`,
-			func(d *appsv1.Deployment) any {
-				return len(pod(d).Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-			}, 1,
-		},
-		"placement.nodeSelector": {
-			`{"placement":{"nodeSelector":{"pool":"caches"}}}`, `{"placement":null}`,
-			func(d *appsv1.Deployment) any { return pod(d).NodeSelector["pool"] }, "caches",
-		},
-		"placement.tolerations": {
-			`{"placement":{"tolerations":[{"key":"caches","operator":"Exists"}]}}`, `{"placement":null}`,
-			func(d *appsv1.Deployment) any { return len(pod(d).Tolerations) }, 1,
-		},
-		"placement.topologySpreadConstraints": {
-			`{"placement":{"topologySpreadConstraints":[]}}`, `{"placement":null}`,
-			func(d *appsv1.Deployment) any { return len(pod(d).TopologySpreadConstraints) }, 0,
-		},
-		"placement.schedulerName": {
-			`{"placement":{"schedulerName":"batch"}}`, `{"placement":null}`,
-			func(d *appsv1.Deployment) any { return pod(d).SchedulerName }, "batch",
-		},
-		"rollout.drainSeconds": {
-			`{"rollout":{"drainSeconds":120}}`, `{"rollout":null}`,
-			func(d *appsv1.Deployment) any {
-				return []int64{container(d).Lifecycle.PreStop.Sleep.Seconds, *pod(d).TerminationGracePeriodSeconds}
-			}, []int64{120, 135},
-		},
-		"rollout.drainSeconds of 0": {
-			`{"rollout":{"drainSeconds":0}}`, `{"rollout":{"drainSeconds":null}}`,
-			func(d *appsv1.Deployment) any {
-				return []any{container(d).Lifecycle == nil, *pod(d).TerminationGracePeriodSeconds}
-			}, []any{true, int64(15)},
-		},
-		"rollout": {
-			`{"rollout":{"maxSurge":"50%","maxUnavailable":1,"minReadySeconds":1,"progressDeadlineSeconds":60}}`, `{"rollout":null}`,
-			func(d *appsv1.Deployment) any {
-				return []any{d.Spec.Strategy.RollingUpdate.MaxSurge.String(), d.Spec.MinReadySeconds, *d.Spec.ProgressDeadlineSeconds}
-			}, []any{"50%", int32(1), int32(60)},
-		},
-		"tls": {
-			`{"tls":{"secretName":"tls"}}`, `{"tls":null}`,
-			func(d *appsv1.Deployment) any { return len(pod(d).Volumes) }, 1,
-		},
-		"tls.minVersion": {
-			`{"tls":{"secretName":"tls","minVersion":"VersionTLS13"}}`, `{"tls":null}`,
-			func(d *appsv1.Deployment) any { return strings.HasSuffix(arguments(d), ",ssl_min_version=3") }, true,
-		},
-		"tls.cipherSuites": {
-			`{"tls":{"secretName":"tls","cipherSuites":["ECDHE-RSA-AES256-SHA","ECDHE-RSA-AES128-SHA"]}}`, `{"tls":null}`,
-			func(d *appsv1.Deployment) any {
-				return strings.HasSuffix(arguments(d), ",ssl_ciphers=ECDHE-RSA-AES128-SHA:ECDHE-RSA-AES256-SHA")
-			}, true,
-		},
-		"auth": {
-			`{"auth":{"secretName":"users"}}`, `{"auth":null}`,
-			func(d *appsv1.Deployment) any { return []any{len(pod(d).Volumes), pod(d).ShareProcessNamespace != nil} },
-			[]any{2, true},
-		},
-		"metrics": {
-			`{"metrics":{"mode":"Disabled"}}`, `{"metrics":null}`,
-			func(d *appsv1.Deployment) any { return len(pod(d).InitContainers) }, 0,
-		},
-		"metrics.slabMetrics": {
-			`{"metrics":{"slabMetrics":"PerClass"}}`, `{"metrics":null}`,
-			func(d *appsv1.Deployment) any { return pod(d).InitContainers[0].Args }, []string{"--slab-classes"},
-		},
-		"podMetadata": {
-			`{"podMetadata":{"labels":{"team":"shop"},"annotations":{"example.com/a":"b"}}}`, `{"podMetadata":null}`,
-			func(d *appsv1.Deployment) any {
-				return []string{d.Spec.Template.Labels["team"], d.Spec.Template.Annotations["example.com/a"]}
-			}, []string{"shop", "b"},
-		},
+	fields, err := crd.Fields(repository)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
+	spec, err := crd.EveryField()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settable, err := crd.SettableFields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandbox := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "sandbox"}, Handler: "sandbox"}
+	if err := cluster.Create(t.Context(), sandbox); err != nil { // The API server refuses Pods of others.
+		t.Fatal(err)
+	}
+	groups := map[string][]string{}
+	for _, field := range settable {
+		if testedElsewhere[field.Path] == "" {
+			top := strings.Join(strings.Split(field.Path, ".")[:2], ".")
+			groups[top] = append(groups[top], field.Path)
+		}
+	}
+	for top, paths := range groups {
+		t.Run(top, func(t *testing.T) {
 			w := newWorld(t)
-			w.secret("tls", certificate(t, time.Time{}))
+			pair := certificate(t, time.Time{})
+			pair["ca.crt"] = pair["tls.crt"]
+			w.secret("tls", pair)
 			w.secret("users", map[string]string{"users": "ann:a"})
-			w.memcached("cache", 1)
+			mc := w.memcached("cache", 2)
 			w.ready("cache")
-			before := w.deployment("cache")
-			is := func(want any) func(*appsv1.Deployment) bool {
-				return func(d *appsv1.Deployment) bool { return cmp.Equal(tc.is(d), want) }
-			}
-			w.patchSpec(tc.set)
-			eventually(w, "cache", &appsv1.Deployment{}, is(tc.want))
-			w.ready("cache")
-			w.patchSpec(tc.unset)
-			eventually(w, "cache", &appsv1.Deployment{}, is(tc.is(before)))
-			w.ready("cache")
-			if diff := cmp.Diff(before.Spec, w.deployment("cache").Spec); diff != "" {
-				t.Errorf("what is left of the field (-before +after):\n%s", diff)
+			for _, path := range paths {
+				with, without := crd.Only(fields, spec, path)
+				w.setSpec(mc, without)
+				before := w.ownedSpecs("cache")
+				w.setSpec(mc, with)
+				if cmp.Equal(before, w.ownedSpecs("cache")) {
+					t.Errorf("%s: no object changes", path)
+				}
+				w.setSpec(mc, without)
+				if diff := cmp.Diff(before, w.ownedSpecs("cache")); diff != "" {
+					t.Errorf("%s: what is left of it (-before +after):\n%s", path, diff)
+				}
 			}
 		})
 	}
 }
 
-func TestServiceMetadataReachesTheServiceAndLeavesItAgain(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 0)
-	w.ready("cache")
-	w.patchSpec(`{"service":{"labels":{"team":"shop"},"annotations":{"example.com/a":"b"}}}`)
-	eventually(w, "cache", &corev1.Service{}, func(s *corev1.Service) bool {
-		return s.Labels["team"] == "shop" && s.Annotations["example.com/a"] == "b"
-	})
-	w.patchSpec(`{"service":null}`)
-	eventually(w, "cache", &corev1.Service{}, func(s *corev1.Service) bool {
-		_, labelled := s.Labels["team"]
-		_, annotated := s.Annotations["example.com/a"]
-		return !labelled && !annotated
-	})
+// setSpec replaces the spec, of two Pods unless it has another size, and waits until the cache is ready.
+func (w *world) setSpec(mc *cachev1.Memcached, values map[string]any) {
+	w.t.Helper()
+	spec := cachev1.MemcachedSpec{Size: new(int32(2))}
+	content, err := json.Marshal(values)
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.Expect(json.Unmarshal(content, &spec)).To(gomega.Succeed())
+	w.Eventually(func() error {
+		get(w, mc.Name, mc)
+		mc.Spec = spec
+		return cluster.Update(w.ctx, mc, client.FieldOwner("user"))
+	}).Should(gomega.Succeed())
+	w.ready(mc.Name)
+}
+
+// ownedSpecs are the specs and labels of the objects of a cache by their kinds, and the annotation of every-field.yaml.
+func (w *world) ownedSpecs(name string) map[string]any {
+	w.t.Helper()
+	specs := map[string]any{}
+	for kind, object := range map[string]client.Object{
+		"Deployment": &appsv1.Deployment{}, "Service": &corev1.Service{},
+		"NetworkPolicy": &networkingv1.NetworkPolicy{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{},
+	} {
+		err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		w.Expect(err).NotTo(gomega.HaveOccurred())
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		w.Expect(err).NotTo(gomega.HaveOccurred())
+		specs[kind] = []any{content["spec"], object.GetLabels(), object.GetAnnotations()["example.com/contact"]}
+	}
+	return specs
 }
 
 func TestTheDisruptionBudgetComesAndGoesWithTheSize(t *testing.T) {

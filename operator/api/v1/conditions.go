@@ -3,110 +3,111 @@ package v1
 // Condition types of a Memcached, as kstatus defines them
 // (https://github.com/kubernetes-sigs/cli-utils/tree/master/pkg/kstatus).
 const (
-	// ConditionReady is always there. It is True while every node of the wanted size is up to date and answers.
+	// ConditionReady is always set. It is True while all Pods of the desired size are up to date and ready.
 	ConditionReady = "Ready"
 
-	// ConditionReconciling is there, as True, while the cache is on its way to what the spec says. Its time is when that
-	// began for the current generation of the spec.
+	// ConditionReconciling is set, with status True, while the operator or the cluster works towards the spec. Its
+	// lastTransitionTime is when that began for the current generation of the spec.
 	ConditionReconciling = "Reconciling"
 
-	// ConditionStalled is there, as True, while nothing will change before somebody acts.
+	// ConditionStalled is set, with status True, while nothing will change without a user's action.
 	ConditionStalled = "Stalled"
 
-	// ConditionSuspended is there, as True, while spec.suspend is set. Ready then still tells of the Pods.
+	// ConditionSuspended is set, with status True, while spec.suspend is true. Ready still reports the state of the
+	// Pods.
 	ConditionSuspended = "Suspended"
 
-	// ConditionUpdatePending is True while the operator has other defaults than those that the Pods were made of, newer
-	// or older ones, and False otherwise, so that clients can wait for either. Its message says which. It says nothing
-	// of the Pods' health: Ready may be True beside it.
+	// ConditionUpdatePending is True while the defaults of the operator, newer or older, differ from those that the
+	// Pods were created from, and False otherwise, so that clients can wait for either. Its message lists the
+	// differences. It does not reflect the health of the Pods: Ready may be True as well.
 	ConditionUpdatePending = "UpdatePending"
 
-	// ConditionFormerClientCAs is there, as True, while nodes still let in clients of a CA that was removed from the
-	// Secret. Its message says which, and how to restart the nodes. It goes when all of them were started since.
+	// ConditionFormerClientCAs is set, with status True, while Pods still accept clients of a CA that was removed from
+	// the Secret. Its message names the CAs and the command that restarts the Pods. It is removed once all of them have
+	// restarted.
 	ConditionFormerClientCAs = "FormerClientCAsAccepted"
 
-	// ConditionFormerUsers is there, as True, while connections to nodes may still be logged in as somebody who was
-	// removed from the Secret. Its message says how to restart the nodes. It goes when all of them were started since.
+	// ConditionFormerUsers is set, with status True, while open connections may still be authenticated as a user who
+	// was removed from the Secret. Its message has the command that restarts the Pods. It is removed once all of them
+	// have restarted.
 	ConditionFormerUsers = "FormerUsersLoggedIn"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
 const (
-	// ReasonAllPodsReady: every node is up to date and answers.
+	// ReasonAllPodsReady: all Pods are up to date and ready.
 	ReasonAllPodsReady = "AllPodsReady"
 
 	// ReasonScaledToZero: the size is 0, so there is nothing to wait for.
 	ReasonScaledToZero = "ScaledToZero"
 
-	// ReasonRollingOut: nodes are being added, replaced or removed.
+	// ReasonRollingOut: Pods are being added, replaced or removed.
 	ReasonRollingOut = "RollingOut"
 
-	// ReasonPodsNotReady: nodes are missing or do not answer. The message says why, in the cluster's words.
+	// ReasonPodsNotReady: Pods are missing or not ready. The message has the cause, as the cluster reports it.
 	ReasonPodsNotReady = "PodsNotReady"
 
-	// ReasonProgressDeadlineExceeded: nodes are missing or do not answer, and none became ready for
-	// rollout.progressDeadlineSeconds. The message says why, in the cluster's words.
+	// ReasonProgressDeadlineExceeded: Pods are missing or not ready, and none became ready for
+	// rollout.progressDeadlineSeconds. The message has the cause, as the cluster reports it.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 
-	// ReasonInvalidSpec: the spec asks for something impossible. The nodes that run are left as they are.
+	// ReasonInvalidSpec: the spec is invalid. Running Pods are not changed.
 	ReasonInvalidSpec = "InvalidSpec"
 
-	// ReasonSecretNotFound: a Secret that the spec names is not there. The nodes that run are left as they are.
+	// ReasonSecretNotFound: a Secret that the spec refers to does not exist. Running Pods are not changed.
 	ReasonSecretNotFound = "SecretNotFound"
 
-	// ReasonInvalidSecret: a Secret holds what memcached could not use. The message says what, and nothing of the
-	// Secret's content. The nodes that run are left as they are, with what they had.
+	// ReasonInvalidSecret: memcached could not use the content of a Secret. The message names the entry, and nothing of
+	// its content. Running Pods are not changed and keep what they loaded.
 	ReasonInvalidSecret = "InvalidSecret"
 
-	// ReasonCertificateExpired: the certificate in the Secret has ended. Nodes serve it, and clients refuse it.
+	// ReasonCertificateExpired: the certificate in the Secret has expired. Pods serve it, and clients refuse it.
 	ReasonCertificateExpired = "CertificateExpired"
 
-	// ReasonOwnershipConflict: an object that the cache needs is there already and belongs to somebody else.
-	// It is left as it is.
+	// ReasonOwnershipConflict: an object that the cache needs already exists and the Memcached does not own it. The
+	// operator does not change it.
 	ReasonOwnershipConflict = "OwnershipConflict"
 
-	// ReasonFieldManagerConflict: somebody changes an object of the cache each time that the operator puts it right. The
-	// message names who, what and the remedy. The operator gives way for a while, at most ten minutes, then tries again.
+	// ReasonFieldManagerConflict: another field manager overwrites an object of the cache each time that the operator
+	// reverts the change. The message names the field manager, the field and the fix. The operator pauses for at most
+	// ten minutes, then tries again.
 	ReasonFieldManagerConflict = "FieldManagerConflict"
 
-	// ReasonApplyFailed: the API server refused an object of the cache, or could not be reached. The
-	// operator tries again.
+	// ReasonApplyFailed: the API server refused an object of the cache, or did not answer. The operator tries again.
 	ReasonApplyFailed = "ApplyFailed"
 
-	// ReasonSuspended: the operator writes nothing, because spec.suspend says so.
+	// ReasonSuspended: the operator writes nothing, because spec.suspend is true.
 	ReasonSuspended = "Suspended"
 )
 
 // Reasons of the UpdatePending condition.
 const (
-	// ReasonDefaultsDiffer: the operator has other defaults than those that the Pods were made of. It does not apply
-	// them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
+	// ReasonDefaultsDiffer: the defaults of the operator differ from those that the Pods were created from. It does not
+	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
-	// ReasonUpdateQueued: likewise, and updatePolicy is Automatic. The operator updates other caches first: at most
-	// --max-concurrent-updates at a time.
+	// ReasonUpdateQueued: as DefaultsDiffer, and updatePolicy is Automatic. The operator updates other caches first, at
+	// most --max-concurrent-updates at a time.
 	ReasonUpdateQueued = "UpdateQueued"
 
-	// ReasonNoUpdatePending: the operator would make the Pods as they are.
+	// ReasonNoUpdatePending: the Pods were created from the current defaults of the operator.
 	ReasonNoUpdatePending = "NoUpdatePending"
 
-	// ReasonUpdateInProgress: the operator has applied its defaults, because updatePolicy is Automatic, and the cache is
-	// not Ready again yet.
+	// ReasonUpdateInProgress: the operator has applied its defaults, because updatePolicy is Automatic, and the cache
+	// is not Ready again yet.
 	ReasonUpdateInProgress = "UpdateInProgress"
 )
 
-// ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached forgets no client CA while it runs.
+// ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached does not drop a client CA while it runs.
 const ReasonClientCARemoved = "ClientCARemoved"
 
-// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached asks for a password when a connection begins, and
-// not again.
+// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached checks the password only when a connection begins.
 const ReasonUserRemoved = "UserRemoved"
 
-// AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget that has no owner names the
-// Memcached that may take it over. It is on that object, and not on the Memcached, so that whoever writes it has rights
-// there.
+// AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached
+// that may adopt it. It is on that object, and not on the Memcached, so that only those with rights on the object can
+// allow it.
 const AnnotationAdoptBy = "cache.example.com/adopt-by"
 
-// AnnotationUpdateRequested on a Memcached lets in what UpdatePending tells of. Each new value does so once; a point in
-// time is a good one.
+// AnnotationUpdateRequested on a Memcached applies the pending update. Each new value does so once; use a timestamp.
 const AnnotationUpdateRequested = "cache.example.com/update-requested"

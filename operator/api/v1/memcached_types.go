@@ -4,10 +4,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Memcached is a cache of one or more memcached nodes. Each node is a memcached server of its own; clients
-// spread their keys over the nodes (see docs/clients.md).
+// Memcached is a cache of one or more Pods. Each Pod is a memcached server of its own; clients spread their keys over
+// the servers (see docs/clients.md).
 //
-// The name becomes the name of a Service and the value of a label, hence its rule: a DNS-1035 label
+// The name is also that of a Service and the value of a label. So it must be a DNS-1035 label
 // (RFC 1035 section 2.3.1; Kubernetes before 1.36 refuses Services whose name begins with a digit).
 //
 // +kubebuilder:object:root=true
@@ -27,12 +27,12 @@ type Memcached struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec is the cache as it should be.
+	// spec is the desired state of the cache.
 	// +optional
 	// +kubebuilder:default={}
 	Spec MemcachedSpec `json:"spec,omitempty,omitzero"`
 
-	// status is the cache as it was last seen, written by the operator.
+	// status is the observed state of the cache, written by the operator.
 	// +optional
 	Status MemcachedStatus `json:"status,omitempty,omitzero"`
 }

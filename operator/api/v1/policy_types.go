@@ -5,26 +5,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Placement says where Pods may run, in a Pod's own terms.
+// Placement is where Pods may run, as in PodSpec.
 type Placement struct {
-	// nodeSelector are labels that a machine must have, at most 64. Defaults to none.
+	// nodeSelector are labels that a Node must have, at most 64. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations are taints of machines that Pods put up with, at most 64. Defaults to none.
+	// tolerations are taints of Nodes that the Pods tolerate, at most 64. Defaults to none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity is merged with the rule of the architectures: each required node selector term gets that rule too.
-	// Defaults to none.
+	// affinity is merged with the node affinity for architectures: each required node selector term gets that
+	// requirement too. Defaults to none.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// topologySpreadConstraints spread the Pods, at most 16. A constraint without a label selector counts the Pods
-	// of this cache. Defaults to none: the scheduler spreads the Pods over machines and zones, where it can.
+	// topologySpreadConstraints are how the Pods spread over the cluster, at most 16. A constraint without a label
+	// selector selects the Pods of this cache. Defaults to none: the scheduler spreads the Pods over Nodes and zones
+	// where it can.
 	// +optional
 	// +listType=map
 	// +listMapKey=topologyKey
@@ -32,13 +33,13 @@ type Placement struct {
 	// +kubebuilder:validation:MaxItems=16
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// priorityClassName is the priority class of the Pods. Defaults to the cluster's default.
+	// priorityClassName is the PriorityClass of the Pods. Defaults to the default of the cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// schedulerName is the scheduler that places the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to
+	// schedulerName is the scheduler of the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to
 	// default-scheduler.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -46,8 +47,8 @@ type Placement struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	SchedulerName string `json:"schedulerName,omitempty"`
 
-	// runtimeClassName names the RuntimeClass that runs the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to
-	// the container runtime's own default.
+	// runtimeClassName is the RuntimeClass of the Pods: a DNS-1123 subdomain of 1 to 253 characters. Defaults to the
+	// default of the container runtime.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -55,41 +56,41 @@ type Placement struct {
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 }
 
-// Rollout says how nodes are replaced.
+// Rollout is how Pods are replaced.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0: a node could neither be added nor taken away; set maxUnavailable to 1"
+// +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0, as no Pod could be replaced: set maxUnavailable to 1"
 // +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 0)",message="progressDeadlineSeconds must be greater than minReadySeconds, as a new Pod counts as progress only after that time: raise progressDeadlineSeconds or lower minReadySeconds"
 type Rollout struct {
-	// maxSurge is how many nodes there may be beyond size while nodes are replaced: a number up to 1000, or a
-	// percentage of size up to 100%, rounded up. Defaults to 1.
+	// maxSurge is the maximum number of Pods above size during a rollout: a number up to 1000, or a percentage of size
+	// up to 100%, rounded up. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// maxUnavailable is how many nodes may be missing from size while nodes are replaced: a number up to 1000, or
-	// a percentage of size up to 100%, rounded down. Defaults to 0: a node is added before one goes.
+	// maxUnavailable is the maximum number of Pods below size during a rollout: a number up to 1000, or a percentage of
+	// size up to 100%, rounded down. Defaults to 0: a Pod is added before one is removed.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// minReadySeconds is how long a new node must answer before the next one is replaced, in seconds, 0 to 3600.
-	// Time for a cold node to warm up. Defaults to 0.
+	// minReadySeconds is how long a new Pod must be ready before the next one is replaced, in seconds, 0 to 3600: time
+	// for an empty cache to fill. Defaults to 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// drainSeconds is how long a Pod that is to end goes on to answer, in seconds, 0 to 600: time for its address to leave
-	// the DNS answers that clients hold. Then memcached has 15 seconds to end. Defaults to 30. It is part of the Pods: a
-	// change replaces them.
+	// drainSeconds is how long a terminating Pod continues to answer, in seconds, 0 to 600: time for its address to
+	// leave the DNS answers that clients cache. memcached then has 15 seconds to stop. Defaults to 30. A change
+	// replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 
-	// progressDeadlineSeconds is the time without progress after which the cache is Stalled, with the reason
+	// progressDeadlineSeconds is the time without progress after which the cache is Stalled with the reason
 	// ProgressDeadlineExceeded, in seconds, 1 to 86400. It must be greater than minReadySeconds. Each Pod that becomes
-	// ready is progress, so a rollout of many Pods may take longer. Changing it replaces no Pod. Defaults to 600, plus
+	// ready is progress, so a rollout of many Pods may take longer. A change replaces no Pod. Defaults to 600, plus
 	// minReadySeconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -97,23 +98,24 @@ type Rollout struct {
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 }
 
-// UpdatePolicy says when what a new operator brings reaches nodes that run, which empties them.
+// UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods empties them.
 //
 // +kubebuilder:validation:Enum=OnSpecChange;Automatic
 type UpdatePolicy string
 
 const (
-	// UpdateOnSpecChange waits for the next change of the spec that replaces the nodes anyway.
+	// UpdateOnSpecChange waits for the next change of the spec that replaces the Pods anyway.
 	UpdateOnSpecChange UpdatePolicy = "OnSpecChange"
 
-	// UpdateAutomatic replaces the nodes after an upgrade of the operator, a limited number of caches at a time.
+	// UpdateAutomatic replaces the Pods after an upgrade of the operator, of a limited number of caches at a time.
 	UpdateAutomatic UpdatePolicy = "Automatic"
 )
 
-// Disruption says how many nodes may be away while machines are drained.
+// Disruption limits how many Pods may be unavailable while Nodes are drained.
 type Disruption struct {
-	// maxUnavailable is how many nodes may be away at a time: a number up to 1000, or a percentage of size up to
-	// 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget: it would only block.
+	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a
+	// percentage of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, as
+	// it would only block drains.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

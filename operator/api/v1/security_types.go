@@ -4,55 +4,55 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClientAuth says what memcached asks of a client's certificate.
+// ClientAuth is whether memcached requires a certificate of a client.
 //
 // +kubebuilder:validation:Enum=None;Request;Require
 type ClientAuth string
 
 const (
-	// ClientAuthNone asks for no certificate.
+	// ClientAuthNone requests no certificate.
 	ClientAuthNone ClientAuth = "None"
 
-	// ClientAuthRequest lets in clients without a certificate, and refuses those whose certificate is foreign.
+	// ClientAuthRequest accepts clients without a certificate, and refuses those with one of another CA.
 	ClientAuthRequest ClientAuth = "Request"
 
-	// ClientAuthRequire lets in nobody without a certificate of the Secret's ca.crt.
+	// ClientAuthRequire refuses clients without a certificate that a CA in the Secret's ca.crt signed.
 	ClientAuthRequire ClientAuth = "Require"
 )
 
-// Plaintext says who may speak to memcached without TLS, on port 11211.
+// Plaintext is who may connect to memcached without TLS, on port 11211.
 //
 // +kubebuilder:validation:Enum=Loopback;Enabled
 type Plaintext string
 
 const (
-	// PlaintextLoopback lets in the Pod itself, and whoever may forward its ports.
+	// PlaintextLoopback allows only the Pod itself, and those who may forward its ports.
 	PlaintextLoopback Plaintext = "Loopback"
 
-	// PlaintextEnabled lets in everybody: for clients that are still to be moved to TLS.
+	// PlaintextEnabled allows all clients, for those that do not use TLS yet.
 	PlaintextEnabled Plaintext = "Enabled"
 )
 
-// TLS is encryption between clients and nodes, on port 11212.
+// TLS encrypts the connections of clients, on port 11212.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.cipherSuites) || !has(self.minVersion) || self.minVersion != 'VersionTLS13'",message="cipherSuites are those of TLS 1.2 and have no effect with minVersion VersionTLS13: remove one of the two"
 type TLS struct {
-	// secretName names a Secret of this namespace with the nodes' certificate: tls.crt (with its chain) and tls.key, and
-	// for clientAuth other than None the CAs of the clients, ca.crt, all in PEM. cert-manager makes such Secrets. A
-	// Secret that changes is live within about 100 seconds, and no node is restarted for it.
+	// secretName is a Secret in the same namespace with the certificate of the Pods: tls.crt (with its chain), tls.key
+	// and, for a clientAuth other than None, the CAs of the clients in ca.crt, all in PEM. cert-manager creates such
+	// Secrets. A changed Secret takes effect within about 100 seconds, without a restart.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	SecretName string `json:"secretName"`
 
-	// clientAuth is what memcached asks of a client's certificate: None; Request, which lets in clients without one; or
-	// Require, which lets in nobody without one of the Secret's ca.crt. Defaults to None.
+	// clientAuth is whether memcached requires a certificate of a client: None; Request, which accepts clients without
+	// one; or Require, which refuses clients without one that a CA in the Secret's ca.crt signed. Defaults to None.
 	// +optional
 	ClientAuth ClientAuth `json:"clientAuth,omitempty"`
 
-	// plaintext says who may speak to memcached without TLS, on port 11211: Loopback, the Pod itself; or Enabled,
-	// everybody, for clients that are still to be moved. Defaults to Loopback.
+	// plaintext is who may connect to memcached without TLS, on port 11211: Loopback, the Pod itself; or Enabled, all
+	// clients, for those that do not use TLS yet. Defaults to Loopback.
 	// +optional
 	Plaintext Plaintext `json:"plaintext,omitempty"`
 
@@ -62,8 +62,8 @@ type TLS struct {
 	MinVersion TLSVersion `json:"minVersion,omitempty"`
 
 	// cipherSuites are the cipher suites that memcached accepts with TLS 1.2, by OpenSSL's names, at most 16. A suite
-	// with ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always all accepted:
-	// memcached can't choose among them. Defaults to OpenSSL's choice.
+	// with ECDSA needs a certificate with such a key, one with RSA an RSA key. Those of TLS 1.3 are always accepted:
+	// memcached has no option for them. Defaults to OpenSSL's choice.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -84,23 +84,22 @@ const (
 	VersionTLS13 TLSVersion = "VersionTLS13"
 )
 
-// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not among them,
+// CipherSuite is a cipher suite of TLS 1.2 with forward secrecy, by OpenSSL's name. Those with DHE are not supported,
 // as memcached has no parameters for them.
 //
 // +kubebuilder:validation:Enum=ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-RSA-AES128-SHA256;ECDHE-ECDSA-AES256-SHA384;ECDHE-RSA-AES256-SHA384;ECDHE-ECDSA-AES128-SHA;ECDHE-RSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES256-SHA
 type CipherSuite string
 
-// AsksForCertificates tells whether clients are asked for a certificate, which the Secret needs a ca.crt for.
+// AsksForCertificates returns whether memcached requests certificates of clients. The Secret needs a ca.crt then.
 func (t *TLS) AsksForCertificates() bool {
 	return t != nil && t.ClientAuth != "" && t.ClientAuth != ClientAuthNone
 }
 
-// Auth is memcached's own authentication in its ASCII protocol: a client sends user and password when a connection
-// begins.
+// Auth is the authentication of the ASCII protocol of memcached: a client sends user and password when it connects.
 type Auth struct {
-	// secretName names a Secret of this namespace with username and password, or with users: a line user:password each,
-	// at most 8 lines of at most 254 bytes, which is what memcached holds. A Secret that changes is live within about
-	// 100 seconds, and no node is restarted for it. Connections that are open then stay logged in.
+	// secretName is a Secret in the same namespace with username and password, or with users: one line user:password
+	// each, at most 8 lines of at most 254 bytes, which is the limit of memcached. A changed Secret takes effect within
+	// about 100 seconds, without a restart. Open connections stay authenticated.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -108,7 +107,7 @@ type Auth struct {
 	SecretName string `json:"secretName"`
 }
 
-// MetricsMode says whether the nodes export metrics.
+// MetricsMode is whether the Pods serve metrics.
 //
 // +kubebuilder:validation:Enum=Enabled;Disabled
 type MetricsMode string
@@ -121,7 +120,7 @@ const (
 	MetricsDisabled MetricsMode = "Disabled"
 )
 
-// SlabMetrics says how the metrics of slab classes are served.
+// SlabMetrics is how detailed the metrics of slab classes are.
 //
 // +kubebuilder:validation:Enum=Totals;PerClass
 type SlabMetrics string
@@ -134,22 +133,22 @@ const (
 	SlabMetricsPerClass SlabMetrics = "PerClass"
 )
 
-// Metrics are those of the nodes, for Prometheus.
+// Metrics configures the metrics of the Pods for Prometheus.
 type Metrics struct {
-	// mode Enabled serves the metrics of each node on port 9150 of its Pod, over plain HTTP: they hold no key, no value
-	// and no password. Disabled serves none. Defaults to Enabled.
+	// mode Enabled serves the metrics of each Pod on its port 9150, over plain HTTP: they contain no key, no value and
+	// no password. Disabled serves none. Defaults to Enabled.
 	// +optional
 	Mode MetricsMode `json:"mode,omitempty"`
 
-	// slabMetrics says how the metrics of slab classes are served: Totals, over all slab classes of a Pod, about 100
-	// series with all others; or PerClass, with a label slab, up to 2,400 series a Pod. Defaults to Totals.
+	// slabMetrics is how detailed the metrics of slab classes are: Totals, over all slab classes of a Pod, about 100
+	// series with all others; or PerClass, with a label slab, up to 2,400 series per Pod. Defaults to Totals.
 	// +optional
 	SlabMetrics SlabMetrics `json:"slabMetrics,omitempty"`
 }
 
-// TLSStatus tells of the certificate in the Secret. What a node serves, its metrics tell.
+// TLSStatus is the state of the certificate in the Secret. The metrics of a Pod report which certificate it serves.
 type TLSStatus struct {
-	// notAfter is when the certificate ends.
+	// notAfter is when the certificate expires.
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 }

@@ -1,31 +1,32 @@
 package v1
 
-// Service describes the headless Service. Its labels and annotations win over those of spec.metadata.
+// Service configures the headless Service. Its labels and annotations override those of spec.metadata.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ipFamilies) || size(self.ipFamilies) < 2 || (has(self.ipFamilyPolicy) && self.ipFamilyPolicy != 'SingleStack')",message="two ipFamilies need ipFamilyPolicy PreferDualStack or RequireDualStack: set it, or name one family"
 type Service struct {
-	// labels of the Service, at most 64. The two by which the operator finds it, and names below cache.example.com/, can't
-	// be set.
+	// labels are added to the Service, at most 64. The labels app and memcached_cr, and names that begin with
+	// cache.example.com/, are refused. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: by these two the operator finds the Service; choose another name"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="labels must not begin with cache.example.com/: these names are the operator's; choose another name"
+	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: the operator selects the Service by these two; choose another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="labels must not begin with cache.example.com/: these names are reserved for the operator; choose another name"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations of the Service, at most 64. Names below cache.example.com/ can't be set.
+	// annotations are added to the Service, at most 64. Names that begin with cache.example.com/ are refused. Defaults
+	// to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="annotations must not begin with cache.example.com/: these names are the operator's; choose another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="annotations must not begin with cache.example.com/: these names are reserved for the operator; choose another name"
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// ipFamilyPolicy says of how many IP families the Service's name resolves to addresses: SingleStack, one;
-	// PreferDualStack, both where the cluster has both; RequireDualStack, both, or the Service is refused. Defaults to the
-	// API server's choice, SingleStack.
+	// ipFamilyPolicy is how many IP families the Service has: SingleStack, one; PreferDualStack, both where the cluster
+	// has both; RequireDualStack, both, or the API server refuses the Service. Defaults to the API server's choice,
+	// SingleStack.
 	// +optional
 	IPFamilyPolicy IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
 
-	// ipFamilies are the IP families, IPv4 and IPv6, each at most once, the main one first. The main one of a Service that
-	// exists can't be changed. Defaults to the cluster's.
+	// ipFamilies are the IP families, IPv4 and IPv6, each at most once, the primary one first. The primary family of an
+	// existing Service can not be changed. Defaults to that of the cluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2
@@ -33,7 +34,7 @@ type Service struct {
 	IPFamilies []IPFamily `json:"ipFamilies,omitempty"`
 }
 
-// IPFamilyPolicy says of how many IP families a Service is.
+// IPFamilyPolicy is how many IP families a Service has.
 //
 // +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 type IPFamilyPolicy string

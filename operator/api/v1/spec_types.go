@@ -5,69 +5,68 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// MemcachedSpec is the cache as it should be.
+// MemcachedSpec is the desired state of a cache.
 type MemcachedSpec struct {
-	// size is the number of memcached nodes, 0 to 1000. Defaults to 1.
-	// A HorizontalPodAutoscaler sets it through the scale subresource; Git then leaves it out.
+	// size is the number of memcached Pods, 0 to 1000. Defaults to 1. A HorizontalPodAutoscaler sets it through the
+	// scale subresource; omit it from Git then.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Size *int32 `json:"size,omitempty"`
 
-	// image is the memcached image: a reference with or without tag or digest, 1 to 512 characters.
-	// Defaults to the image that this version of the operator was released with (the operator's environment
-	// variable RELATED_IMAGE_MEMCACHED).
+	// image is the memcached image, with or without tag and digest, 1 to 512 characters. Defaults to the image that
+	// this version of the operator was released with (the environment variable RELATED_IMAGE_MEMCACHED of the
+	// operator).
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// imagePullPolicy says when the kubelet pulls the images of a Pod, memcached's and the agent's: Always, IfNotPresent
-	// or Never. Defaults to Always for an image with the tag latest or with neither tag nor digest, and to IfNotPresent
-	// for any other: Kubernetes' own rule. Setting it to another value than the Pods have replaces them.
+	// imagePullPolicy is when the kubelet pulls the images of a Pod, of memcached and of the agent: Always,
+	// IfNotPresent or Never. Defaults to Always for an image with the tag latest or with neither tag nor digest, and to
+	// IfNotPresent for any other, as in Kubernetes. A value that differs from that of the Pods replaces them.
 	// +optional
 	ImagePullPolicy ImagePullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// imagePullSecrets name Secrets of this namespace by which the image is pulled, at most 16. Defaults to none.
+	// imagePullSecrets are Secrets in the same namespace to pull the images with, at most 16. Defaults to none.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
 
-	// memory is what one node may use for items (memcached's -m), 16Mi to 4Ti, rounded down to whole
-	// mebibytes. Defaults to 64Mi, which is memcached's own default. The container gets more than that: see
-	// resources.
+	// memory is the memory for items of one Pod (memcached's -m), 16Mi to 4Ti, rounded down to whole mebibytes.
+	// Defaults to 64Mi, which is memcached's own default. The container gets more than that: see resources.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('16Mi')) >= 0",message="memory must be a quantity of at least 16Mi, such as 64Mi; a number without a unit counts bytes"
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti a node: raise size to spread the cache over more nodes"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('4Ti')) <= 0",message="memory must be at most 4Ti per Pod: raise size to spread the cache over more Pods"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// maxItemSize is the size of the largest item (memcached's -I), 512Ki to 1Gi, a multiple of 512Ki, and at most half
-	// of memory. memcached keeps large items in chunks of 512Ki and does not start otherwise (memcached.c, main).
-	// Defaults to 1Mi.
+	// of memory. memcached keeps large items in chunks of 512Ki and does not start otherwise. Defaults to 1Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('512Ki')) >= 0",message="maxItemSize must be a quantity of at least 512Ki, memcached's chunk of a large item, such as 2Mi; a number without a unit counts bytes"
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, memcached's own bound: split larger values"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('1Gi')) <= 0",message="maxItemSize must be at most 1Gi, which is memcached's limit: split larger values"
 	MaxItemSize *resource.Quantity `json:"maxItemSize,omitempty"`
 
-	// maxConnections is how many clients may be connected to one node at a time, 16 to 200000. Further ones are told
-	// so and are disconnected. memcached's -c, which also counts its own descriptors, is set higher. Defaults to 1024.
+	// maxConnections is the maximum number of client connections of one Pod, 16 to 200000. memcached answers further
+	// ones with an error and closes them. memcached's -c, which also counts its own descriptors, is set higher.
+	// Defaults to 1024.
 	// +optional
 	// +kubebuilder:validation:Minimum=16
 	// +kubebuilder:validation:Maximum=200000
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 
-	// threads is the number of worker threads of one node (memcached's -t), 1 to 64. More than the node has cores
-	// helps nobody. Defaults to 4.
+	// threads is the number of worker threads of one Pod (memcached's -t), 1 to 64. More threads than the Node has
+	// cores bring nothing. Defaults to 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Threads *int32 `json:"threads,omitempty"`
 
-	// extraArgs are further arguments of memcached, at most 64 of at most 512 characters each. Those that the
-	// operator manages (port, memory, threads, TLS and so on) are refused by name. Defaults to none.
+	// extraArgs are additional arguments of memcached, at most 64 of at most 512 characters each. Arguments that the
+	// operator sets (port, memory, threads, TLS and so on) are refused by name. Defaults to none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -75,17 +74,17 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	ExtraArgs []string `json:"extraArgs,omitempty"`
 
-	// resources are those of the memcached container. What they leave out is derived: a memory limit that holds
-	// items, connections and threads, the same as memory request, and a CPU request of 50m without a limit.
-	// A memory limit that can't hold the sum is refused, with the number that it needs.
+	// resources are the resource requirements of the memcached container. Defaults to a memory limit that is large enough
+	// for items, connections and threads, the same as memory request, and a CPU request of 50m without a limit. A smaller
+	// memory limit is refused, with the number that is needed.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
-	// agent is the container beside memcached that serves metrics and loads changed Secrets.
+	// agent configures the container beside memcached that serves metrics and reloads changed Secrets.
 	// +optional
 	Agent *Agent `json:"agent,omitempty"`
 
-	// architectures are the kubernetes.io/arch values that Pods may run on: amd64, arm64, ppc64le, s390x.
+	// architectures are the kubernetes.io/arch values of the Nodes that Pods may run on: amd64, arm64, ppc64le, s390x.
 	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
 	// +optional
 	// +listType=set
@@ -93,33 +92,33 @@ type MemcachedSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Architectures []Architecture `json:"architectures,omitempty"`
 
-	// preferredArchitectures are architectures that are preferred where there is a choice, at most 8. Defaults to none.
+	// preferredArchitectures are the architectures that the scheduler prefers among those, at most 8. Defaults to none.
 	// +optional
 	// +listType=map
 	// +listMapKey=architecture
 	// +kubebuilder:validation:MaxItems=8
 	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
 
-	// placement says where Pods may run, in a Pod's own terms. It is added to the rule of the architectures, and
-	// never replaces it.
+	// placement is where Pods may run, as in PodSpec. The operator merges it with the node affinity for architectures,
+	// and never replaces that.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 
-	// rollout says how nodes are replaced.
+	// rollout is how Pods are replaced.
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 
-	// updatePolicy says when what a new operator brings, such as another default image, reaches nodes that run:
-	// OnSpecChange, with the next change of the spec that replaces them anyway, or Automatic, at once. Defaults to
+	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
+	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, at once. Defaults to
 	// OnSpecChange.
 	// +optional
 	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
 
-	// disruption says how many nodes may be away while machines are drained.
+	// disruption limits how many Pods may be unavailable while Nodes are drained.
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`
 
-	// metadata is added to the objects that the operator makes: Service, Deployment, NetworkPolicy and
+	// metadata is added to the objects that the operator creates: Service, Deployment, NetworkPolicy and
 	// PodDisruptionBudget. Pods do not get it: see podMetadata. A change replaces no Pod.
 	// +optional
 	Metadata *ObjectMetadata `json:"metadata,omitempty"`
@@ -128,40 +127,40 @@ type MemcachedSpec struct {
 	// +optional
 	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
 
-	// service describes the Service.
+	// service configures the Service.
 	// +optional
 	Service *Service `json:"service,omitempty"`
 
-	// tls encrypts what clients and nodes say to each other, on port 11212. Defaults to no TLS.
+	// tls encrypts the connections of clients, on port 11212. Defaults to no TLS.
 	// +optional
 	TLS *TLS `json:"tls,omitempty"`
 
-	// auth asks clients for a user and a password. Defaults to none.
+	// auth requires a user and a password of clients. Defaults to none.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
 
-	// metrics are those of the nodes, for Prometheus.
+	// metrics configures the metrics of the Pods for Prometheus.
 	// +optional
 	Metrics *Metrics `json:"metrics,omitempty"`
 
-	// networkPolicy says who may reach the nodes.
+	// networkPolicy is who may connect to the Pods.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
-	// suspend stops the operator from writing anything but the status. A rollout that is under way stops where it is,
-	// and goes on afterwards. Defaults to false.
+	// suspend stops the operator from writing anything but the status. It pauses a rollout in progress; it resumes when
+	// suspend is false. Defaults to false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
 
-// ImagePullPolicy says when the kubelet pulls an image.
+// ImagePullPolicy is when the kubelet pulls an image.
 //
 // +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 type ImagePullPolicy string
 
-// ImagePullSecret names a Secret of type kubernetes.io/dockerconfigjson.
+// ImagePullSecret refers to a Secret of type kubernetes.io/dockerconfigjson.
 type ImagePullSecret struct {
-	// name of the Secret.
+	// name is the name of the Secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -169,28 +168,29 @@ type ImagePullSecret struct {
 	Name string `json:"name"`
 }
 
-// Resources are those of a container, by name, such as cpu and memory.
+// Resources are the resource requirements of a container, by resource name such as cpu and memory.
 type Resources struct {
-	// limits are the most that the container may use, at most 12. Each that is left out has a default, or none: see the
-	// field that holds them.
+	// limits are the maximum amounts of resources that the container may use, at most 12. Defaults to what the field
+	// with these resources says, for each resource that is omitted.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="limits must be quantities, such as 500m of cpu or 256Mi of memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests are what the container is sure of, at most 12. Each that is left out has a default, or none: see the field
-	// that holds them.
+	// requests are the amounts of resources reserved for the container, at most 12. Defaults to what the field with
+	// these resources says, for each resource that is omitted.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="requests must be quantities, such as 500m of cpu or 256Mi of memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 
-// Agent is the container beside memcached that serves metrics and loads changed Secrets.
+// Agent configures the container beside memcached that serves metrics and reloads changed Secrets.
 type Agent struct {
-	// resources are those of the agent's container. Defaults to requests of 10m CPU and 32Mi memory, and a memory limit of
-	// 64Mi; there is no CPU limit. A larger memory request raises the limit, a smaller CPU limit lowers the request.
-	// A memory limit below 32Mi is refused. Without an agent (no TLS, no auth, metrics Disabled) it has no effect.
+	// resources are the resource requirements of the agent's container. Defaults to requests of 10m CPU and 32Mi memory,
+	// and a memory limit of 64Mi, without a CPU limit. A larger memory request raises the limit, a smaller CPU limit
+	// lowers the request. A memory limit below 32Mi is refused. Without an agent (no TLS, no auth, metrics Disabled) it
+	// has no effect.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 }
@@ -200,13 +200,13 @@ type Agent struct {
 // +kubebuilder:validation:Enum=amd64;arm64;ppc64le;s390x
 type Architecture string
 
-// PreferredArchitecture is an architecture, and how much it is preferred.
+// PreferredArchitecture is a preferred architecture and its weight.
 type PreferredArchitecture struct {
-	// architecture that is preferred.
+	// architecture is the preferred architecture.
 	// +required
 	Architecture Architecture `json:"architecture"`
 
-	// weight of the preference beside others, 1 to 100.
+	// weight of this preference relative to others, 1 to 100.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100

@@ -21,7 +21,7 @@ func TestWhatAnOptionChanges(t *testing.T) {
 		want   []string
 	}{
 		"a version is name and version":      {nil, CSVFile, []string{"name: memcached-operator.v0.2.0\n", "\n  version: 0.2.0\n"}},
-		"comments of the base stay":          {nil, CSVFile, []string{"# One for each field of the API"}},
+		"comments of the base stay":          {nil, CSVFile, []string{"# Becomes \"true\" where every image"}},
 		"what comes before is named":         {func(o *Options) { o.Replaces = "0.1.0" }, CSVFile, []string{"\n  replaces: memcached-operator.v0.1.0\n"}},
 		"what may be skipped is named":       {func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" }, CSVFile, []string{"olm.skipRange: '>=0.1.0 <0.2.0'"}},
 		"a Secret goes to the Deployment":    {func(o *Options) { o.PullSecret = "registry" }, CSVFile, []string{"imagePullSecrets:\n              - name: registry"}},

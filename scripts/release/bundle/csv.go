@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// completeCSV adds to the hand-written base what follows from the options and the other manifests.
+// completeCSV adds to the hand-written base what follows from the options, the API and the other manifests.
 func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.RNode, error) {
 	// The file itself is read: kustomize would drop its comments.
 	csv, err := yaml.ReadFile(filepath.Join(root, Base))
@@ -32,12 +32,18 @@ func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.R
 	if err != nil {
 		return nil, err
 	}
+	spec, status, err := descriptors(root)
+	if err != nil {
+		return nil, err
+	}
 	err = csv.PipeE(
 		set(scalar(Name(o.Version)), "metadata", "name"),
 		set(scalar(o.Version), "spec", "version"),
 		set(optional(o.Replaces, Name), "spec", "replaces"),
 		yaml.Tee(annotations...),
 		set(scalar(icon), "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
+		set(spec, append(owned, "specDescriptors")...),
+		set(status, append(owned, "statusDescriptors")...),
 		set(install, "spec", "install"),
 		set(relatedImages(images), "spec", "relatedImages"),
 	)

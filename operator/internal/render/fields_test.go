@@ -1,0 +1,137 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/crd"
+)
+
+const (
+	repository = "../../.."
+	effectsOf  = "testdata/fields.txt"
+)
+
+// withoutObjects are fields that change when the operator writes, and not what.
+var withoutObjects = []string{"spec.suspend", "spec.updatePolicy"}
+
+// TestEveryFieldReachesAnObject compares the objects of caches with and without each field, and keeps what differs. A
+// new field is found by itself; test/crd/every-field.yaml has its value.
+func TestEveryFieldReachesAnObject(t *testing.T) {
+	var text strings.Builder
+	for _, effect := range effects(t) {
+		if (len(effect.lines) == 0) != slices.Contains(withoutObjects, effect.field.Path) {
+			t.Errorf("%s changes %d fields of objects: see plan.Compute and this package", effect.field.Path, len(effect.lines))
+		}
+		fmt.Fprintf(&text, "%s\n%s\n", effect.field.Path, strings.Join(effect.lines, ""))
+	}
+	if *update {
+		if err := os.WriteFile(effectsOf, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(effectsOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("%s (-want +got; write it anew by make golden):\n%s", effectsOf, diff)
+	}
+}
+
+// effect is what a field changes in the objects of a cache.
+type effect struct {
+	field        crd.Field
+	lines        []string
+	replacesPods bool
+}
+
+func effects(t *testing.T) (effects []effect) {
+	t.Helper()
+	fields, err := crd.Fields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settable, err := crd.SettableFields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := crd.EveryField()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range settable {
+		with, without := crd.Only(fields, spec, field.Path)
+		templateWith, valuesWith := rendering(t, with)
+		templateWithout, valuesWithout := rendering(t, without)
+		effect := effect{field: field, replacesPods: templateWith != templateWithout}
+		for _, path := range slices.Sorted(maps.Keys(valuesWith)) {
+			if valuesWith[path] != valuesWithout[path] {
+				effect.lines = append(effect.lines, fmt.Sprintf("  + %s: %s\n", path, valuesWith[path]))
+			}
+		}
+		for _, path := range slices.Sorted(maps.Keys(valuesWithout)) {
+			if _, stays := valuesWith[path]; !stays {
+				effect.lines = append(effect.lines, fmt.Sprintf("  - %s: %s\n", path, valuesWithout[path]))
+			}
+		}
+		effects = append(effects, effect)
+	}
+	return effects
+}
+
+// rendering returns the hash of the Pod template and each value of all objects by its path. The cache has two Pods
+// unless the spec has another size.
+func rendering(t *testing.T, spec map[string]any) (template string, values map[string]string) {
+	t.Helper()
+	content, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planned(t, func(s *cachev1.MemcachedSpec) {
+		s.Size = new(int32(2))
+		if err := yaml.UnmarshalStrict(content, s); err != nil {
+			t.Fatal(err)
+		}
+	}, defaults)
+	values = map[string]string{}
+	for _, object := range Objects(p) {
+		content, err := json.Marshal(object.Configuration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree any
+		if err := json.Unmarshal(content, &tree); err != nil {
+			t.Fatal(err)
+		}
+		flatten(tree, object.Kind, values)
+	}
+	return p.Record.Template, values
+}
+
+// flatten writes each value of a tree by its path. The operator's own annotations follow from the rest.
+func flatten(tree any, path string, values map[string]string) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		for name, value := range tree {
+			if !strings.HasPrefix(name, cachev1.GroupVersion.Group+"/") {
+				flatten(value, path+"."+name, values)
+			}
+		}
+	case []any:
+		for i, value := range tree {
+			flatten(value, fmt.Sprintf("%s[%d]", path, i), values)
+		}
+	default:
+		values[path] = fmt.Sprint(tree)
+	}
+}

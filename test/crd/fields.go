@@ -1,0 +1,192 @@
+package crd
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Field is a field of the API, with its Go type and its schema in the CRD. What tests, descriptors and documentation
+// say of each field follows from these two.
+type Field struct {
+	Path   string // such as spec.rollout.maxSurge; spec.extraArgs[] is an item of a list
+	Type   reflect.Type
+	Schema apiextensionsv1.JSONSchemaProps
+}
+
+// Fields lists the fields of spec and status in the order of their Go types, each after its parent. A field whose type
+// is one of Kubernetes' own is listed as a whole.
+func Fields(root string) ([]Field, error) {
+	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*.yaml"))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("want one file in operator/config/crd/bases, found %v: %w", files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	definition := apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(content, &definition); err != nil {
+		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	schema := definition.Spec.Versions[0].Schema.OpenAPIV3Schema
+	var fields []Field
+	for _, part := range []Field{
+		{"spec", reflect.TypeFor[cachev1.MemcachedSpec](), schema.Properties["spec"]},
+		{"status", reflect.TypeFor[cachev1.MemcachedStatus](), schema.Properties["status"]},
+	} {
+		fields = append(fields, part.below()...)
+	}
+	return fields, nil
+}
+
+// below lists what is inside a field.
+func (f Field) below() (fields []Field) {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if strings.HasPrefix(t.PkgPath(), "k8s.io/") {
+		return nil
+	}
+	var children []Field
+	switch t.Kind() {
+	case reflect.Struct:
+		for field := range t.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			children = append(children, Field{f.Path + "." + name, field.Type, f.Schema.Properties[name]})
+		}
+	case reflect.Slice:
+		children = append(children, Field{f.Path + "[]", t.Elem(), *f.Schema.Items.Schema})
+	}
+	for _, child := range children {
+		fields = append(append(fields, child), child.below()...)
+	}
+	return fields
+}
+
+// SettableFields are the fields of spec that a user can set by themselves: no objects, and no items of lists.
+func SettableFields(root string) ([]Field, error) {
+	fields, err := Fields(root)
+	return slices.DeleteFunc(fields, func(f Field) bool {
+		return !strings.HasPrefix(f.Path, "spec.") || strings.Contains(f.Path, "[]") || f.isObject()
+	}), err
+}
+
+// isObject tells whether the field has fields of our own.
+func (f Field) isObject() bool {
+	below := f.below()
+	return len(below) > 0 && !strings.HasSuffix(below[0].Path, "[]")
+}
+
+// Sentences are those of the field's comment.
+func (f Field) Sentences() []string {
+	text := strings.Join(strings.Fields(f.Schema.Description), " ")
+	var sentences []string
+	for {
+		end := strings.Index(text, ". ")
+		if end < 0 {
+			return append(sentences, text)
+		}
+		sentences, text = append(sentences, text[:end+1]), text[end+2:]
+	}
+}
+
+// Default is what the comment says after "Defaults to", without its point; empty if it says nothing.
+func (f Field) Default() string {
+	for _, sentence := range f.Sentences() {
+		if value, found := strings.CutPrefix(sentence, "Defaults to "); found {
+			return strings.TrimSuffix(value, ".")
+		}
+	}
+	return ""
+}
+
+// everyField has one line for each field that can be set.
+//
+//go:embed every-field.yaml
+var everyField []byte
+
+// EveryField sets each field of spec to a value other than its default. Not all of them are valid together: see Only.
+func EveryField() (map[string]any, error) {
+	object := map[string]any{}
+	err := yaml.UnmarshalStrict(everyField, &object)
+	spec, _ := object["spec"].(map[string]any)
+	return spec, err
+}
+
+// Only is what of a spec sets the field at the path and those that are required beside it. Without the field it is
+// what to compare with.
+func Only(fields []Field, spec map[string]any, path string) (with, without map[string]any) {
+	return only(fields, "spec", spec, path, true), only(fields, "spec", spec, path, false)
+}
+
+func only(fields []Field, at string, values map[string]any, path string, set bool) map[string]any {
+	kept := map[string]any{}
+	for name, value := range values {
+		here := at + "." + name
+		object, isObject := value.(map[string]any)
+		switch {
+		case here == path && set, here != path && required(fields, at, name):
+			kept[name] = value
+		case isObject && strings.HasPrefix(path, here+"."):
+			if below := only(fields, here, object, path, set); len(below) > 0 {
+				kept[name] = below
+			}
+		}
+	}
+	return kept
+}
+
+func required(fields []Field, path, name string) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool {
+		return f.Path == path && slices.Contains(f.Schema.Required, name)
+	})
+}
+
+// Bounds are those of the schema, in words.
+func (f Field) Bounds() string {
+	s := f.Schema
+	var words []string
+	for _, value := range s.Enum {
+		words = append(words, "`"+strings.Trim(string(value.Raw), `"`)+"`")
+	}
+	for _, bound := range []struct {
+		least, most *int64
+		unit        string
+	}{
+		{whole(s.Minimum), whole(s.Maximum), ""},
+		{s.MinLength, s.MaxLength, " characters"},
+		{s.MinItems, s.MaxItems, " items"},
+		{s.MinProperties, s.MaxProperties, " entries"},
+	} {
+		switch {
+		case bound.least != nil && bound.most != nil:
+			words = append(words, fmt.Sprintf("%d to %d%s", *bound.least, *bound.most, bound.unit))
+		case bound.most != nil:
+			words = append(words, fmt.Sprintf("at most %d%s", *bound.most, bound.unit))
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil && f.Type.Kind() == reflect.Slice {
+		if items := (Field{f.Path + "[]", f.Type.Elem(), *s.Items.Schema}).Bounds(); items != "" {
+			words = append(words, "each "+items)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func whole(bound *float64) *int64 {
+	if bound == nil {
+		return nil
+	}
+	return new(int64(*bound))
+}
