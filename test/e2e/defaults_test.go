@@ -22,7 +22,6 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
-	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // triggers are what lets in what waits, each for a cache of its own.
@@ -33,9 +32,9 @@ var triggers = map[string]string{
 }
 
 // TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor brings an operator with another default image, other
-// architectures and another Pod template by a commit.
+// architectures and another Pod template.
 func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
-	c.needs(t)
+	c.exclusive(t)
 	caches, before := map[string]*cache{}, map[string]map[string]types.UID{}
 	for trigger := range triggers {
 		it := newCache(t, "defaults-"+trigger, cachev1.MemcachedSpec{Size: new(int32(2))})
@@ -46,23 +45,19 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 
 	image := otherMemcached(t)
 	operator := nextOperator(t)
-	architecture := oci.Host().Architecture // as the chain publishes it
-	upgrade := c.commit(t, "Upgrade the operator and its defaults", func(dir string) error {
-		return setDefaults(dir, operator, image, values.Multiarch)
-	})
+	architecture := oci.Host().Architecture
 	t.Cleanup(func() { // The older operator would not know the template of these caches.
 		ctx := context.WithoutCancel(t.Context())
 		for _, it := range caches {
 			_ = c.Client.Delete(ctx, &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: it.key.Namespace, Name: it.key.Name}})
 		}
-		_, err := c.Git.Commit(ctx, "Go back to the operator as it was", func(dir string) error {
-			return setDefaults(dir, c.images.Operator, c.images.Memcached, architecture)
-		})
-		if err != nil {
+		if err := c.deploy(ctx, architecture, c.images.Operator, c.images.Memcached); err != nil {
 			t.Error(err)
 		}
 	})
-	c.healthy(t, upgrade)
+	if err := c.deploy(t.Context(), "multiarch", operator, image); err != nil {
+		t.Fatal(err)
+	}
 
 	waits := fmt.Sprintf("image %s -> %s; architectures %s -> %s; template revision 2 -> 3. ",
 		c.images.Memcached, image, architecture, strings.Join(oci.Architectures(), ", "))
@@ -130,12 +125,6 @@ func nextOperator(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return ref
-}
-
-func setDefaults(dir, operator, memcached, architecture string) error {
-	return values.Edit(dir, func(s *values.Settings) {
-		s.OperatorImage, s.MemcachedImage, s.Architecture = operator, memcached, architecture
-	})
 }
 
 // pending is the message of UpdatePending, or nothing.

@@ -97,24 +97,6 @@ func (s *site) deleteRoot(t *testing.T) {
 	}
 }
 
-// uninstall removes what another test installed, and what stays when the root is deleted.
-func (s *site) uninstall(t *testing.T) {
-	t.Helper()
-	if !s.installed {
-		return
-	}
-	s.deleteRoot(t)
-	for _, kept := range []*unstructured.Unstructured{
-		object("v1", "Namespace", namespace), object("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd),
-	} {
-		if err := s.Client.Delete(t.Context(), kept); err != nil {
-			t.Fatal(err)
-		}
-		s.assertObjectGone(t, kept)
-	}
-	s.installed = false
-}
-
 func (s *site) assertObjectGone(t *testing.T, gone *unstructured.Unstructured) {
 	t.Helper()
 	newGomega(t).Eventually(func() bool {

@@ -29,6 +29,7 @@ const retries = 5 * time.Minute
 // badCommitsBreakNothing has a commit for each place where Argo CD may stumble: when it compares what is there, when it
 // applies what is new, and before either.
 func (s *site) badCommitsBreakNothing(t *testing.T) {
+	s.commit(t, "Fewer retries", fewerRetries)
 	s.healthy(t, s.commitCache(t, "story", "{size: 2}"))
 	holds := s.holds(t, "story")
 	bad := []struct {
@@ -72,6 +73,20 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	s.removeCache(t, "good")
 	s.healthy(t, s.removeCache(t, "story"))
 	s.assertGone(t, "story")
+}
+
+// fewerRetries lets Argo CD look at the next commit after half a minute of retries, and not after four.
+func fewerRetries(dir string) error {
+	path := filepath.Join(dir, "gitops/apps/policy/policy.yaml")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	changed := strings.Replace(string(content), "limit: 8", "limit: 3", 1)
+	if changed == string(content) {
+		return fmt.Errorf("%s limits no retries", path)
+	}
+	return os.WriteFile(path, []byte(changed), 0o644)
 }
 
 // droppedByMistake takes out of Git what all caches would go with.

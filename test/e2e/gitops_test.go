@@ -4,43 +4,54 @@ package e2e
 
 import (
 	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // keys is how many keys a client stores.
 const keys = 200
 
-// TestGitOps follows the tree in gitops/ by the way direct, from two applies to its removal, on each version of Argo CD.
-// A chapter begins with a tree that is installed and healthy, and leaves it so; each makes what else it needs.
+// TestGitOps follows the tree in gitops/ by the install method direct, from two applies to its removal. Each chapter
+// begins with a tree that is installed and healthy, and leaves it so; each makes what else it needs.
 func TestGitOps(t *testing.T) {
-	chapters := []struct {
-		name string
-		tell func(*site, *testing.T)
-	}{
-		{"the root is healthy only when each Memcached is ready", (*site).rootWaitsForEachCache},
-		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", (*site).upgradeAndRollBack},
-		{"what Git says and somebody changed is put back, what others add stays", (*site).driftIsPutBack},
-		{"a bad commit is told of, breaks nothing, and the next one recovers", (*site).badCommitsBreakNothing},
-		{"a commit that drops the CRD and the namespace deletes neither", (*site).droppedByMistake},
-		{"nothing is lost while Git is out of reach", (*site).gitIsOutOfReach},
-		{"a repo-server that is killed in the middle of a sync delays it", (*site).repoServerIsKilled},
-		{"an HPA sets a size that Git leaves out", (*site).autoscalerSetsTheSize},
-		{"nobody writes anything for five minutes", (*site).fiveQuietMinutes},
-		{"the root's deletion takes all of it along but the CRD and the namespace", (*site).rootIsDeleted},
+	t.Parallel() // Most of it is waiting for Argo CD.
+	s := gitOps
+	s.start(t)
+	if !t.Run("two applies install it all, a commit changes it", s.installAndChange) {
+		return
 	}
-	for _, s := range sites {
-		t.Run("Argo CD "+s.argoCD, func(t *testing.T) {
-			s.start(t)
-			// One version after the other, so that the figures are those of an idle machine.
-			if !t.Run("two applies install it all, a commit changes it", s.installAndMeasure) {
-				return
-			}
-			t.Parallel() // Most of the rest is waiting.
-			for _, chapter := range chapters {
-				t.Run(chapter.name, func(t *testing.T) {
-					s.needs(t)
-					chapter.tell(s, t)
-				})
-			}
+	for _, chapter := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"the root is healthy only when each Memcached is ready", s.rootWaitsForEachCache},
+		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", s.upgradeAndRollBack},
+		{"what Git says and another client changed is put back, what others add stays", s.driftIsPutBack},
+		{"a bad commit is told of, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
+		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
+		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
+		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
+		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
+		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
+	} {
+		t.Run(chapter.name, func(t *testing.T) {
+			s.healthy(t, s.head(t))
+			chapter.run(t)
 		})
 	}
+}
+
+// install is what a platform team does once: push, and apply two folders.
+func (s *site) install(t *testing.T) {
+	t.Helper()
+	if _, err := s.Publish(t.Context(), "Install the memcached operator", s.images); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ApplyRoot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func setOperator(dir, image string) error {
+	return values.Edit(dir, func(s *values.Settings) { s.OperatorImage = image })
 }

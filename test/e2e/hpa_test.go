@@ -54,6 +54,7 @@ func (s *site) autoscalerSetsTheSize(t *testing.T) {
 		t.Errorf("maxConnections is %d, want that of the commit", *got.MaxConnections)
 	}
 	s.assertReady(t, scaled, 3)
+	s.nobodyWrites(t)
 	s.removeAutoscaler(t)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,28 +20,37 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 )
 
-// installAndMeasure compares Argo CD's way with that of scripts/deploy. The figures are told, and not judged.
-func (s *site) installAndMeasure(t *testing.T) {
-	s.uninstall(t)
-	s.pullImages(t)
-	deployInstalls, deployChanges := s.measureWithoutArgoCD(t)
+// sample is the Memcached that the tree comes with.
+const sample = "memcached-sample"
 
-	installs := s.measureArgoCD(t, "install by Argo CD", 3, func() string {
-		s.install(t)
-		return s.head(t)
-	})
+// installAndChange: the tree from nothing, then a change of one line.
+func (s *site) installAndChange(t *testing.T) {
+	s.install(t)
+	s.healthy(t, s.head(t))
 	s.assertReady(t, sample, 3)
 	s.assertSamplesWaitedForTheOperator(t)
 	s.storeKeys(t, sample, keys)
 	if got := s.readKeys(t, sample, keys); got.Found != keys || len(got.Nodes) != 3 {
-		t.Errorf("a second client finds %d of %d keys on %v, want three nodes", got.Found, keys, got.Nodes)
+		t.Errorf("a second client finds %d of %d keys on %v, want three Pods", got.Found, keys, got.Nodes)
 	}
 
-	changes := s.measureArgoCD(t, "size 3 to 4 by Argo CD", 4, func() string {
-		return s.commit(t, "Four nodes", func(tree string) error { return resizeSample(tree, 4) })
-	})
+	s.healthy(t, s.commit(t, "Four Pods", func(tree string) error { return resizeSample(tree, 4) }))
 	s.assertReady(t, sample, 4)
-	t.Logf("Argo CD v%s:\n%s", s.argoCD, table(installs, deployInstalls, changes, deployChanges))
+}
+
+// resizeSample is a change of one line.
+func resizeSample(tree string, size int) error {
+	path := filepath.Join(tree, "gitops/samples/kustomization.yaml")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(content), "value: ")
+	_, after, _ := strings.Cut(rest, "\n")
+	if !found {
+		return fmt.Errorf("%s sets no size", path)
+	}
+	return os.WriteFile(path, fmt.Appendf(nil, "%svalue: %d\n%s", before, size, after), 0o644)
 }
 
 // assertSamplesWaitedForTheOperator goes by when the cluster itself says that things happened.
@@ -105,9 +115,6 @@ func (s *site) manager(t *testing.T) *appsv1.Deployment {
 	}
 	return manager
 }
-
-// removeTree takes all of it out of Git.
-func removeTree(dir string) error { return os.RemoveAll(filepath.Join(dir, "gitops")) }
 
 // assertReady checks that a Memcached says what is so: it is ready, and its nodes are the Pods that there are.
 func (s *site) assertReady(t *testing.T, name string, size int) {

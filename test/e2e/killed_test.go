@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -44,16 +44,9 @@ const (
 // TestAnOperatorKilledAfterAnyWriteLeavesNothingHalfDone kills the operator after its first write, its second and
 // so on, before it learns that the write succeeded, until it gets through without being killed.
 func TestAnOperatorKilledAfterAnyWriteLeavesNothingHalfDone(t *testing.T) {
-	c.needs(t)
+	c.exclusive(t)
 	g := newGomega(t)
-	c.healthy(t, c.commit(t, "Stop the operator in the cluster", func(dir string) error { return scaleManager(dir, 0) }))
-	t.Cleanup(func() {
-		_, err := c.Git.Commit(context.WithoutCancel(t.Context()), "Start the operator in the cluster",
-			func(dir string) error { return scaleManager(dir, 1) })
-		if err != nil {
-			t.Error(err)
-		}
-	})
+	c.stopOperator(t)
 	err := c.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: killedNamespace}})
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	binary := filepath.Join(t.TempDir(), "manager")
@@ -264,14 +257,21 @@ func writeKubeconfig(t *testing.T, server string) string {
 	return path
 }
 
-// scaleManager sets how many operators run in the cluster, in Git.
-func scaleManager(dir string, replicas int) error {
-	path := filepath.Join(dir, "gitops/operator/direct", runtime.GOARCH, "kustomization.yaml")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// stopOperator stops the one that make deploy installed, until the test ends.
+func (s *site) stopOperator(t *testing.T) {
+	t.Helper()
+	scale := func(ctx context.Context, replicas int) error {
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
+		manager := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
+		return s.Client.Patch(ctx, manager, patch)
 	}
-	kept, _, _ := strings.Cut(string(content), "replicas:")
-	kept += fmt.Sprintf("replicas:\n  - {name: %s, count: %d}\n", operatorName, replicas)
-	return os.WriteFile(path, []byte(kept), 0o644)
+	if err := scale(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := scale(context.WithoutCancel(t.Context()), 1); err != nil {
+			t.Error(err)
+		}
+	})
+	newGomega(t).Eventually(func() int32 { return s.manager(t).Status.Replicas }).Should(gomega.BeZero())
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
 )
@@ -29,30 +28,17 @@ const (
 	patience = 3 * time.Minute
 )
 
-// sites are the clusters, one for each version of Argo CD that the local cluster knows, the default first. A test starts
-// those that it needs.
-var sites = eachArgoCD()
-
-func eachArgoCD() (all []*site) {
-	for i, program := range builds.ArgoCDs {
-		version, err := builds.Version(program)
-		if err != nil {
-			panic(err)
-		}
-		name := "e2e"
-		if i > 0 {
-			name = fmt.Sprintf("e2e-%d", i+1)
-		}
-		all = append(all, &site{name: name, argoCD: version})
-	}
-	return all
-}
-
 // applications of the tree, the root last.
 var applications = []string{chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication}
 
-// c is where the tests run that any version of Argo CD does for.
-var c = sites[0]
+// The clusters. A test brings up the one that it needs.
+var (
+	// gitOps has Argo CD, and the operator by a push to Git.
+	gitOps = &site{name: "e2e-gitops", argoCD: true}
+
+	// c has the operator by make deploy. Tests share it, each with namespaces of its own.
+	c = &site{name: "e2e"}
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -76,7 +62,7 @@ func run(m *testing.M) int {
 		select {} // The clusters are being taken down.
 	}
 	if os.Getenv("E2E_KEEP") != "" {
-		for _, s := range sites {
+		for _, s := range []*site{gitOps, c} {
 			s.tell(os.Stdout)
 		}
 		return code
@@ -90,7 +76,7 @@ func run(m *testing.M) int {
 
 func takeDown(ctx context.Context) error {
 	var errs []error
-	for _, s := range sites {
+	for _, s := range []*site{gitOps, c} {
 		_, err := local.Down(ctx, s.name)
 		errs = append(errs, err)
 	}

@@ -24,7 +24,7 @@ import (
 // TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have theirs
 // beside the sum, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	it := newCache(t, "memory", cachev1.MemcachedSpec{})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
 	pods := &corev1.PodList{}

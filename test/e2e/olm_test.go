@@ -35,8 +35,8 @@ const olmKeys = 50
 // what is in the ClusterServiceVersion and nothing else. A stand-in does what OLM would do: this proves that the
 // bundle holds enough, not that OLM is right.
 func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
-	c.needs(t)
-	stopArgoCDsOperator(t)
+	c.exclusive(t)
+	c.stopOperator(t) // Two operators that serve the same namespaces would prove nothing of either.
 	now, next := twoCommits(t)
 	image := otherMemcached(t)
 	first, second := pushBundle(t, now, "0.1.0", c.images.Memcached), pushBundle(t, next, "0.2.0-rc", image)
@@ -77,19 +77,6 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 			o.leavesAlone(mode.ignored)
 		})
 	}
-}
-
-// stopArgoCDsOperator: two operators that serve the same namespaces would prove nothing of either.
-func stopArgoCDsOperator(t *testing.T) {
-	t.Helper()
-	c.healthy(t, c.commit(t, "Stop the operator for that of the bundle", func(dir string) error { return scaleManager(dir, 0) }))
-	t.Cleanup(func() {
-		_, err := c.Git.Commit(context.WithoutCancel(t.Context()), "Start the operator again",
-			func(dir string) error { return scaleManager(dir, 1) })
-		if err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // twoCommits returns a checkout of the last commit, and one of a commit on top of it that changes the operator's own

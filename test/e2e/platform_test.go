@@ -19,7 +19,7 @@ import (
 // TestTheStatusSaysThatAnImageIsForOtherMachines has a program of another architecture in two images: one that says so,
 // and one that claims to be for these machines.
 func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
 	before := it.nodes()

@@ -14,7 +14,7 @@ import (
 
 // TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn: the rollout is stuck first, then half-way, then done.
 func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	const name = "ports"
 	it := newCache(t, name, cachev1.MemcachedSpec{Size: new(int32(2))})
 	ca := newAuthority(t, name)

@@ -12,13 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
-	quiet = 5 * time.Minute
+	// quiet is longer than the time after which Argo CD compares without a change (the local cluster's: seconds), the
+	// kubelet renews its Node's status (at rest: 5 minutes, else 10 seconds) and the HPA looks again (15 seconds).
+	quiet = 2 * time.Minute
 
 	// atRest is how long nothing happens once a change is over.
 	atRest = 15 * time.Second
@@ -55,9 +58,10 @@ var excuses = []struct {
 	}},
 }
 
-// fiveQuietMinutes has an HPA in it, too: nobody fights with it.
-func (s *site) fiveQuietMinutes(t *testing.T) {
-	s.addAutoscaler(t)
+// nobodyWrites has an HPA in it, too: Argo CD and the operator leave its size alone.
+func (s *site) nobodyWrites(t *testing.T) {
+	t.Helper()
+	s.untilNoPodEnds(t)
 	s.untilAtRest(t)
 	offset := s.auditEnd(t)
 	s.assertApplicationsStay(t, quiet)
@@ -68,7 +72,18 @@ func (s *site) fiveQuietMinutes(t *testing.T) {
 	for why, count := range excused {
 		t.Logf("%3d writes in %s, as %s", count, quiet, why)
 	}
-	s.removeAutoscaler(t)
+}
+
+// untilNoPodEnds waits for Pods that have been replaced: they drain for longer than nothing is written of them.
+func (s *site) untilNoPodEnds(t *testing.T) {
+	t.Helper()
+	newGomega(t).Eventually(func(g gomega.Gomega) {
+		pods := &corev1.PodList{}
+		g.Expect(s.Client.List(t.Context(), pods)).To(gomega.Succeed())
+		for _, pod := range pods.Items {
+			g.Expect(pod.DeletionTimestamp).To(gomega.BeNil(), "Pod %s ends", pod.Name)
+		}
+	}).Should(gomega.Succeed())
 }
 
 // judge counts writes by their excuse, and those without one by what they are.

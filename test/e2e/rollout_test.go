@@ -75,7 +75,7 @@ func (it *cache) nodes() map[string]types.UID { return c.nodes(it.t, it.key.Name
 // TestARolloutThatIsStuckRecoversWhileTheOldNodesServe has a client that refreshes its list of nodes each second, as
 // long-lived clients should: not one of its requests fails.
 func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
 	waitByKubectl(it)
@@ -124,7 +124,7 @@ func waitByKubectl(it *cache) {
 }
 
 func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	it := newCache(t, "deadline", cachev1.MemcachedSpec{
 		Size: new(int32(2)), Rollout: &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(10))},
 	})
@@ -148,7 +148,7 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 }
 
 func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})
 	it.says(cachev1.ReasonPodsNotReady, `container "memcached" ended with exit code`)
 	it.says(cachev1.ReasonPodsNotReady, `unrecognized option '--no-such-option'`)
@@ -157,7 +157,7 @@ func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
-	c.needs(t)
+	c.exclusive(t)
 	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
 	before := it.nodes()

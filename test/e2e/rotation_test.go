@@ -36,7 +36,7 @@ type rotation struct {
 
 // TestSecretsAreRotatedWithoutARestart has a client that keeps its connections through all of it.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	r := newRotation(t)
 	by := func(password string) string { return trusting + certified + login + password }
 	before := lifeOf(r.pod())

@@ -62,7 +62,7 @@ func modes() map[string]mode {
 
 // TestEachModeLetsInTheRightClientAlone has a cache in each mode. All of them export metrics.
 func TestEachModeLetsInTheRightClientAlone(t *testing.T) {
-	c.needs(t)
+	c.shared(t)
 	const namespace, password, wrong = "security", "pa55word-of-app", "pa55word-of-nobody"
 	makeNamespace(t, namespace)
 	ca, all := newAuthority(t, "security"), modes()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,55 +16,55 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// site is a cluster with Argo CD, and with the images that it needs in its registry.
+// site is a cluster with the images that it needs in its registry.
 type site struct {
 	name   string
-	argoCD string // version
+	argoCD bool // the newest that the local cluster has
 
 	*chain.Chain
 	images chain.Images
 
-	up        sync.Once
-	installed bool
-	trouble   error
+	up      sync.Once
+	trouble error
+
+	// operator is locked by a test that replaces or stops the operator or the API server, and read-locked by all others.
+	operator sync.RWMutex
 }
 
-// start brings the cluster up, unless another test did.
+// shared brings the cluster up and the operator into it, unless another test did. The test runs beside others that
+// leave the operator alone.
+func (s *site) shared(t *testing.T) {
+	t.Helper()
+	t.Parallel() // Most of it is waiting for Pods.
+	s.start(t)
+	s.operator.RLock()
+	t.Cleanup(s.operator.RUnlock)
+}
+
+// exclusive does the same for a test that replaces or stops the operator or the API server. No other test runs in the
+// cluster meanwhile.
+func (s *site) exclusive(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	s.start(t)
+	s.operator.Lock()
+	t.Cleanup(s.operator.Unlock)
+}
+
 func (s *site) start(t *testing.T) {
 	t.Helper()
 	s.up.Do(func() { s.trouble = s.bringUp(t.Context()) })
 	if s.trouble != nil {
-		t.Fatalf("bring up cluster %s with Argo CD %s: %v", s.name, s.argoCD, s.trouble)
+		t.Fatalf("bring up cluster %s: %v", s.name, s.trouble)
 	}
-}
-
-// needs brings the cluster up and the tree into it, unless another test did, and waits until all of it is healthy.
-func (s *site) needs(t *testing.T) {
-	t.Helper()
-	s.start(t)
-	if !s.installed {
-		s.install(t)
-	}
-	s.healthy(t, s.head(t))
-}
-
-// install is what a platform team does once: push, and apply two folders.
-func (s *site) install(t *testing.T) {
-	t.Helper()
-	if _, err := s.Publish(t.Context(), "Install the memcached operator", s.images); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.ApplyRoot(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.installed = true
 }
 
 func (s *site) bringUp(ctx context.Context) error {
-	cluster, err := local.Up(ctx, local.Options{Name: s.name, ArgoCD: true, ArgoCDVersion: s.argoCD, Needs: preflight.Memcached()})
+	cluster, err := local.Up(ctx, local.Options{Name: s.name, ArgoCD: s.argoCD, Needs: preflight.Memcached()})
 	if err != nil {
 		return err
 	}
@@ -73,13 +74,28 @@ func (s *site) bringUp(ctx context.Context) error {
 	if err := s.refuseSimulatedNodes(ctx); err != nil {
 		return err
 	}
-	return progress.Stage(ctx, "Images", func(update func(string)) (err error) {
+	err = progress.Stage(ctx, "Images", func(update func(string)) (err error) {
 		s.images, err = s.PushImages(ctx, "0.1.0-e2e", update)
 		return err
 	})
+	if err != nil || s.argoCD {
+		return err
+	}
+	return s.deploy(ctx, oci.Host().Architecture, s.images.Operator, s.images.Memcached)
 }
 
-// refuseSimulatedNodes: on a simulated node nothing runs in a Pod, so none of these tests would prove anything.
+// deploy installs an overlay, or replaces the operator that is there, as a user does.
+func (s *site) deploy(ctx context.Context, overlay, operator, memcached string) error {
+	deploy := exec.CommandContext(ctx, "make", "deploy", "ARCH="+overlay, "IMG="+operator,
+		"AGENT_IMG="+s.images.Agent, "MEMCACHED_IMAGE="+memcached, "ARGS=--kubeconfig="+s.Cluster.Kubeconfig)
+	deploy.Dir = s.Root
+	if out, err := deploy.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", deploy, err, out)
+	}
+	return nil
+}
+
+// refuseSimulatedNodes: on a simulated Node nothing runs in a Pod, so none of these tests would prove anything.
 func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 	nodes := &corev1.NodeList{}
 	if err := s.Client.List(ctx, nodes); err != nil {
@@ -87,7 +103,7 @@ func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 	}
 	for _, node := range nodes.Items {
 		if node.Labels["type"] == "kwok" || !strings.Contains(node.Status.NodeInfo.ContainerRuntimeVersion, "containerd") {
-			return fmt.Errorf("node %s is simulated: these tests need nodes that run Pods", node.Name)
+			return fmt.Errorf("node %s is simulated: these tests need Nodes that run Pods", node.Name)
 		}
 	}
 	return nil
@@ -96,6 +112,6 @@ func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 // tell says how to look at a cluster that is left running.
 func (s *site) tell(out io.Writer) {
 	if s.Chain != nil {
-		fmt.Fprintf(out, "Argo CD %s is left running: export KUBECONFIG=%s\n", s.argoCD, s.Cluster.Kubeconfig)
+		fmt.Fprintf(out, "Cluster %s is left running: export KUBECONFIG=%s\n", s.name, s.Cluster.Kubeconfig)
 	}
 }

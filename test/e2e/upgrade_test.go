@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // upgradeAndRollBack changes one line of the settings, and reverts it.
@@ -38,10 +37,6 @@ func (s *site) upgradeAndRollBack(t *testing.T) {
 	if diff := cmp.Diff(root, s.syncs(t)[chain.RootApplication]); diff != "" {
 		t.Errorf("no commit changed an Application, and the root synced (-before +after):\n%s", diff)
 	}
-}
-
-func setOperator(dir, image string) error {
-	return values.Edit(dir, func(s *values.Settings) { s.OperatorImage = image })
 }
 
 // assertOperatorActs checks that an operator, and no other, runs, and serves a Memcached that changes: so it has seen

@@ -63,6 +63,7 @@ resolvConf: %q
 podLogsDir: %q
 volumePluginDir: /var/lib/kubelet/volumeplugins
 maxPods: 250
+syncFrequency: 10s
 serializeImagePulls: false
 enforceNodeAllocatable: []
 evictionHard: {memory.available: 100Mi}
