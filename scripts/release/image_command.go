@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,30 +26,26 @@ type imageFlags struct {
 
 func imageCommand() *cobra.Command {
 	f := &imageFlags{}
+	kinds := map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog}
 	command := &cobra.Command{
-		Use:   "image",
+		Use:   "image bundle|catalog",
 		Short: "Build the images that OLM reads, and push them",
 		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool, and\n" +
 			"then keeps nothing on this machine. Registries on this machine are used over plain HTTP.",
+		Example: "  go run ./scripts/release image bundle \\\n" +
+			"    --tag registry.example.com/memcached-operator-bundle:v0.1.0 --push",
+		ValidArgs: slices.Sorted(maps.Keys(kinds)),
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		RunE: func(command *cobra.Command, args []string) error {
+			return f.run(command.Context(), kinds[args[0]], command.OutOrStdout(), command.ErrOrStderr())
+		},
 	}
-	flags := command.PersistentFlags()
+	flags := command.Flags()
 	flags.StringVar(&f.tag, "tag", "", "the image, with registry and tag (required)")
 	flags.BoolVar(&f.push, "push", false, "push it; without this it is only built")
 	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
 	flags.StringVar(&f.dir, "dir", bundle.Dir, "directory with the bundle and the catalog")
 	flags.StringVar(&f.tool, "tool", "", "build and push by docker, podman or buildah, which keeps the image")
-	for name, kind := range map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog} {
-		command.AddCommand(&cobra.Command{
-			Use:   name,
-			Short: "The image of the " + name,
-			Example: "  go run ./scripts/release image " + name + " \\\n" +
-				"    --tag registry.example.com/memcached-operator-" + name + ":v0.1.0 --push",
-			Args: cobra.NoArgs,
-			RunE: func(command *cobra.Command, _ []string) error {
-				return f.run(command.Context(), kind, command.OutOrStdout(), command.ErrOrStderr())
-			},
-		})
-	}
 	return command
 }
 

@@ -96,18 +96,18 @@ func icon(root string) (string, error) {
 
 // install holds what OLM creates itself: the Deployment, and roles for its ServiceAccount.
 func (m *manifests) install() (*yaml.Node, error) {
-	p, err := m.permissions()
+	rules, err := m.permissions()
 	if err != nil {
 		return nil, err
 	}
 	account := scalar(m.account.GetName())
-	granted := func(rules []*yaml.Node) *yaml.Node {
-		return sequence(mapping("serviceAccountName", account, "rules", sequence(rules...)))
+	granted := func(list string) *yaml.Node {
+		return sequence(mapping("serviceAccountName", account, "rules", sequence(rules[list]...)))
 	}
 	deployment := mapping("name", scalar(m.deployment.GetName()), "label", field(m.deployment, "metadata", "labels"),
 		"spec", field(m.deployment, "spec"))
-	return mapping("strategy", scalar("deployment"), "spec", mapping("permissions", granted(p.namespaced),
-		"clusterPermissions", granted(p.cluster), "deployments", sequence(deployment))), nil
+	return mapping("strategy", scalar("deployment"), "spec", mapping("permissions", granted("permissions"),
+		"clusterPermissions", granted("clusterPermissions"), "deployments", sequence(deployment))), nil
 }
 
 func relatedImages(images []image) *yaml.Node {

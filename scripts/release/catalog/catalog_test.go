@@ -114,7 +114,6 @@ func TestACatalogThatBreaksUpgrades(t *testing.T) {
 		"two heads":                             {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
 		"a circle":                              {"- " + first, "- " + first + "  replaces: memcached-operator.v0.2.0\n", "has 0 versions that nothing replaces"},
 		"a version that no upgrade leads from":  {"- " + first + "- " + second, "- " + first + "  replaces: memcached-operator.v0.1.0\n- name: memcached-operator.v0.2.0\n", "no upgrade leads from memcached-operator.v0.1.0 to memcached-operator.v0.2.0"},
-		"a deprecation of nothing":              {header, header + "schema: olm.deprecations\nentries: [{reference: {schema: olm.bundle, name: x}, message: m}]\n---\n", "the deprecation of olm.bundle x"},
 	}
 	c := &Catalog{}
 	add(t, c, "0.1.0", "stable,candidate")

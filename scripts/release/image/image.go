@@ -3,7 +3,6 @@ package image
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
 // Kind is an image without programs. Its value is the Dockerfile that lists the files.
@@ -32,13 +32,17 @@ func (k Kind) Build(dir string) (v1.ImageIndex, error) {
 	labels, files := map[string]string{}, map[string]string{}
 	for line := range strings.Lines(string(recipe)) {
 		words := append(strings.Fields(line), "", "", "")
-		label, value, _ := strings.Cut(words[1], "=")
 		switch words[0] {
 		case "LABEL":
+			label, value, _ := strings.Cut(words[1], "=")
 			labels[label] = value
 		case "COPY":
-			if err := readFolder(filepath.Join(dir, words[1]), strings.Trim(words[2], "/"), files); err != nil {
+			copied, err := bundle.Read(filepath.Join(dir, words[1]))
+			if err != nil {
 				return nil, err
+			}
+			for name, content := range copied {
+				files[path.Join(strings.Trim(words[2], "/"), name)] = content
 			}
 		}
 	}
@@ -53,15 +57,4 @@ func (k Kind) Digest(dir string) (string, error) {
 	}
 	digest, err := index.Digest()
 	return digest.String(), err
-}
-
-func readFolder(from, to string, files map[string]string) error {
-	return fs.WalkDir(os.DirFS(from), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(filepath.Join(from, name))
-		files[path.Join(to, name)] = string(content)
-		return err
-	})
 }
