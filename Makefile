@@ -134,7 +134,7 @@ dead:
 	done
 
 .PHONY: verify
-verify: ## Check that generated files are up to date and files are short.
+verify: ## Check the words of prose, the size of files, and that generated files are up to date.
 	@go run ./scripts/verify
 
 ##@ Change

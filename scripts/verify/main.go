@@ -1,5 +1,5 @@
-// Command verify checks the house rules that no linter holds: generated files are what their
-// generators make, and no Go file is longer than 300 lines. It changes nothing in the tree.
+// Command verify checks the house rules that no linter checks: the words of words.yaml do not occur in prose, no Go file
+// is longer than 300 lines, and generated files are up to date. It changes nothing in the tree.
 package main
 
 import (
@@ -27,9 +27,10 @@ func newCommand() *cobra.Command {
 	var generators []string
 	command := &cobra.Command{
 		Use:   "verify",
-		Short: "Check what no linter checks: generated files and the size of files",
-		Long: "Verify runs the generators in a copy of the tree, uncommitted and untracked files included,\n" +
-			"and compares. Each --generate is a command with its arguments, separated by spaces.",
+		Short: "Check what no linter checks: words, the size of files, generated files",
+		Long: "Reports words of scripts/verify/words.yaml in prose, and Go files that are too long. If there are none,\n" +
+			"runs the generators in a copy of the tree, uncommitted and untracked files included, and compares.\n" +
+			"Each --generate is a command with its arguments, separated by spaces.",
 		Example:       "  go run ./scripts/verify --generate 'make generate manifests api-docs'",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
@@ -52,22 +53,29 @@ func newCommand() *cobra.Command {
 		if len(problems) > 0 {
 			return fmt.Errorf("%d problems found", len(problems))
 		}
-		fmt.Fprintln(command.OutOrStdout(), "Generated files are up to date, and no Go file is too long.")
+		fmt.Fprintln(command.OutOrStdout(), "The words are plain, no Go file is too long, and generated files are up to date.")
 		return nil
 	}
 	return command
 }
 
-// verify returns everything that is wrong, not only the first of it.
+// verify returns the problems of the files, or else the generated files that are not up to date.
 func verify(ctx context.Context, root string, generators []string) ([]string, error) {
 	files, err := worktree.Files(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	long, err := longFiles(root, files)
+	l, err := readLexicon(wordsYAML)
 	if err != nil {
 		return nil, err
 	}
-	stale, err := staleFiles(ctx, root, files, generators)
-	return append(long, stale...), err
+	words, err := l.problems(root, files)
+	if err != nil {
+		return nil, err
+	}
+	long, err := longFiles(root, files)
+	if problems := append(words, long...); err != nil || len(problems) > 0 {
+		return problems, err
+	}
+	return staleFiles(ctx, root, files, generators)
 }

@@ -32,14 +32,29 @@ func TestVerify(t *testing.T) {
 			generators: []string{"cp in out"},
 			want:       []string{"out: not up to date, run: cp in out"},
 		},
-		"a generated file whose source is gone": {
+		"a generated file without a source": {
 			files:      map[string]string{"out": "old\n"},
 			generators: []string{"rm out"},
 			want:       []string{"out: not up to date, run: rm out"},
 		},
-		"what is ignored is no business of ours": {
+		"an ignored file may differ": {
 			files:      map[string]string{".gitignore": "out\n", "in": "x\n"},
 			generators: []string{"cp in out"},
+		},
+		"a word of the lexicon in prose": {
+			files: map[string]string{"a.md": "A node of a cache.\n```\nsomebody\n```\nThe field `somebody` of Somebody else.\n"},
+			want: []string{
+				`a.md:1: "node of a cache": write: Pod, memcached server`,
+				`a.md:5: "Somebody else": write: another client, a user`,
+			},
+		},
+		"a word of the lexicon in a comment, a string and the name of a test": {
+			files: map[string]string{"a_test.go": "package a\n\n/* One.\nIt fights. */\nfunc TestItIsGone() { visitor(\"a visitor\") }\n"},
+			want: []string{
+				`a_test.go:4: "fights": write: conflict`,
+				`a_test.go:5: "Is Gone": write: is deleted, does not exist`,
+				`a_test.go:5: "visitor": write: reader, viewer`,
+			},
 		},
 		"a file too long to read": {
 			files: map[string]string{"a.go": "package a" + long},
