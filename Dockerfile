@@ -1,5 +1,5 @@
 # The operator's image and, by --target agent, the agent's: static binaries, no shell, not root. The builder runs
-# on the machine's own platform and cross-compiles, so that no emulation is needed. `make image-index`
+# on the machine's own platform and cross-compiles, so that no emulation is needed. `make image PLATFORMS=all`
 # makes the same binaries without Docker, as long as it is done with the builder's version of Go.
 # Both bases are indexes of the four platforms, by digest, and can be replaced, for a mirror say:
 #   docker build --build-arg BUILDER=mirror.example.com/golang:1.26.8 --build-arg BASE=scratch .

@@ -27,6 +27,7 @@ export GOFLAGS += -trimpath
 # The compiler saves a fifth of its time by collecting garbage less often, for a third more memory.
 FAST := $(if $(filter undefined,$(origin GOGC)),GOGC=400 GOMEMLIMIT=3GiB)
 
+comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others.
@@ -36,24 +37,22 @@ MODULES := . scripts/gitops test/bench/plot test/helm
 
 .PHONY: help
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*?##/ {printf "  \033[36m%-19s\033[0m %s\n", $$1, $$2} \
+	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2} \
 		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... AGENT_IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
 
 ##@ See it work
 
 .PHONY: demo
-demo: ## Show it working on a new cluster here (root, Linux); or on yours: CLUSTER=current METHOD= REGISTRY= REPO=.
-	@$(FAST) go run ./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),\
-		--method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)') $(ARGS)
+demo: ## Show it working on a new cluster here (root, Linux), or CLUSTER=current (METHOD= REGISTRY= REPO=), CLUSTER=kind (METHOD=).
+	@$(FAST) go run $(DEMO) $(ARGS)
 
 CLUSTER ?= local
-# Not the default, which is an example.
+# The example registry is nobody's.
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
-
-.PHONY: demo-status
-demo-status: ## Tell what of the demo runs where, with the paths of its logs.
-	@go run ./scripts/cluster status
+DEMO_OPTIONS = --method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
+DEMO = $(if $(filter kind,$(CLUSTER)),./scripts/kind --method '$(METHOD)',\
+	./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),$(DEMO_OPTIONS)))
 
 .PHONY: demo-down
 demo-down: ## Stop the demo and leave the machine as it was.
@@ -62,13 +61,14 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ Test
 
 .PHONY: test
-test: verify gitops-verify test-go fuzz ## Run every test that needs no node: generated files, unit, integration, fuzz. See also lint.
+test: $(if $(ARGS),,verify gitops-verify) go-tests $(if $(ARGS),,fuzz) ## Run every test that needs no root; ARGS='-run TestName' chooses unit and integration tests. See also lint.
 
-.PHONY: test-go
-test-go: ## Run unit and integration tests. ARGS='-run TestName' chooses.
-	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint.
-	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" \
-		$(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- $(UNHURRIED) -vet=off -count=1 -timeout 20m ./... $(ARGS)
+.PHONY: go-tests
+go-tests:
+	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint. Integration
+	@# tests mostly wait, so more of them run at a time than there are CPUs.
+	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" $(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- \
+		$(UNHURRIED) -vet=off -count=1 -parallel 6 -timeout 20m ./... $(ARGS)
 	@for module in $(filter-out .,$(MODULES)); do ( cd "$$module" && $(FAST) go tool -modfile='$(TOOLS)' \
 		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS) ); done
 
@@ -109,10 +109,6 @@ e2e-arch: ## Build, start and compare the images of all four architectures, by b
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
-.PHONY: kind
-kind: ## Install the operator on a new cluster of kind: METHOD=overlay, direct or olm (Docker, kubectl, the internet).
-	@go run ./scripts/kind --method '$(METHOD)' $(ARGS)
-
 .PHONY: bench
 bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create --page=' chooses, PROFILE=1 writes profiles.
 	@go run ./test/bench --page docs/performance.md $(if $(PROFILE),--profiles bin/profiles) $(ARGS)
@@ -140,35 +136,23 @@ verify: ## Check the words of prose, the size of files, and that generated files
 ##@ Change
 
 .PHONY: generate
-generate: ## Write the deepcopy functions of the API, and the schema of the kinds of child.
-	@$(TOOL) controller-gen object paths=./operator/api/...
-	@go test ./operator/internal/apply -run TestTheSchema -update
-
-.PHONY: manifests
-manifests: ## Write the CRD and the operator's role from the code.
-	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
-		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
-
-.PHONY: api-docs
-api-docs: ## Write the API reference from the code.
-	@$(TOOL) crd-ref-docs --source-path=operator/api --config=docs/.api-reference/config.yaml --log-level=ERROR \
-		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
-
-.PHONY: golden
-golden: ## Write golden files, tables of docs and the PrometheusRule anew. Read the diff before you commit it.
+generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions. Read the diff.
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart -run TestTheDocs -update
 	@go -C scripts/gitops test ./plan -update
-
-.PHONY: versions
-versions: ## Write the copies of versions, images and digests anew, each from the one file that is its home, and list them.
 	@go run ./scripts/versions --write
 
-.PHONY: fmt
-fmt: ## Format the code.
-	@gofmt -w operator scripts test
+# What verify compares. Tests compare the rest.
+.PHONY: from-types
+from-types:
+	@$(TOOL) controller-gen object paths=./operator/api/...
+	@go test ./operator/internal/apply -run TestTheSchema -update
+	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
+		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
+	@$(TOOL) crd-ref-docs --source-path=operator/api --config=docs/.api-reference/config.yaml --log-level=ERROR \
+		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: rebrand
 rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME=, each optional (docs/forking.md). ARGS=--dry-run.
@@ -180,7 +164,9 @@ given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
 
 ##@ Build and push
 
-PLATFORMS ?= linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
+# Of an image: PLATFORMS=all are the four.
+PLATFORMS ?= linux/$(ARCH)
+EACH_PLATFORM := $(if $(filter all,$(PLATFORMS)),linux/arm64$(comma)linux/amd64$(comma)linux/s390x$(comma)linux/ppc64le,$(PLATFORMS))
 BUILDX_BUILDER ?= memcached-operator
 # For all that builds by the Dockerfile. A mirror: BUILD_ARGS='--build-arg BUILDER=... --build-arg BASE=...'.
 BUILD_ARGS ?=
@@ -189,24 +175,23 @@ BUILD_ARGS ?=
 build: ## Build the operator for this machine into bin/.
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/manager ./operator/cmd/manager
 
-# Before the first of both is pushed.
-CHECK_IMAGES = go run ./scripts/images check --image '$(IMG)' --agent-image '$(AGENT_IMG)'
+IMAGE ?= operator agent
 
 .PHONY: image
-image: ## Build both images, operator and agent, without Docker and push them to IMG and AGENT_IMG, for ARCH alone.
-	@$(CHECK_IMAGES)
-	@go run ./scripts/images operator --version '$(VERSION)' --platform 'linux/$(ARCH)' --push '$(IMG)'
-	@go run ./scripts/images agent --platform 'linux/$(ARCH)' --push '$(AGENT_IMG)'
+image: $(addprefix image-of-,$(IMAGE)) ## Build and push images without Docker: IMAGE=operator, agent, bundle or catalog; PLATFORMS= or all.
 
-.PHONY: image-index
-image-index: ## Build both images without Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
-	@$(CHECK_IMAGES)
-	@$(MAKE) agent-image-index
-	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(PLATFORMS)' --push '$(IMG)'
+.PHONY: image-of-operator image-of-agent image-of-bundle image-of-catalog
+image-of-operator: check-images
+	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(EACH_PLATFORM)' --push '$(IMG)'
+image-of-agent: check-images
+	@go run ./scripts/images agent --platform '$(EACH_PLATFORM)' --push '$(AGENT_IMG)'
+image-of-bundle: bundle-push
+image-of-catalog: catalog-push
 
-.PHONY: agent-image-index
-agent-image-index: ## The agent's image alone, likewise.
-	@go run ./scripts/images agent --platform '$(PLATFORMS)' --push '$(AGENT_IMG)'
+# Before the first of both is pushed.
+.PHONY: check-images
+check-images:
+	@go run ./scripts/images check --image '$(IMG)' --agent-image '$(AGENT_IMG)'
 
 .PHONY: image-inspect
 image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE with those that the manifests promise.
@@ -214,28 +199,22 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah), as IMG and AGENT_IMG, for this machine.
+docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG; with PLATFORMS=, buildx pushes them.
 	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
-	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
-	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
+	@$(if $(BY_BUILDX),$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
+		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null)
+	@DOCKER_BUILDKIT=1 $(DOCKER_BUILD) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
+	@DOCKER_BUILDKIT=1 $(DOCKER_BUILD) --target agent --tag '$(AGENT_IMG)' .
+
+BY_BUILDX := $(if $(filter file,$(origin PLATFORMS)),,yes)
+# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+DOCKER_BUILD = $(CONTAINER_TOOL) $(if $(BY_BUILDX),buildx build --builder $(BUILDX_BUILDER) --platform '$(EACH_PLATFORM)' \
+	--provenance=false --push,build) $(BUILD_ARGS)
 
 .PHONY: docker-push
 docker-push: ## Push the images that docker-build made.
 	@$(CONTAINER_TOOL) push '$(IMG)'
 	@$(CONTAINER_TOOL) push '$(AGENT_IMG)'
-
-.PHONY: docker-buildx
-docker-buildx: buildx-builder ## Build both images with Docker and push them to IMG and AGENT_IMG, for PLATFORMS.
-	@$(BUILDX) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' --push .
-	@$(BUILDX) --target agent --tag '$(AGENT_IMG)' --push .
-
-BUILDX = $(CONTAINER_TOOL) buildx build $(BUILD_ARGS) --builder $(BUILDX_BUILDER) --platform '$(PLATFORMS)' --provenance=false
-
-# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
-.PHONY: buildx-builder
-buildx-builder:
-	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
-		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
 
 ##@ Install into the cluster of your kubeconfig (no kubectl needed)
 
@@ -311,13 +290,12 @@ bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IM
 		--agent-image '$(CHOSEN_AGENT_IMG)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		$(if $(USE_IMAGE_DIGESTS),--use-image-digests) $(ARGS)
 
-.PHONY: bundle-build
-bundle-build: ## Build the bundle's image as BUNDLE_IMG, by CONTAINER_TOOL if you name one, and else only to print its digest.
-	@go run ./scripts/release image bundle --tag '$(BUNDLE_IMG)' $(OLM_TOOL) $(ARGS)
-
-.PHONY: bundle-push
-bundle-push: ## Build the bundle's image and push it to BUNDLE_IMG.
-	@go run ./scripts/release image bundle --tag '$(BUNDLE_IMG)' --push $(OLM_TOOL) $(ARGS)
+# The names of the Operator SDK for `make image IMAGE=bundle` and `IMAGE=catalog`. A catalog gets BUNDLE_IMG first, if that is given.
+.PHONY: bundle-build bundle-push catalog-build catalog-push
+bundle-build bundle-push catalog-build catalog-push:
+	@$(if $(filter catalog-%,$@),$(ADD_BUNDLE))
+	@go run ./scripts/release image $(firstword $(subst -, ,$@)) $(if $(filter %-push,$@),--push) $(OLM_TOOL) $(ARGS) \
+		--tag '$(if $(filter catalog-%,$@),$(CATALOG_IMG),$(BUNDLE_IMG))'
 
 .PHONY: catalog
 catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
@@ -325,16 +303,6 @@ catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
 
 # Whoever names the bundle's image wants that one in the catalog.
 ADD_BUNDLE := $(if $(filter file default,$(origin BUNDLE_IMG)),,go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)')
-
-.PHONY: catalog-build
-catalog-build: ## Likewise the catalog's image as CATALOG_IMG. With BUNDLE_IMG=, that is added to the catalog before.
-	@$(ADD_BUNDLE)
-	@go run ./scripts/release image catalog --tag '$(CATALOG_IMG)' $(OLM_TOOL) $(ARGS)
-
-.PHONY: catalog-push
-catalog-push: ## Build the catalog's image and push it to CATALOG_IMG. With BUNDLE_IMG=, that is added before.
-	@$(ADD_BUNDLE)
-	@go run ./scripts/release image catalog --tag '$(CATALOG_IMG)' --push $(OLM_TOOL) $(ARGS)
 
 .PHONY: operatorhub
 operatorhub: ## Write what the OperatorHub community repositories want of bundle/ into OUT, such as a clone of one.
@@ -378,3 +346,8 @@ release-publish: ## Put the signed release in OUT on the forge's release page of
 		$$(find '$(OUT)' -path '$(OUT)/images' -prune -o -type f ! -name release-notes.md -print | sort)
 
 TAG ?=
+
+# Names of before, until the last caller has the new one.
+.PHONY: golden manifests api-docs versions
+manifests api-docs: from-types
+golden versions: generate

@@ -41,7 +41,7 @@ func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
 }
 
 func TestTheDocsTellEveryAlert(t *testing.T) {
-	const begin, end = "<!-- alerts: written by make golden -->\n", "<!-- end -->"
+	const begin, end = "<!-- alerts: written by make generate -->\n", "<!-- end -->"
 	head, rest, found := strings.Cut(read(t, page), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {

@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md anew")
 
 // ruleHead is the object around the rules.
-const ruleHead = `# Made of rules.yaml: make golden.
+const ruleHead = `# Made of rules.yaml: make generate.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -201,6 +201,6 @@ func golden(t *testing.T, path, want string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run make golden (-want +got):\n%s", diff)
+		t.Errorf("run make generate (-want +got):\n%s", diff)
 	}
 }

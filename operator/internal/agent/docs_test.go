@@ -31,14 +31,14 @@ func TestTheDocsTellEveryFlagAndMetric(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(after, string(before)); diff != "" && !*update {
-		t.Errorf("run make golden (-want +got):\n%s", diff)
+		t.Errorf("run make generate (-want +got):\n%s", diff)
 	}
 }
 
 // replace writes a table between the marks of its name.
 func replace(t *testing.T, text, name, table string) string {
 	t.Helper()
-	mark := "<!-- " + name + ": written by make golden -->\n"
+	mark := "<!-- " + name + ": written by make generate -->\n"
 	head, rest, found := strings.Cut(text, mark)
 	_, tail, ended := strings.Cut(rest, "<!-- end -->")
 	if !found || !ended {

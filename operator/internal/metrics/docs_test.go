@@ -27,7 +27,7 @@ func TestTheDocsTellEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- metrics: written by make golden -->\n", "<!-- end -->"
+	const begin, end = "<!-- metrics: written by make generate -->\n", "<!-- end -->"
 	head, rest, found := strings.Cut(string(before), begin)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {
@@ -41,7 +41,7 @@ func TestTheDocsTellEveryMetric(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(after, string(before)); diff != "" {
-		t.Errorf("run make golden (-want +got):\n%s", diff)
+		t.Errorf("run make generate (-want +got):\n%s", diff)
 	}
 }
 
