@@ -38,7 +38,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	caches, before := map[string]*cache{}, map[string]map[string]types.UID{}
 	for trigger := range triggers {
 		it := newCache(t, "defaults-"+trigger, cachev1.MemcachedSpec{Size: new(int32(2))})
-		it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+		it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 		it.client("set")
 		caches[trigger], before[trigger] = it, it.nodes()
 	}
@@ -63,7 +63,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 		c.images.Memcached, image, architecture, strings.Join(oci.Architectures(), ", "))
 	for trigger, it := range caches {
 		it.Eventually(it.pending).Should(gomega.HavePrefix(waits), "the new operator has looked at the cache")
-		it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+		it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 		if diff := cmp.Diff(before[trigger], it.nodes()); diff != "" {
 			t.Fatalf("Pods (-before the upgrade +after):\n%s", diff)
 		}
@@ -81,7 +81,7 @@ func (it *cache) rollsOnceBy(patch string, before map[string]types.UID) {
 	it.t.Helper()
 	it.Expect(c.Client.Patch(it.t.Context(), it.get(), client.RawPatch(types.MergePatchType, []byte(patch)))).To(gomega.Succeed())
 	it.Eventually(it.pending).Should(gomega.BeEmpty())
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 	for name := range it.nodes() {
 		it.Expect(before).NotTo(gomega.HaveKey(name), "each node is replaced")
 	}

@@ -26,7 +26,7 @@ import (
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "memory", cachev1.MemcachedSpec{})
-	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	pods := &corev1.PodList{}
 	it.Expect(c.Client.List(t.Context(), pods, client.InNamespace(it.key.Namespace))).To(gomega.Succeed())
 	it.Expect(pods.Items).To(gomega.HaveLen(1))

@@ -60,20 +60,20 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 			o := installed{t: t, WithT: newGomega(t), in: in}
 			o.installs(nil, first)
 			it := newCacheIn(t, mode.served, "cache", 2)
-			it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+			it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 			o.holdsKeys(it)
 			before := it.nodes()
 
 			o.installs(first, second)
 			it.Eventually(it.pending).Should(gomega.ContainSubstring("-> "+image), "the new operator has other defaults")
 			it.patch(`{"size":3}`)
-			it.says(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
+			it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 			after := it.nodes()
 			for name, uid := range before {
 				it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the upgrade replaces no node")
 			}
 			it.patch(`{"size":2}`)
-			it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+			it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 			o.leavesAlone(mode.ignored)
 		})
 	}

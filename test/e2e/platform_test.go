@@ -21,7 +21,7 @@ import (
 func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
-	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	before := it.nodes()
 	for name, tc := range map[string]struct {
 		image string
@@ -29,13 +29,13 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 	}{
 		"an image that is honest about it": {
 			image: foreignImage(t, "honest", false),
-			want: `of container "memcached" can not be pulled (it is not there for the machine's architecture; ` +
-				"see spec.image, or keep it off these machines by spec.architectures)",
+			want: `of container "memcached" cannot be pulled (it has no variant for the Node's architecture; ` +
+				"see spec.image, or exclude these Nodes by spec.architectures)",
 		},
 		"an image that says it is for these machines": {
 			image: foreignImage(t, "mislabelled", true),
-			want: "the image says that it is for the machine's architecture, and its program is not; " +
-				"see spec.image, or keep it off these machines by spec.architectures",
+			want: "the image claims the Node's architecture, but its program is for another; " +
+				"see spec.image, or exclude these Nodes by spec.architectures",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 		})
 	}
 	it.patch(`{"image":null}`)
-	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 }
 
 // foreignImage pushes an index of one image, whose program is not for the nodes of the cluster, and returns its

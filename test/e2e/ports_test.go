@@ -26,7 +26,7 @@ func TestClientsOnTheOldAndOnTheNewPortAreServedWhileTLSIsSwitchedOn(t *testing.
 	old := it.readyPods(onPlaintext)
 
 	it.patch(`{"tls":{"secretName":"server"},"image":"` + c.Cluster.Image("memcached", "missing") + `"}`)
-	it.says(cachev1.ReasonPodsNotReady, "can not be pulled")
+	it.says(cachev1.ReasonPodsNotReady, "cannot be pulled")
 	it.Expect(it.get().Status.Endpoint).To(gomega.Equal(plaintext), "nobody listens on the new port")
 	it.serves(plaintext, "")
 

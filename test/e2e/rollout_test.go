@@ -77,7 +77,7 @@ func (it *cache) nodes() map[string]types.UID { return c.nodes(it.t, it.key.Name
 func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
-	it.says(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	waitByKubectl(it)
 	before := it.nodes()
 
@@ -93,19 +93,19 @@ func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
 
 	missing := c.Cluster.Image("memcached", "missing")
 	it.patch(`{"image":"` + missing + `"}`)
-	it.says(cachev1.ReasonPodsNotReady, `image "`+missing+`" of container "memcached" can not be pulled`)
+	it.says(cachev1.ReasonPodsNotReady, `image "`+missing+`" of container "memcached" cannot be pulled`)
 	for name, uid := range before {
 		it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the old nodes stay")
 	}
 	// Half-way: the new template differs from the good old one, too, so this is a second rollout on top of the first.
 	it.patch(`{"image":null,"memory":"96Mi"}`)
-	it.says(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	after := it.nodes()
 	for name := range before {
 		it.Expect(after).NotTo(gomega.HaveKey(name), "each node is replaced")
 	}
 	it.patch(`{"size":1}`)
-	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 
 	watched := <-watching
 	t.Logf("%d requests, %d of them failed", watched.Requests, watched.Failed)
@@ -128,12 +128,12 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 	it := newCache(t, "deadline", cachev1.MemcachedSpec{
 		Size: new(int32(2)), Rollout: &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(10))},
 	})
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 	before := it.nodes()
 
 	missing := c.Cluster.Image("memcached", "missing")
 	it.patch(`{"image":"` + missing + `"}`)
-	it.says(cachev1.ReasonProgressDeadlineExceeded, `image "`+missing+`" of container "memcached" can not be pulled`)
+	it.says(cachev1.ReasonProgressDeadlineExceeded, `image "`+missing+`" of container "memcached" cannot be pulled`)
 	stalled := meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionStalled)
 	it.Expect(stalled).NotTo(gomega.BeNil())
 	it.Expect(stalled.Message).To(gomega.HavePrefix("No progress for 10 seconds (spec.rollout.progressDeadlineSeconds): "))
@@ -142,7 +142,7 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 	}
 
 	it.patch(`{"image":null}`)
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 	it.Expect(it.nodes()).To(gomega.Equal(before), "no Pod was replaced on the way back")
 	it.Expect(meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeNil())
 }
@@ -150,16 +150,16 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "crash", cachev1.MemcachedSpec{Size: new(int32(1)), ExtraArgs: []string{"--no-such-option"}})
-	it.says(cachev1.ReasonPodsNotReady, `container "memcached" ended with exit code`)
+	it.says(cachev1.ReasonPodsNotReady, `container "memcached" exited with code`)
 	it.says(cachev1.ReasonPodsNotReady, `unrecognized option '--no-such-option'`)
 	it.patch(`{"extraArgs":null}`)
-	it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 }
 
 func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
 	c.exclusive(t)
 	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 	before := it.nodes()
 
 	it.patch(`{"size":4}`)
@@ -168,7 +168,7 @@ func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
 		return c.Client.Get(t.Context(), it.key, &cachev1.Memcached{})
 	}).Should(gomega.Succeed())
 
-	it.says(cachev1.ReasonAllPodsReady, "4 of 4 nodes ready")
+	it.says(cachev1.ReasonAllPodsReady, "4 of 4 Pods ready")
 	after := it.nodes()
 	if names := slices.Sorted(maps.Keys(after)); len(names) != 4 {
 		t.Errorf("Pods %v, want four", names)

@@ -59,7 +59,7 @@ func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	r.lived(before)
 
 	r.within(func() float64 { r.putUsers("app:" + newPassword + "\neve:" + newPassword); return r.putCertificate() })
-	r.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	r.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	_, err := r.runs("release", by("new"))
 	r.Expect(err).NotTo(gomega.HaveOccurred())
 	r.lostNothing(<-held)
@@ -80,7 +80,7 @@ func newRotation(t *testing.T) *rotation {
 		TLS:  &cachev1.TLS{SecretName: serverSecret, ClientAuth: cachev1.ClientAuthRequire},
 		Auth: &cachev1.Auth{SecretName: usersSecret},
 	})
-	r.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+	r.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	// The kubelet may take that back for a moment while a Pod begins, on a busy machine.
 	r.Eventually(func() string { return lifeOf(r.pod()).Ready }).Should(gomega.HavePrefix("True"))
 	return r

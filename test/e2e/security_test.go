@@ -82,7 +82,7 @@ func TestEachModeLetsInTheRightClientAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // Most of it is waiting for Pods.
 			it := caches[name].in(t)
-			it.says(cachev1.ReasonAllPodsReady, "1 of 1 nodes ready")
+			it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 			it.letsIn(mode)
 			it.Eventually(func() float64 { return it.metrics().value("memcached_up") }).Should(gomega.Equal(1.))
 			it.tellsNothingOf(password, wrong, "app:"+password, string(server.Key))

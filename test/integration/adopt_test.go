@@ -82,7 +82,7 @@ func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.
 				deployment.Annotations = consent
 				return deployment
 			},
-			want: "has another selector, which can not be changed",
+			want: "has a different selector, which is immutable",
 		},
 	}
 	for name, tc := range tests {

@@ -80,17 +80,17 @@ func TestACacheThatMakesNoProgressIsStalledUntilItGoesOn(t *testing.T) {
 	}{
 		"a rollout to an image that can't be pulled": {
 			fail:  func(w *world) { w.patchSpec(`{"image":"x"}`); w.setPods(1, canNotBePulled) },
-			cause: `image "x" of container "memcached" can not be pulled`,
+			cause: `image "x" of container "memcached" cannot be pulled`,
 			fix:   func(w *world) { w.patchSpec(`{"image":null}`) },
 		},
 		"Pods that were added and can't be scheduled": {
 			fail:  func(w *world) { w.patchSpec(`{"size":4}`); w.setPods(2, canNotBeScheduled) },
-			cause: "2 nodes: can not be scheduled: no room",
+			cause: "2 Pods: cannot be scheduled: no room",
 			fix:   func(w *world) { w.setPods(2, func(pod *corev1.Pod) { pod.Status.Conditions = nil }) },
 		},
 		"a Pod that was added and crashes": {
 			fail:  func(w *world) { w.patchSpec(`{"size":3}`); w.setPods(1, crashes) },
-			cause: `container "memcached" ended with exit code 71`,
+			cause: `container "memcached" exited with code 71`,
 			fix: func(w *world) {
 				w.setPods(1, func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil })
 			},
@@ -101,7 +101,7 @@ func TestACacheThatMakesNoProgressIsStalledUntilItGoesOn(t *testing.T) {
 				w.quotaIsKnown()
 				w.patchSpec(`{"size":3}`)
 			},
-			cause: "nodes can not be created: exceeded quota: small",
+			cause: "Pods cannot be created: exceeded quota: small",
 			fix: func(w *world) {
 				w.patch(&corev1.ResourceQuota{}, "small", `{"spec":{"hard":{"pods":"9"}}}`)
 			},
@@ -136,7 +136,7 @@ func TestALongRolloutIsNeverStalled(t *testing.T) {
 	w.Eventually(func() int { return len(w.pods("cache")) }).Should(gomega.Equal(8))
 	for made := range 8 {
 		w.oneMoreBecomesReady()
-		w.says("cache", "of 8 nodes ready")
+		w.says("cache", "of 8 Pods ready")
 		w.Eventually(func() int32 { return w.deployment("cache").Status.ReadyReplicas }).WithPolling(time.Second).
 			Should(gomega.BeEquivalentTo(made + 1))
 	}

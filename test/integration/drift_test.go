@@ -90,13 +90,13 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 				w.Expect(cluster.SubResource("scale").Update(w.ctx, w.deployment("cache"),
 					client.WithSubResourceBody(scale), client.FieldOwner("kubectl"))).To(gomega.Succeed())
 			},
-			want: `.spec.replicas 2 -> 7 by "kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of ` +
+			want: `.spec.replicas 2 -> 7 by "kubectl" (Update of scale, no time recorded). Fix: change spec.size of the Memcached instead of ` +
 				`the Deployment`,
 		},
 		"Argo CD that has the Deployment in an Application": {
 			damage: func(w *world) { w.appliedBy("argocd-controller", ofImage(otherImage)) },
 			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "argocd-controller" (Apply, T). ` +
-				`Remedy: Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached in it`,
+				`Remedy: Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there`,
 		},
 		"somebody who sizes containers": {
 			damage: func(w *world) {
@@ -104,14 +104,14 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 					{"name":"memcached","resources":{"requests":{"cpu":"2"}}}]}}}}`)
 			},
 			want: field + `.resources.requests.cpu "50m" -> "2" by "vpa" (Update, T). ` +
-				`Remedy: somebody sizes containers: set spec.resources of the Memcached, or exclude the Deployment there`,
+				`Remedy: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it`,
 		},
 		"a label taken away by somebody who leaves no trace": {
 			damage: func(w *world) {
 				w.changedBy("kubectl-label", &appsv1.Deployment{}, `{"metadata":{"labels":{"memcached_cr":null}}}`)
 			},
-			want: `.metadata.labels.memcached_cr "cache" -> removed by somebody who is not recorded. ` +
-				`Remedy: the API server's audit log tells who it was`,
+			want: `.metadata.labels.memcached_cr "cache" -> removed by an unrecorded client. ` +
+				`Remedy: find the client in the audit log of the API server`,
 		},
 		"a label of the Service taken away by somebody who also left something": {
 			damage: func(w *world) {
@@ -119,7 +119,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 			},
 			child: "Service",
 			want: `.metadata.labels.app "memcached" -> removed; the object was last written by "tool" (Update, T). ` +
-				`Remedy: keep "tool" from setting it, or set the Memcached to the same`,
+				`Remedy: stop "tool" from setting this field, or set the Memcached to the same value`,
 		},
 		"another number for the port of the Service": {
 			damage: func(w *world) {
@@ -150,7 +150,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 
 			var notes []string
 			w.Eventually(func() []string { notes = w.notes("DriftCorrected"); return notes }).Should(gomega.HaveLen(1))
-			if diff := cmp.Diff(tc.child+` "cache" was changed, and restored: `+tc.want, notes[0]); diff != "" {
+			if diff := cmp.Diff(tc.child+` "cache": drift reverted: `+tc.want, notes[0]); diff != "" {
 				t.Errorf("event (-want +got):\n%s", diff)
 			}
 			w.ready("cache")

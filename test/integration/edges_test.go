@@ -40,7 +40,7 @@ func TestAChildThatIsHeldByAFinalizerIsNotCalledReady(t *testing.T) {
 	w.Eventually(func() string {
 		mc = get(w, "cache", &cachev1.Memcached{})
 		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-	}).Should(gomega.ContainSubstring(`Deployment "cache" is being deleted, and is made anew when it is gone; it waits for its finalizers example.com/hold`))
+	}).Should(gomega.ContainSubstring(`Deployment "cache" is being deleted; the operator creates it again afterwards; it waits for its finalizers example.com/hold`))
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"finalizers":null}}`)
 	w.ready("cache")
 }
@@ -73,7 +73,7 @@ func TestAFightEndsAfterAFewBlows(t *testing.T) {
 
 	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.And(
 		gomega.MatchRegexp(`containers\[name="memcached"\].image ".*:(one" -> ".*:two|two" -> ".*:one)" by "memcached-operator" \(Apply, `),
-		gomega.ContainSubstring("Remedy: another memcached operator serves this cache, or an admission webhook")))
+		gomega.ContainSubstring("Fix: another memcached operator manages this cache, or an admission webhook")))
 	w.Eventually(func() int64 { return w.deployment("cache").Generation }).Should(gomega.BeNumerically("<=", 8))
 	if writes := count(w.requests(), "patch deployments"); writes > 8 {
 		t.Errorf("%d writes of the Deployment", writes)
@@ -91,7 +91,7 @@ func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
 	w.Eventually(func() string {
 		mc := get(w, "cache", &cachev1.Memcached{})
 		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-	}).Should(gomega.ContainSubstring("can not be taken over"))
+	}).Should(gomega.ContainSubstring("cannot be adopted"))
 	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }

@@ -90,11 +90,11 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	message := w.message()
 
 	w.Expect(message).To(gomega.And(
-		gomega.HavePrefix(`Deployment "cache" is changed each time that it is put right: `),
+		gomega.HavePrefix(`Deployment "cache" another client keeps overwriting fields: `),
 		gomega.ContainSubstring(`"`+memcachedImage+`" -> "`+otherImage+`" by "deployer" (Apply, T)`),
 		gomega.ContainSubstring(`.spec.strategy.rollingUpdate.maxSurge 1 -> 2 by "updater" (Update, T)`),
-		gomega.ContainSubstring(`Remedy: keep "updater" from setting it, or set spec.rollout of the Memcached to the same; `+
-			`keep "deployer" from setting it, or set spec.image of the Memcached to the same`)))
+		gomega.ContainSubstring(`Fix: stop "updater" from setting this field, or set spec.rollout of the Memcached to the same value; `+
+			`stop "deployer" from setting this field, or set spec.image of the Memcached to the same value`)))
 	requests := w.quiet()[spent:]
 	t.Logf("the fight until the first pause: %v", requests)
 	if writes := count(requests, "patch"); writes > 12 {
@@ -142,7 +142,7 @@ func TestAnAutoscalerOnTheDeploymentIsToldWhereItBelongs(t *testing.T) {
 	w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	const scaled = `.spec.replicas 1 -> 3 by "kube-controller-manager" (Update of scale, no time recorded)`
 	w.Expect(w.message()).To(gomega.And(gomega.ContainSubstring(scaled), gomega.HaveSuffix(
-		"Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached")))
+		"Fix: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached")))
 	w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(gomega.ContainSubstring(scaled))
 
 	w.Expect(cluster.Delete(w.ctx, hpa)).To(gomega.Succeed())

@@ -20,7 +20,7 @@ import (
 func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
-	w.says("cache", "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on")
+	w.says("cache", "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it")
 	held := left(w, old)
 	before := w.quiet()
 	for _, pod := range w.pods("cache") {
@@ -40,7 +40,7 @@ func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
-	w.says("cache", "it is held")
+	w.says("cache", "the rollout is paused")
 	for _, pod := range w.pods("cache") {
 		makeReady(w, &pod)
 	}

@@ -37,7 +37,7 @@ func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
 		TemplateInputs:     w.deployment("cache").Annotations["cache.example.com/template-inputs"],
 		Conditions: []metav1.Condition{{
 			Type: cachev1.ConditionReady, Status: "True", ObservedGeneration: 1,
-			Reason: cachev1.ReasonAllPodsReady, Message: "3 of 3 nodes ready",
+			Reason: cachev1.ReasonAllPodsReady, Message: "3 of 3 Pods ready",
 			LastTransitionTime: meta.FindStatusCondition(mc.Status.Conditions, "Ready").LastTransitionTime,
 		}, {
 			Type: cachev1.ConditionUpdatePending, Status: "False", ObservedGeneration: 1,

@@ -152,5 +152,5 @@ func TestWhoTakesTheOwnerReferenceAwayEachTimeHasAFight(t *testing.T) {
 		ready := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionReady)
 		return ready.Reason
 	}).Should(gomega.Equal(cachev1.ReasonFieldManagerConflict))
-	w.says("cache", `Service "cache" is changed each time that it is put right: .metadata.ownerReferences`)
+	w.says("cache", `Service "cache": another client keeps overwriting fields: .metadata.ownerReferences`)
 }

@@ -66,7 +66,7 @@ func TestAnOperatorConfinedToItsNamespaceServesNoMetricsAndSaysWhy(t *testing.T)
 	w.ready("cache")
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	w.Expect(string(log)).To(gomega.ContainSubstring("Metrics are off: the operator may not ask the API server who reads them"))
+	w.Expect(string(log)).To(gomega.ContainSubstring("Metrics are off: the operator has no right to authenticate their readers"))
 	_, err = net.Dial("tcp", address)
 	w.Expect(err).To(gomega.HaveOccurred())
 }

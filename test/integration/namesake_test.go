@@ -61,7 +61,7 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 		"a hold": {
 			provoke: func(w *world) {
 				w.patchSpec(`{"memory":"128Mi"}`)
-				w.says("cache", "nodes replaced")
+				w.says("cache", "Pods replaced")
 				w.patchSpec(`{"suspend":true}`)
 			},
 			request: `^PATCH .*/deployments/cache.*fieldManager=memcached-operator-pause`, namesake: theirDeployment, code: 422,

@@ -83,11 +83,11 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 	}{
 		"a Deployment of nobody's, with another selector": {
 			foreign: func(ns string) client.Object { return deploymentLike(ns, map[string]string{"app": "theirs"}) },
-			message: `Deployment "cache" exists already and has no owner`,
+			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment of nobody's, with our selector": {
 			foreign: func(ns string) client.Object { return deploymentLike(ns, ourSelector) },
-			message: `Deployment "cache" exists already and has no owner`,
+			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment of nobody's, with our labels on itself": {
 			foreign: func(ns string) client.Object {
@@ -95,7 +95,7 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 				deployment.Labels = ourSelector
 				return deployment
 			},
-			message: `Deployment "cache" exists already and has no owner`,
+			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment that another controller owns": {
 			foreign: func(ns string) client.Object {
@@ -109,19 +109,19 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 				}}
 				return deployment
 			},
-			message: `Deployment "cache" exists already and belongs to ConfigMap their-owner`,
+			message: `Deployment "cache" already exists and belongs to ConfigMap their-owner`,
 		},
 		"a Deployment that another field manager applied, and that leaves open all that we set": {
 			foreign: func(ns string) client.Object { return appliedByThem(t, ns) },
-			message: `Deployment "cache" exists already and has no owner`,
+			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Service with a cluster IP": {
 			foreign: func(ns string) client.Object { return serviceLike(ns, "") },
-			message: `Service "cache" exists already and has no owner`,
+			message: `Service "cache" already exists and has no owner`,
 		},
 		"a Service that is just what we would make": {
 			foreign: func(ns string) client.Object { return serviceLike(ns, corev1.ClusterIPNone) },
-			message: `Service "cache" exists already and has no owner`,
+			message: `Service "cache" already exists and has no owner`,
 		},
 	}
 	for name, tc := range tests {

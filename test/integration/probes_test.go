@@ -47,13 +47,13 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 	start()
 	w.Consistently(func() int { code, _ := w.probe(address, "/readyz"); return code }).Should(gomega.Equal(http.StatusInternalServerError))
 	_, body := w.probe(address, "/readyz/caches")
-	w.Expect(body).To(gomega.ContainSubstring("not filled yet: Memcached, Pod"))
+	w.Expect(body).To(gomega.ContainSubstring("not synced yet: Memcached, Pod"))
 
 	w.bindRole(namespace.Name)
 	w.becomesReady(address)
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	for _, told := range []string{"A check fails", "not filled yet: Memcached, Pod", "The check succeeds again"} {
+	for _, told := range []string{"A check fails", "not synced yet: Memcached, Pod", "The check succeeds again"} {
 		w.Expect(string(log)).To(gomega.ContainSubstring(told), "nobody else tells why the Pod is not Ready")
 	}
 }

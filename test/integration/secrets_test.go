@@ -54,7 +54,7 @@ func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
 		}
 	}
 	w.patchSpec(`{"auth":{"secretName":"users"}}`)
-	stays(cachev1.ReasonSecretNotFound, `spec.auth.secretName "users" is not there`, w.namespace, "The Pods that run are not replaced before")
+	stays(cachev1.ReasonSecretNotFound, `spec.auth.secretName "users" does not exist`, w.namespace, "Until then, running Pods are not replaced")
 
 	w.secret("users", map[string]string{"users": strings.Repeat("ann:"+password+"\n", 9)})
 	stays(cachev1.ReasonInvalidSecret, "users: 9 users: memcached holds at most 8")

@@ -28,7 +28,7 @@ func TestANamespaceThatIsBeingDeletedIsNoFailure(t *testing.T) {
 
 	w.Expect(cluster.Delete(w.ctx, w.deployment("cache"))).To(gomega.Succeed())
 	w.reason("cache", cachev1.ReasonRollingOut)
-	const want = `Deployment "cache" can not be created: the namespace is being deleted`
+	const want = `Deployment "cache" cannot be created: the namespace is being deleted`
 	if got := w.message(); got != want {
 		t.Errorf("the status says %q, want %q", got, want)
 	}

@@ -28,16 +28,16 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 					Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("0")}},
 				}
 			},
-			want: "0 of 2 nodes ready; nodes can not be created: exceeded quota: small",
+			want: "0 of 2 Pods ready; Pods cannot be created: exceeded quota: small",
 		},
 		"a quota on what no container has": {
 			before: quotaOnLimits,
-			want: "0 of 2 nodes ready; nodes can not be created: failed quota: limits: must specify limits.cpu for: agent,memcached " +
+			want: "0 of 2 Pods ready; Pods cannot be created: failed quota: limits: must specify limits.cpu for: agent,memcached " +
 				"(set spec.agent.resources.limits.cpu, spec.resources.limits.cpu)",
 		},
 		"a runtime class that there is not": {
 			spec: `{"placement":{"runtimeClassName":"sandbox"}}`,
-			want: `nodes can not be created: pod rejected: RuntimeClass "sandbox" not found`,
+			want: `Pods cannot be created: pod rejected: RuntimeClass "sandbox" not found`,
 		},
 		"a LimitRange": {
 			before: func(w *world) client.Object {
@@ -48,11 +48,11 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 					}}},
 				}
 			},
-			want: "0 of 2 nodes ready; nodes can not be created: maximum memory usage per Container is 64Mi, but limit is 244Mi (see spec.resources and spec.agent.resources)",
+			want: "0 of 2 Pods ready; Pods cannot be created: maximum memory usage per Container is 64Mi, but limit is 244Mi (see spec.resources and spec.agent.resources)",
 		},
 		"a priority class that there is not": {
 			spec: `{"placement":{"priorityClassName":"precious"}}`,
-			want: "nodes can not be created: no PriorityClass with name precious was found",
+			want: "Pods cannot be created: no PriorityClass with name precious was found",
 		},
 		"no machine that fits": {
 			after: func(w *world) {
@@ -63,7 +63,7 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 					}}
 				})
 			},
-			want: "0 of 2 nodes ready; 2 nodes: can not be scheduled: 0/1 nodes are available: 1 Insufficient memory.",
+			want: "0 of 2 Pods ready; 2 Pods: cannot be scheduled: 0/1 nodes are available: 1 Insufficient memory.",
 		},
 		"an image that can't be pulled": {
 			after: func(w *world) {
@@ -74,8 +74,8 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 					}}
 				})
 			},
-			want: `0 of 2 nodes ready; 2 nodes: image "x" of container "memcached" can not be pulled ` +
-				"(see spec.image; there is no pull Secret, see spec.imagePullSecrets): not found",
+			want: `0 of 2 Pods ready; 2 Pods: image "x" of container "memcached" cannot be pulled ` +
+				"(see spec.image; no pull Secret is set, see spec.imagePullSecrets): not found",
 		},
 	}
 	for name, tc := range tests {

@@ -191,8 +191,8 @@ func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 	mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
 
 	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.Equal(
-		`Deployment "cache" exists already and has another selector, which can not be changed, so it was left as it is: ` +
-			"delete it, and it is made anew"))
+		`Deployment "cache" already exists and has a different selector, which is immutable; the operator did not change it. Fix: ` +
+			"delete it, and the operator creates it again"))
 	if diff := cmp.Diff(before, spelled(w, deployment)); diff != "" {
 		t.Errorf("the Deployment was changed (-before +after):\n%s", diff)
 	}

@@ -175,8 +175,8 @@ func TestACacheIsFreedFromADefaultThatCanNotBePulled(t *testing.T) {
 		mc := get(w, "cache", &cachev1.Memcached{})
 		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
 	}).Should(gomega.And(
-		gomega.ContainSubstring(`image "`+imageOne+`" of container "memcached" can not be pulled`),
-		gomega.HaveSuffix("the operator has other defaults, which wait: see the condition UpdatePending")))
+		gomega.ContainSubstring(`image "`+imageOne+`" of container "memcached" cannot be pulled`),
+		gomega.HaveSuffix("an update to the operator's defaults is pending: see the condition UpdatePending")))
 
 	w.request("cache", time.Now().Format(time.RFC3339))
 	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {

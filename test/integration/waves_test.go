@@ -144,7 +144,7 @@ func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
 	stopped()
 	waiting := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionUpdatePending)
 	w.Expect(waiting.Reason).To(gomega.Equal(cachev1.ReasonUpdateQueued))
-	w.Expect(waiting.Message).To(gomega.ContainSubstring("It waits for its turn"))
+	w.Expect(waiting.Message).To(gomega.ContainSubstring("The update is queued"))
 	w.upgrade(metrics...)
 	stopped() // An operator that is restarted knows it.
 

@@ -16,68 +16,68 @@ func TestPlacementFollowsChanges(t *testing.T) {
 		"a machine of the architecture is added": {
 			test: test{
 				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
-				want: places{nowhere: 2}, says: "no machine has the architecture s390x; there are amd64 (1)",
+				want: places{nowhere: 2}, says: "no Node has the architecture s390x; available: amd64 (1)",
 			},
 			change: func(w *world) { w.add(one("s390x")) },
-			then:   places{"s390x": 2}, says: "2 of 2 nodes ready",
+			then:   places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"an architecture is taken out of the spec while nodes run on it": {
 			test: test{
 				machines: all("amd64", "arm64"),
 				spec:     `{"size":4,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`,
-				want:     places{"amd64": 2, "arm64": 2}, says: "4 of 4 nodes ready",
+				want:     places{"amd64": 2, "arm64": 2}, says: "4 of 4 Pods ready",
 			},
 			change: func(w *world) { w.change(`{"architectures":["amd64"]}`) },
-			then:   places{"amd64": 4}, says: "4 of 4 nodes ready",
+			then:   places{"amd64": 4}, says: "4 of 4 Pods ready",
 		},
 		"an architecture that machines have is added to the spec": {
 			test: test{
 				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
-				want: places{nowhere: 2}, says: "no machine has the architecture s390x; there are amd64 (1)",
+				want: places{nowhere: 2}, says: "no Node has the architecture s390x; available: amd64 (1)",
 			},
 			change: func(w *world) { w.change(`{"architectures":["s390x","amd64"]}`) },
-			then:   places{"amd64": 2}, says: "2 of 2 nodes ready",
+			then:   places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a rollout to an architecture that no machine has keeps the old nodes": {
 			test: test{
 				machines: all("amd64"), spec: `{"size":2,"architectures":["amd64"]}`,
-				want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+				want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 			},
 			change: func(w *world) { w.change(`{"architectures":["arm64"]}`) },
-			then:   places{"amd64": 2, nowhere: 1}, says: "2 of 2 nodes ready; 1 node: can not be scheduled: no machine has the " +
-				"architecture arm64; there are amd64 (1)",
+			then:   places{"amd64": 2, nowhere: 1}, says: "2 of 2 Pods ready; 1 Pod: cannot be scheduled: no Node has the " +
+				"architecture arm64; available: amd64 (1)",
 		},
 		"the preference changes": {
 			test: test{
-				machines: all("amd64", "arm64"), says: "1 of 1 nodes ready", want: places{"arm64": 1},
+				machines: all("amd64", "arm64"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
 				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
 			},
 			change: func(w *world) { w.change(`{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}`) },
-			then:   places{"amd64": 1}, says: "1 of 1 nodes ready",
+			then:   places{"amd64": 1}, says: "1 of 1 Pods ready",
 		},
 		"a machine goes, and its node moves to another architecture": {
 			test: test{
-				machines: all("arm64", "ppc64le"), says: "1 of 1 nodes ready", want: places{"arm64": 1},
+				machines: all("arm64", "ppc64le"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
 				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
 			},
 			change: func(w *world) { w.remove("arm64") },
-			then:   places{"ppc64le": 1}, says: "1 of 1 nodes ready",
+			then:   places{"ppc64le": 1}, says: "1 of 1 Pods ready",
 		},
 		"the last machine of the architecture goes": {
 			test: test{
 				machines: all("amd64", "s390x"), spec: `{"size":1,"architectures":["s390x"]}`,
-				want: places{"s390x": 1}, says: "1 of 1 nodes ready",
+				want: places{"s390x": 1}, says: "1 of 1 Pods ready",
 			},
 			change: func(w *world) { w.remove("s390x") },
-			then:   places{nowhere: 1}, says: "no machine has the architecture s390x; there are amd64 (1)",
+			then:   places{nowhere: 1}, says: "no Node has the architecture s390x; available: amd64 (1)",
 		},
 		"a second machine is added, and the cache grows onto it": {
 			test: test{
 				machines: []simulated.Node{one("amd64")}, spec: `{"size":1,"placement":{` + spread + `}}`,
-				want: places{"amd64": 1}, says: "1 of 1 nodes ready",
+				want: places{"amd64": 1}, says: "1 of 1 Pods ready",
 			},
 			change: func(w *world) { w.add(one("arm64")); w.change(`{"size":2}`) },
-			then:   places{"amd64": 1, "arm64": 1}, says: "2 of 2 nodes ready",
+			then:   places{"amd64": 1, "arm64": 1}, says: "2 of 2 Pods ready",
 		},
 	}
 	for name, tc := range tests {

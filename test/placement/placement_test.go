@@ -67,105 +67,105 @@ func TestPlacement(t *testing.T) {
 	tests := map[string]test{
 		"a cluster of one architecture": {
 			machines: all("s390x"), spec: `{"size":2,"architectures":["s390x"]}`,
-			want: places{"s390x": 2}, says: "2 of 2 nodes ready",
+			want: places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"a cache that names no architecture, in a mixed cluster": {
 			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":4,"placement":{` + spread + `}}`,
-			want: places{"amd64": 1, "arm64": 1, "ppc64le": 1, "s390x": 1}, says: "4 of 4 nodes ready",
+			want: places{"amd64": 1, "arm64": 1, "ppc64le": 1, "s390x": 1}, says: "4 of 4 Pods ready",
 		},
 		"one architecture of a mixed cluster": {
 			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":3,"architectures":["arm64"]}`,
-			want: places{"arm64": 3}, says: "3 of 3 nodes ready",
+			want: places{"arm64": 3}, says: "3 of 3 Pods ready",
 		},
 		"two architectures of a mixed cluster": {
 			machines: all("amd64", "arm64", "ppc64le", "s390x"),
 			spec:     `{"size":4,"architectures":["amd64","s390x"],"placement":{` + spread + `}}`,
-			want:     places{"amd64": 2, "s390x": 2}, says: "4 of 4 nodes ready",
+			want:     places{"amd64": 2, "s390x": 2}, says: "4 of 4 Pods ready",
 		},
 		"the operator's architectures, where the cache names none": {
 			machines: all("amd64", "arm64", "ppc64le"), operand: "ppc64le", spec: `{"size":2}`,
-			want: places{"ppc64le": 2}, says: "2 of 2 nodes ready",
+			want: places{"ppc64le": 2}, says: "2 of 2 Pods ready",
 		},
 		"the cache's architectures in the place of the operator's": {
 			machines: all("amd64", "arm64"), operand: "arm64", spec: `{"size":2,"architectures":["amd64"]}`,
-			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"preferred by weight": {
 			machines: all("amd64", "arm64", "s390x"),
 			spec: `{"size":1,"preferredArchitectures":[{"architecture":"amd64","weight":10},` +
 				`{"architecture":"s390x","weight":90},{"architecture":"arm64","weight":40}]}`,
-			want: places{"s390x": 1}, says: "1 of 1 nodes ready",
+			want: places{"s390x": 1}, says: "1 of 1 Pods ready",
 		},
 		"a preferred architecture that no machine has": {
 			machines: all("amd64", "arm64"),
 			spec: `{"size":2,"architectures":["amd64","s390x"],` +
 				`"preferredArchitectures":[{"architecture":"s390x","weight":100}]}`,
-			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a preferred architecture whose machine is tainted": {
 			machines: []simulated.Node{one("amd64"), one("arm64", tainted)},
 			spec:     `{"size":2,"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
-			want:     places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want:     places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a spread that has to hold, against a preference": {
 			machines: all("amd64", "arm64"),
 			spec: `{"size":2,"placement":{` + spread + `},` +
 				`"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
-			want: places{"amd64": 1, "arm64": 1}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 1, "arm64": 1}, says: "2 of 2 Pods ready",
 		},
 		"the only machine of the architecture is tainted": {
 			machines: []simulated.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"architectures":["s390x"]}`,
-			want: places{nowhere: 2}, says: "2 nodes: can not be scheduled: 0/2 nodes are available: 1 node(s) didn't match " +
+			want: places{nowhere: 2}, says: "2 Pods: cannot be scheduled: 0/2 nodes are available: 1 node(s) didn't match " +
 				"Pod's node affinity/selector, 1 node(s) had untolerated taint",
 		},
 		"a taint that the cache tolerates": {
 			machines: []simulated.Node{one("amd64"), one("s390x", tainted)},
 			spec: `{"size":2,"architectures":["s390x"],` +
 				`"placement":{"tolerations":[{"key":"dedicated","operator":"Exists"}]}}`,
-			want: places{"s390x": 2}, says: "2 of 2 nodes ready",
+			want: places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"no machine of the architecture": {
 			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64")},
 			spec:     `{"size":2,"architectures":["s390x"]}`,
-			want:     places{nowhere: 2}, says: "0 of 2 nodes ready; 2 nodes: can not be scheduled: no machine has the " +
-				"architecture s390x; there are amd64 (2), arm64 (1)",
+			want:     places{nowhere: 2}, says: "0 of 2 Pods ready; 2 Pods: cannot be scheduled: no Node has the " +
+				"architecture s390x; available: amd64 (2), arm64 (1)",
 		},
 		"no machine of any of the architectures": {
 			machines: all("amd64"), spec: `{"size":1,"architectures":["ppc64le","s390x"]}`,
-			want: places{nowhere: 1}, says: "1 node: can not be scheduled: no machine has one of the architectures " +
-				"ppc64le, s390x; there are amd64 (1)",
+			want: places{nowhere: 1}, says: "1 Pod: cannot be scheduled: no Node has one of the architectures " +
+				"ppc64le, s390x; available: amd64 (1)",
 		},
 		"no machine of the operator's architecture": {
 			machines: all("amd64"), operand: "arm64", spec: `{"size":1}`,
-			want: places{nowhere: 1}, says: "no machine has the architecture arm64; there are amd64 (1)",
+			want: places{nowhere: 1}, says: "no Node has the architecture arm64; available: amd64 (1)",
 		},
 		"no machine of the architecture, told by an operator that may not list them": {
 			machines: all("amd64", "arm64"), narrow: true, spec: `{"size":1,"architectures":["s390x"]}`,
-			want: places{nowhere: 1}, says: "1 node: can not be scheduled: 0/2 nodes are available: 2 node(s) didn't match " +
+			want: places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 2 node(s) didn't match " +
 				"Pod's node affinity/selector",
 		},
 		"Windows machines are not used": {
 			machines: []simulated.Node{one("amd64", named("windows"), running("windows")), one("amd64")},
 			spec:     `{"size":2}`, by: byName,
-			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"Windows machines are not of the architecture": {
 			machines: []simulated.Node{one("amd64", running("windows")), one("arm64")},
 			spec:     `{"size":1,"architectures":["amd64"]}`,
 			want:     places{nowhere: 1},
-			says:     "no machine has the architecture amd64; there are amd64 with windows (1), arm64 (1)",
+			says:     "no Node has the architecture amd64; available: amd64 with windows (1), arm64 (1)",
 		},
 		"a machine without the label of its architecture": {
 			machines: []simulated.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"architectures":["amd64"]}`,
 			want: places{nowhere: 1},
-			says: "no machine has the architecture amd64; there are without the label kubernetes.io/arch (1)",
+			says: "no Node has the architecture amd64; available: without the label kubernetes.io/arch (1)",
 		},
 		"a node selector is added to the rule": {
 			machines: []simulated.Node{
 				one("amd64", labelled("pool", "caches")), one("amd64", named("other")), one("arm64", labelled("pool", "caches")),
 			},
 			spec: `{"size":2,"architectures":["amd64"],"placement":{"nodeSelector":{"pool":"caches"}}}`, by: byName,
-			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a node selector does not replace the rule": {
 			machines: all("amd64", "arm64"),
@@ -181,22 +181,22 @@ func TestPlacement(t *testing.T) {
 				`"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` +
 				`{"matchExpressions":[{"key":"pool","operator":"In","values":["caches"]}]},` +
 				`{"matchExpressions":[{"key":"disk","operator":"In","values":["none"]}]}]}}}}}`,
-			want: places{"amd64": 2}, says: "2 of 2 nodes ready",
+			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"spread over the machines of two architectures": {
 			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64"), one("s390x")},
 			spec:     `{"size":3,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`, by: byName,
-			want: places{"amd64": 1, "second": 1, "arm64": 1}, says: "3 of 3 nodes ready",
+			want: places{"amd64": 1, "second": 1, "arm64": 1}, says: "3 of 3 Pods ready",
 		},
 		"no room on the machine of the architecture": {
 			machines: []simulated.Node{one("amd64"), one("s390x", with("4", "100Mi"))},
 			spec:     `{"size":1,"architectures":["s390x"]}`,
-			want:     places{nowhere: 1}, says: "1 node: can not be scheduled: 0/2 nodes are available: 1 Insufficient memory",
+			want:     places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 1 Insufficient memory",
 		},
 		"spread over machines without a word, although one has much more room": {
 			machines: []simulated.Node{one("amd64", with("64", "256Gi")), one("arm64"), one("s390x")},
 			spec:     `{"size":6}`,
-			want:     places{"amd64": 2, "arm64": 2, "s390x": 2}, says: "6 of 6 nodes ready",
+			want:     places{"amd64": 2, "arm64": 2, "s390x": 2}, says: "6 of 6 Pods ready",
 		},
 		"spread over zones without a word, although one has more machines": {
 			machines: []simulated.Node{
@@ -205,7 +205,7 @@ func TestPlacement(t *testing.T) {
 				one("s390x", labelled(byZone, "c")),
 			},
 			spec: `{"size":3}`, by: byZone,
-			want: places{"a": 1, "b": 1, "c": 1}, says: "3 of 3 nodes ready",
+			want: places{"a": 1, "b": 1, "c": 1}, says: "3 of 3 Pods ready",
 		},
 	}
 	for name, tc := range tests {

@@ -63,7 +63,7 @@ func parse(arguments []string) (options *agent.Options, end bool, err error) {
 	options.Restarts, _ = strconv.Atoi(os.Getenv(supervisor.RestartsEnv)) // none without a supervisor
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	options.AddFlags(flags)
-	showVersion := flags.Bool("version", false, "Print the version and end.")
+	showVersion := flags.Bool("version", false, "Print the version and exit.")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	err = flags.Parse(arguments)
 	if errors.Is(err, pflag.ErrHelp) {

@@ -96,7 +96,7 @@ func (a *agent) started() error {
 		return nil
 	}
 	if err := a.users.Started(); err != nil {
-		return fmt.Errorf("there is no authentication file yet; the log tells why: %w", err)
+		return fmt.Errorf("the authentication file does not exist yet; see the log: %w", err)
 	}
 	return nil
 }

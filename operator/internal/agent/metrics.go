@@ -10,19 +10,19 @@ import (
 var (
 	buildInfo = &exporter.Metric{
 		Name: "memcached_agent_build_info", Kind: exporter.Gauge, Labels: []string{"version"},
-		Help: "Always 1. The label tells the agent's version.",
+		Help: "Always 1. The label is the agent's version.",
 	}
 	inSync = &exporter.Metric{
 		Name: "memcached_agent_in_sync", Kind: exporter.Gauge, Labels: []string{"secret"},
-		Help: "1 if memcached uses what the Secret holds, 0 if not, or not yet.",
+		Help: "1 if memcached uses the current content of the Secret, otherwise 0.",
 	}
 	reloads = &exporter.Metric{
 		Name: "memcached_agent_reloads_total", Kind: exporter.Counter, Labels: []string{"secret"},
-		Help: "How often memcached was told to load what the Secret holds.",
+		Help: "How often memcached was signalled to reload the Secret.",
 	}
 	restarts = &exporter.Metric{
 		Name: "memcached_agent_restarts_total", Kind: exporter.Counter,
-		Help: "How often the agent crashed and was started again in its container.",
+		Help: "How often the agent crashed and was restarted in its container.",
 	}
 )
 

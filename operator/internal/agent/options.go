@@ -65,23 +65,23 @@ func NewOptions() *Options {
 // AddFlags adds a flag for each option that the command line may set.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MemcachedAddress, "memcached-address", o.MemcachedAddress,
-		"Loopback address where memcached speaks plaintext.")
+		"Loopback address of memcached's plaintext port.")
 	flags.StringVar(&o.MemcachedTLSAddress, "memcached-tls-address", o.MemcachedTLSAddress,
-		"Loopback address where memcached speaks TLS. Used with --tls-dir.")
+		"Loopback address of memcached's TLS port. Used with --tls-dir.")
 	flags.StringVar(&o.AuthDir, "auth-dir", o.AuthDir,
-		"Folder with the Secret of the users. Without it memcached is taken to ask for no password.")
+		"Folder with the Secret of the users. Without it, the agent assumes that memcached requires no password.")
 	flags.StringVar(&o.AuthFile, "auth-file", o.AuthFile,
-		"Memcached's authentication file, which the agent writes. Needed with --auth-dir.")
+		"Memcached's authentication file, which the agent writes. Required with --auth-dir.")
 	flags.BoolVar(&o.ClientCA, "client-ca", o.ClientCA,
-		"Memcached asks clients for a certificate, so the Secret has to hold ca.crt. Used with --tls-dir.")
+		"Memcached requires client certificates, so the Secret must have ca.crt. Used with --tls-dir.")
 	flags.StringVar(&o.TLSDir, "tls-dir", o.TLSDir,
-		"Folder with the Secret of memcached's certificate. Without it memcached is taken to have none.")
+		"Folder with the Secret of memcached's certificate. Without it, the agent assumes that memcached has none.")
 	flags.DurationVar(&o.Interval, "interval", o.Interval, "How often the folders are read.")
-	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder where memcached's process is to be seen.")
+	flags.StringVar(&o.Proc, "proc", o.Proc, "Folder in which memcached's process is visible.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
 		"Address of /metrics; 0 turns it off.")
 	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
-		"Serve metrics of each slab class, with the label slab. Without it, one series over all of them.")
+		"Serve metrics of each slab class, with the label slab. Otherwise one series for all of them.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /started; 0 turns them off.")
 }
@@ -97,7 +97,7 @@ func (o *Options) certificate() *certs.Source {
 // Validate tells what can't work. Passwords go to memcached in plaintext, so they must not leave the Pod.
 func (o *Options) Validate() error {
 	if (o.AuthDir == "") != (o.AuthFile == "") {
-		return errors.New("--auth-dir and --auth-file need each other: set both or none")
+		return errors.New("--auth-dir and --auth-file require each other: set both or neither")
 	}
 	if o.Interval <= 0 {
 		return fmt.Errorf("--interval %s: set a time such as 2s", o.Interval)

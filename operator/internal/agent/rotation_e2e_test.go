@@ -104,10 +104,10 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	p.awaitSync(t, "tls", 0)
 	wait(t).Eventually(p.log.String).Should(gomega.SatisfyAll(
 		gomega.ContainSubstring("users: 9 users: memcached holds at most 8"),
-		gomega.ContainSubstring("tls.crt and tls.key are no pair that memcached could load")))
+		gomega.ContainSubstring("tls.crt and tls.key are not a key pair that memcached can load")))
 	// A good list has to wait: from 1.6.40 on, memcached would load the certificate with it.
 	p.mountUsers(t, "ann:two")
-	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("users have to wait until the certificate can be loaded, too"))
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("users are not loaded until the certificate can be loaded, too"))
 	mustLogin(t, address, config, "ann", "one")
 	wantAll(t, kept)
 

@@ -40,7 +40,7 @@ func logged(name string, check healthz.Checker) healthz.Checker {
 		err := check(request)
 		switch before := failed.Swap(err != nil); {
 		case err != nil && !before:
-			log.Info("A check fails", "cause", err.Error())
+			log.Info("A check fails", "error", err.Error())
 		case err == nil && before:
 			log.Info("The check succeeds again")
 		}
@@ -92,7 +92,7 @@ func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 		}
 	}
 	if len(empty) > 0 {
-		return fmt.Errorf("the caches of these kinds are not filled yet: %s", strings.Join(empty, ", "))
+		return fmt.Errorf("the caches of these kinds are not synced yet: %s", strings.Join(empty, ", "))
 	}
 	return nil
 }

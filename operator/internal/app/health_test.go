@@ -40,11 +40,11 @@ func TestAnOperatorIsReadyWhenTheCachesAreFilledThatItNeeds(t *testing.T) {
 		filled []string
 		want   string
 	}{
-		"it has just started":                   {want: "the caches of these kinds are not filled yet: Memcached, Pod"},
+		"it has just started":                   {want: "the caches of these kinds are not synced yet: Memcached, Pod"},
 		"it stands by":                          {filled: base},
-		"it stands by, and Pods are not there":  {filled: base[:1], want: "the caches of these kinds are not filled yet: Pod"},
+		"it stands by, and Pods are not there":  {filled: base[:1], want: "the caches of these kinds are not synced yet: Pod"},
 		"it leads":                              {leads: true, filled: all},
-		"it leads, and is about to fill caches": {leads: true, filled: append(base, "*v1.Service"), want: "the caches of these kinds are not filled yet: Deployment, NetworkPolicy, PodDisruptionBudget"},
+		"it leads, and is about to fill caches": {leads: true, filled: append(base, "*v1.Service"), want: "the caches of these kinds are not synced yet: Deployment, NetworkPolicy, PodDisruptionBudget"},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

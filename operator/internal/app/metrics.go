@@ -27,9 +27,9 @@ func metricsOptions(ctx context.Context, config *rest.Config, options *Options) 
 		return metrics, err
 	}
 	if !allowed {
-		ctrl.Log.WithName("metrics").Info("Metrics are off: the operator may not ask the API server who reads them",
+		ctrl.Log.WithName("metrics").Info("Metrics are off: the operator has no right to authenticate their readers",
 			"missing", "create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io",
-			"remedy", "bind the ClusterRole memcached-operator-metrics-auth-role, or set --metrics-insecure")
+			"fix", "bind the ClusterRole memcached-operator-metrics-auth-role, or set --metrics-insecure")
 		metrics.BindAddress = metricsOff
 		return metrics, nil
 	}

@@ -136,27 +136,27 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces,
 		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles,
-		"How many Memcacheds are worked on at a time.")
+		"How many Memcacheds are reconciled at a time.")
 	flags.IntVar(&o.MaxConcurrentUpdates, "max-concurrent-updates", o.MaxConcurrentUpdates,
 		"How many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of the operator, at least 1.")
 	flags.DurationVar(&o.SyncPeriod, "sync-period", o.SyncPeriod,
-		"How often every Memcached is looked at again although nothing told of a change. It costs no request.")
+		"How often every Memcached is reconciled without an event. It sends no requests.")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", o.LeaderElection,
-		"Let one operator of several work. Needed with more than one replica.")
+		"Elect one of several replicas as the leader. Required with more than one replica.")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", o.LeaderElectionNamespace,
-		"Namespace of the Lease. Defaults to the operator's own; needed outside of a cluster.")
+		"Namespace of the Lease. Defaults to the operator's own; required outside of a cluster.")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress,
-		"Address of the metrics, served over TLS to those who may read them; 0 turns them off.")
+		"Address of the metrics, served over TLS to authorized clients; 0 turns them off.")
 	flags.BoolVar(&o.MetricsInsecure, "metrics-insecure", o.MetricsInsecure,
-		"Serve the metrics over plain HTTP, to anybody.")
+		"Serve the metrics over plain HTTP, without authorization.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /readyz; 0 turns them off.")
 	flags.StringVar(&o.ProfilesAddress, "pprof-bind-address", o.ProfilesAddress,
-		"Address of /debug/pprof, served over plain HTTP to anybody: name one of 127.0.0.1. Off by default.")
+		"Address of /debug/pprof, served over plain HTTP without authorization: use one of 127.0.0.1. Off by default.")
 	flags.StringSliceVar(&o.LegacyFieldManagers, "legacy-field-managers", o.LegacyFieldManagers,
-		"Field managers, separated by commas, of operators that made a Memcached's objects before this one: what they set "+
-			"there, and this one does not, is removed. None if empty. Defaults to $"+EnvLegacyFieldManagers+".")
-	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and end.")
+		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This operator "+
+			"takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+EnvLegacyFieldManagers+".")
+	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)
 	o.Log.BindFlags(logFlags)

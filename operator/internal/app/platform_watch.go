@@ -51,12 +51,12 @@ func (w platformWatch) Start(ctx context.Context) error {
 	err = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		log := ctrl.Log.WithName("platform")
 		if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
-			log.Info("Not told whether OpenShift's APIs come or go: what was found at first holds until a restart",
-				"missing", "list and watch apiservices.apiregistration.k8s.io", "cause", err.Error())
+			log.Info("OpenShift's APIs cannot be watched: the platform found at the start applies until a restart",
+				"missing", "list and watch apiservices.apiregistration.k8s.io", "error", err.Error())
 			stop()
 			return
 		}
-		log.V(1).Info("The watch of OpenShift's APIs begins anew", "cause", err.Error())
+		log.V(1).Info("Restarting the watch of OpenShift's APIs", "error", err.Error())
 	})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (w platformWatch) found(found plan.Platform) {
 	if !w.platform.becomes(found) {
 		return
 	}
-	ctrl.Log.WithName("platform").Info("The platform is another one", "platform", found)
+	ctrl.Log.WithName("platform").Info("The platform changed", "platform", found)
 	select {
 	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
 	default: // One is waiting already.

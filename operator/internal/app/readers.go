@@ -90,12 +90,12 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 		switch code, err := r.answer(request); {
 		case err != nil:
 			if request.Context().Err() == nil { // Else whoever asked has hung up.
-				log.Error(err, "Find out who reads the metrics")
+				log.Error(err, "Authenticate a reader of the metrics")
 			}
-			http.Error(w, "The API server does not tell who you are", code)
+			http.Error(w, "The API server could not authenticate the token", code)
 		case code == http.StatusTooManyRequests:
 			w.Header().Set("Retry-After", retryAfter)
-			http.Error(w, "Too many tokens that the operator does not know: try again", code)
+			http.Error(w, "Too many unknown tokens: try again", code)
 		case code != http.StatusOK:
 			http.Error(w, http.StatusText(code), code)
 		default:

@@ -41,7 +41,7 @@ func (s *Syncer) adoptOrRefuse(
 	case apierrors.IsNotFound(err):
 		return Outcome{}, errReplaced
 	case err != nil:
-		return Outcome{}, fmt.Errorf("read who set its fields: %w", err)
+		return Outcome{}, fmt.Errorf("read its managed fields: %w", err)
 	case drift.Applied(found):
 		return s.takeBack(ctx, mc, found, object)
 	case found.GetAnnotations()[cachev1.AnnotationAdoptBy] == mc.Name:
@@ -51,7 +51,7 @@ func (s *Syncer) adoptOrRefuse(
 	if len(found.GetOwnerReferences()) > 0 {
 		why = "has no controller"
 	}
-	return notOwned(object, why, "delete or rename it, give this Memcached another name, or let the operator take it over: "+
+	return notOwned(object, why, "delete or rename it, give this Memcached another name, or let the operator adopt it: "+
 		adoptCommand(mc, found, object.Kind)), nil
 }
 
@@ -87,8 +87,8 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
 	if len(refusedFields(err)) > 0 {
-		return notOwned(object, "can not be taken over ("+err.Error()+")",
-			"change or delete what stands in the way, or delete the whole object"), nil
+		return notOwned(object, "cannot be adopted ("+err.Error()+")",
+			"change or delete the conflicting fields, or delete the object"), nil
 	}
 	if err == nil && outcome.Result == Updated {
 		outcome.Result = Adopted
@@ -108,7 +108,7 @@ func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) strin
 
 func notOwned(object render.Object, why, remedy string) Outcome {
 	return Outcome{Result: NotOwned, RetryAfter: notOwnedRetry, Why: fmt.Sprintf(
-		"%s %q exists already and %s, so it was left as it is: %s", object.Kind, *object.Metadata.Name, why, remedy)}
+		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, remedy)}
 }
 
 // isTerminating tells whether an object is on its way out: it is being deleted, or belongs to a Memcached of the same name
@@ -125,7 +125,7 @@ func isTerminating(found metav1.Object, mc *cachev1.Memcached) bool {
 }
 
 func terminating(found metav1.Object, object render.Object) Outcome {
-	why := fmt.Sprintf("%s %q is being deleted, and is made anew when it is gone", object.Kind, found.GetName())
+	why := fmt.Sprintf("%s %q is being deleted; the operator creates it again afterwards", object.Kind, found.GetName())
 	if finalizers := found.GetFinalizers(); len(finalizers) > 0 {
 		why += "; it waits for its finalizers " + strings.Join(finalizers, ", ")
 	}

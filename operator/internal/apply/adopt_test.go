@@ -62,10 +62,10 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 	us := metav1.OwnerReference{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: "cache", UID: "uid-1"}
 	thing := metav1.OwnerReference{APIVersion: "v1", Kind: "Thing", Name: "one", UID: "uid-9"}
 	const (
-		refused = `Deployment "cache" exists already and `
-		noOwner = refused + "has no owner, so it was left as it is: delete or rename it, give this Memcached another name, or " +
-			"let the operator take it over: kubectl -n team annotate deployment cache cache.example.com/adopt-by=cache"
-		belongs = refused + "belongs to Thing one, so it was left as it is: delete or rename it, or give this Memcached another name"
+		refused = `Deployment "cache" already exists and `
+		noOwner = refused + "has no owner; the operator did not change it. Fix: delete or rename it, give this Memcached another name, or " +
+			"let the operator adopt it: kubectl -n team annotate deployment cache cache.example.com/adopt-by=cache"
+		belongs = refused + "belongs to Thing one; the operator did not change it. Fix: delete or rename it, or give this Memcached another name"
 	)
 	tests := map[string]struct {
 		there   func(*appsv1.Deployment)
@@ -81,7 +81,7 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 		},
 		"our field manager's, while the Memcached is being deleted": {
 			there: managedBy(names.FieldOwner, applied, ownHash), deleted: true, result: Terminating,
-			why: `Deployment "cache" was changed or replaced just now`,
+			why: `Deployment "cache" was changed or replaced since it was read`,
 		},
 		"our field manager's, and somebody else's meanwhile": {
 			there:  ownedBy(thing, managedBy(names.FieldOwner, applied, ownHash)),

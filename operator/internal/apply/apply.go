@@ -97,9 +97,9 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 	}
 	switch {
 	case !runs(snapshot):
-		return Outcome{Result: Waiting, Why: "no Pod is started before the NetworkPolicy is there"}
+		return Outcome{Result: Waiting, Why: "no Pods are created: they wait for the NetworkPolicy"}
 	case !snapshot.DeployedPorts().Has(object.Ports):
-		return Outcome{Result: Waiting, Why: "no Pod is replaced before the NetworkPolicy has the new ports"}
+		return Outcome{Result: Waiting, Why: "no Pods are replaced: the NetworkPolicy must allow the new ports first"}
 	}
 	return Outcome{}
 }
@@ -117,10 +117,10 @@ func settle(outcome Outcome, err error) Outcome {
 	case err == nil:
 	case apierrors.IsConflict(err), errors.Is(err, errReplaced):
 		outcome.Result, outcome.RetryAfter = Terminating, replacedRetry
-		outcome.Why = fmt.Sprintf("%s %q was changed or replaced just now", outcome.Kind, outcome.Name)
+		outcome.Why = fmt.Sprintf("%s %q was changed or replaced since it was read", outcome.Kind, outcome.Name)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // It never ends otherwise: no retry is of use.
 		outcome.Result = Terminating
-		outcome.Why = fmt.Sprintf("%s %q can not be created: the namespace is being deleted", outcome.Kind, outcome.Name)
+		outcome.Why = fmt.Sprintf("%s %q cannot be created: the namespace is being deleted", outcome.Kind, outcome.Name)
 	default:
 		outcome.Result, outcome.Err = Failed, fmt.Errorf("%s %q: %w", outcome.Kind, outcome.Name, err)
 	}
@@ -194,7 +194,7 @@ func (s *Syncer) update(
 		s.conflicts.note(live.GetUID(), hash)
 		return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
-		return notOwned(object, "has another selector, which can not be changed", "delete it, and it is made anew"), nil
+		return notOwned(object, "has a different selector, which is immutable", "delete it, and the operator creates it again"), nil
 	}
 	return Outcome{}, err
 }
@@ -247,7 +247,7 @@ func (s *Syncer) meet(
 	case apierrors.IsNotFound(err):
 		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
 	case err != nil:
-		return Outcome{}, fmt.Errorf("%w (and who owns it can't be read: %w)", refusal, err)
+		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):
 		return terminating(found, object), nil
 	case metav1.IsControlledBy(found, mc) && selected(found, mc):

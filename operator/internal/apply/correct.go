@@ -45,7 +45,7 @@ func (s *Syncer) correct(
 	outcome, err := s.update(ctx, live, changed, object)
 	if len(refusedFields(err)) > 0 {
 		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
-		err = fmt.Errorf("a change by somebody else can not be taken back (%s), delete what was added: %s",
+		err = fmt.Errorf("drift cannot be reverted (%s), delete what was added: %s",
 			drift.Describe(found), err.Error())
 	}
 	outcome.Drift, outcome.Version = found, live.GetResourceVersion()

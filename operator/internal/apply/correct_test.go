@@ -71,7 +71,7 @@ func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome
 func TestADriftIsPutRight(t *testing.T) {
 	const (
 		known   = `.spec.replicas 3 -> 7 by "kubectl" (Update of scale, no time recorded)`
-		unknown = `.spec.replicas 3 -> 7 by somebody who is not recorded`
+		unknown = `.spec.replicas 3 -> 7 by an unrecorded client`
 	)
 	refused := apierrors.NewInvalid(observe.DeploymentKind.GroupKind(), "cache",
 		field.ErrorList{field.Invalid(field.NewPath("spec", "x"), 1, "no")})

@@ -33,7 +33,7 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	}
 	live, err := s.withManagedFields(ctx, live, object.GroupKind)
 	if err != nil {
-		return nil, fmt.Errorf("read who set its fields: %w", err)
+		return nil, fmt.Errorf("read its managed fields: %w", err)
 	}
 	fields, err := moveFields(live.GetManagedFields(), s.legacy)
 	if err != nil || fields == nil || !selectorMatches(live) {

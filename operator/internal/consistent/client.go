@@ -69,7 +69,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 		case <-late.C:
 			return c.readLive(ctx, id, object, awaited, err)
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the cache to show the last write of %s %s: %w", id.kind.Kind, key, ctx.Err())
+			return fmt.Errorf("wait until the cache has the last write of %s %s: %w", id.kind.Kind, key, ctx.Err())
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 func (c *Client) readLive(
 	ctx context.Context, id identity, object client.Object, awaited *record, cacheErr error,
 ) error {
-	log.FromContext(ctx).Info("The cache does not show the last write; read it from the API server",
+	log.FromContext(ctx).Info("The cache does not have the last write; reading from the API server",
 		"kind", id.kind.Kind, "resourceVersion", awaited.version)
 	reflect.ValueOf(object).Elem().SetZero() // It may share memory with the cache.
 	err := c.live.Get(ctx, id.key, object)

@@ -114,31 +114,31 @@ func created(made apply.Report) pendingEvent {
 }
 
 func adopted(o apply.Outcome) pendingEvent {
-	return normal(o, "Adopted", "Adopt", fmt.Sprintf("%s %q, which had no owner, taken over", o.Kind, o.Name))
+	return normal(o, "Adopted", "Adopt", fmt.Sprintf("%s %q adopted: it had no owner", o.Kind, o.Name))
 }
 
 func deleted(o apply.Outcome) pendingEvent {
-	return normal(o, "Deleted", "Delete", fmt.Sprintf("%s %q is not wanted any more", o.Kind, o.Name))
+	return normal(o, "Deleted", "Delete", fmt.Sprintf("%s %q deleted: the spec no longer asks for it", o.Kind, o.Name))
 }
 
 func paused(o apply.Outcome) pendingEvent {
-	return normal(o, "RolloutPaused", "Pause", fmt.Sprintf("%s %q is paused in the middle of its rollout", o.Kind, o.Name))
+	return normal(o, "RolloutPaused", "Pause", fmt.Sprintf("%s %q paused during its rollout, because spec.suspend is true", o.Kind, o.Name))
 }
 
 func rescaled(o apply.Outcome, size int32) pendingEvent {
-	return normal(o, "Scaled", "Scale", fmt.Sprintf("Scaled to %d nodes", size))
+	return normal(o, "Scaled", "Scale", fmt.Sprintf("Scaled to %d Pods", size))
 }
 
 func broughtUpToSpec(o apply.Outcome) pendingEvent {
 	fields := strings.Join(o.Fields, ", ")
 	if fields == "" {
-		fields = "a field that is no longer set, or only a note of the operator"
+		fields = "a field that is no longer set, or only an annotation of the operator"
 	}
-	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q brought up to the spec: %s", o.Kind, o.Name, fields))
+	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }
 
 func driftCorrected(o apply.Outcome) pendingEvent {
-	corrected := normal(o, "DriftCorrected", "Correct", fmt.Sprintf("%s %q was changed, and restored: %s. Remedy: %s",
+	corrected := normal(o, "DriftCorrected", "Correct", fmt.Sprintf("%s %q: drift reverted: %s. Fix: %s",
 		o.Kind, o.Name, drift.Describe(o.Drift), drift.Fixes(o.Kind, o.Drift)))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected

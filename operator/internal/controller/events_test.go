@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 	ready := func(reason, message string) cachev1.MemcachedStatus {
 		return cachev1.MemcachedStatus{ObservedGeneration: 1, Conditions: []metav1.Condition{{Type: "Ready", Reason: reason, Message: message}}}
 	}
-	steady := ready(cachev1.ReasonAllPodsReady, "3 of 3 nodes ready")
+	steady := ready(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	deployment := func(verdict apply.Result, fields ...string) apply.Report {
 		return apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Result: verdict, Fields: fields}}
 	}
@@ -41,7 +41,7 @@ func TestEvents(t *testing.T) {
 			want: []string{`Normal Created: Deployment "cache" created`},
 		},
 		"the children of a new Memcached were created": {
-			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonRollingOut, "0 of 3 nodes ready"),
+			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonRollingOut, "0 of 3 Pods ready"),
 			report: slices.Concat(deployment(apply.Created), apply.Report{
 				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Result: apply.Unchanged},
 				{GroupKind: schema.GroupKind{Kind: "NetworkPolicy"}, Name: "cache", Result: apply.Created},
@@ -58,50 +58,50 @@ func TestEvents(t *testing.T) {
 		},
 		"the size changed": {
 			report: deployment(apply.Updated, ".spec.replicas"), before: steady, now: steady,
-			want: []string{"Normal Scaled: Scaled to 5 nodes"},
+			want: []string{"Normal Scaled: Scaled to 5 Pods"},
 		},
 		"a rollout was stopped": {
 			report: deployment(apply.Paused), before: steady, now: steady,
-			want: []string{`Normal RolloutPaused: Deployment "cache" is paused in the middle of its rollout`},
+			want: []string{`Normal RolloutPaused: Deployment "cache" paused during its rollout, because spec.suspend is true`},
 		},
 		"another field changed": {
 			report: deployment(apply.Updated, ".spec.template.x"), before: steady, now: steady,
-			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: .spec.template.x`},
+			want: []string{`Normal Updated: Deployment "cache" updated: .spec.template.x`},
 		},
 		"a field is no longer wanted": {
 			report: deployment(apply.Updated), before: steady, now: steady,
-			want: []string{`Normal Updated: Deployment "cache" brought up to the spec: a field that is no longer set, or only a note of the operator`},
+			want: []string{`Normal Updated: Deployment "cache" updated: a field that is no longer set, or only an annotation of the operator`},
 		},
 		"somebody changed a field of ours": {
 			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.Manual),
 			before: steady, now: steady,
-			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
-				`"kubectl" (Update of scale, no time recorded). Remedy: change spec.size of the Memcached instead of the Deployment`},
+			want: []string{`Warning DriftCorrected: Deployment "cache": drift reverted: .spec.replicas 3 -> 7 by ` +
+				`"kubectl" (Update of scale, no time recorded). Fix: change spec.size of the Memcached instead of the Deployment`},
 		},
 		"somebody who left no trace changed a field of ours": {
 			report: changed(nil, drift.Unknown), before: steady, now: steady,
-			want: []string{`Warning DriftCorrected: Deployment "cache" was changed, and restored: .spec.replicas 3 -> 7 by ` +
-				`somebody who is not recorded. Remedy: the API server's audit log tells who it was`},
+			want: []string{`Warning DriftCorrected: Deployment "cache": drift reverted: .spec.replicas 3 -> 7 by ` +
+				`an unrecorded client. Fix: find the client in the audit log of the API server`},
 		},
 		"a child was taken over": {
 			report: deployment(apply.Adopted), before: steady, now: steady,
-			want: []string{`Normal Adopted: Deployment "cache", which had no owner, taken over`},
+			want: []string{`Normal Adopted: Deployment "cache" adopted: it had no owner`},
 		},
 		"a child was deleted": {
 			report: deployment(apply.Deleted), before: steady, now: steady,
-			want: []string{`Normal Deleted: Deployment "cache" is not wanted any more`},
+			want: []string{`Normal Deleted: Deployment "cache" deleted: the spec no longer asks for it`},
 		},
 		"all nodes became ready": {
-			before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: steady,
-			want: []string{"Normal AllPodsReady: 3 of 3 nodes ready"},
+			before: ready(cachev1.ReasonRollingOut, "2 of 3 Pods ready"), now: steady,
+			want: []string{"Normal AllPodsReady: 3 of 3 Pods ready"},
 		},
-		"a rollout goes on": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 nodes ready")},
+		"a rollout goes on": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 Pods ready")},
 		"an object stands in the way": {
 			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
 			want: []string{"Warning OwnershipConflict: theirs"},
 		},
 		"an automatic update fails": {
-			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3 nodes ready"), now: ready(cachev1.ReasonInvalidSpec, "no"),
+			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3 Pods ready"), now: ready(cachev1.ReasonInvalidSpec, "no"),
 			want: []string{"Warning InvalidSpec: no", "Warning UpdatesStopped: The cache is not Ready after its update. " +
 				"No other cache with updatePolicy Automatic is updated until this one is Ready, suspended or deleted, or its " +
 				"updatePolicy is OnSpecChange"},

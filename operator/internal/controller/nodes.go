@@ -81,7 +81,7 @@ func (m *nodes) look(ctx context.Context) observe.Nodes {
 	defer cancel()
 	known, err := observe.CollectNodes(ctx, m.reader)
 	if err != nil {
-		log.FromContext(ctx).V(1).Info("Machines are not known", "cause", err.Error())
+		log.FromContext(ctx).V(1).Info("Nodes cannot be listed", "error", err.Error())
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

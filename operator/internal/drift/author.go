@@ -56,7 +56,7 @@ type entry struct {
 	fields *fieldpath.Set
 }
 
-// read leaves out what can not be read: it is somebody else's business, and no reason to leave a field as it is.
+// read leaves out what cannot be read: it is somebody else's business, and no reason to leave a field as it is.
 func read(managed []metav1.ManagedFieldsEntry) []entry {
 	var entries []entry
 	for _, m := range managed {

@@ -29,7 +29,7 @@ func spell(path fieldpath.Path, value any) string {
 		}
 	}
 	if IsOwnAnnotation(path) {
-		return "(a note of the operator)"
+		return "(an annotation of the operator)"
 	}
 	text := &strings.Builder{}
 	encoder := json.NewEncoder(text)
@@ -98,7 +98,7 @@ func (d Drift) change() string {
 func (d Drift) by() string {
 	switch {
 	case d.Author == nil:
-		return " by somebody who is not recorded"
+		return " by an unrecorded client"
 	case d.Is == "":
 		return fmt.Sprintf("; the object was last written by %s", d.Author)
 	}
@@ -119,22 +119,22 @@ func Fixes(kind string, drifts []Drift) string {
 func (d Drift) fix(kind string) string {
 	switch d.Kind {
 	case ArgoCD:
-		return fmt.Sprintf("Argo CD manages the %s itself: take it out of its Application, and leave the Memcached in it",
+		return fmt.Sprintf("Argo CD manages the %s itself: remove it from the Application, and keep the Memcached there",
 			kind)
 	case HorizontalAutoscaler:
 		return "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 	case VerticalAutoscaler:
-		return fmt.Sprintf("somebody sizes containers: set spec.resources of the Memcached, or exclude the %s there", kind)
+		return fmt.Sprintf("an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the %s from it", kind)
 	case Manual:
 		return fmt.Sprintf("change %s instead of the %s", d.counterpart(), kind)
 	case Operator:
-		return fmt.Sprintf("another memcached operator serves this cache, or an admission webhook changes what is "+
-			"applied: remove the one, or exempt the %s from the other", kind)
+		return fmt.Sprintf("another memcached operator manages this cache, or an admission webhook changes what is "+
+			"applied: remove that operator, or exempt the %s from the webhook", kind)
 	case Other:
-		return fmt.Sprintf("keep %q from setting it, or set %s to the same", d.Author.Manager, d.counterpart())
+		return fmt.Sprintf("stop %q from setting this field, or set %s to the same value", d.Author.Manager, d.counterpart())
 	case Unknown:
 	}
-	return "the API server's audit log tells who it was"
+	return "find the client in the audit log of the API server"
 }
 
 // counterparts are fields of children and the field of the Memcached that decides on them.

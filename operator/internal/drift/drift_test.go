@@ -103,12 +103,12 @@ func TestWhoChangedWhat(t *testing.T) {
 		"a field that nobody holds": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, `{}`)},
-			want:    `.metadata.labels.app "memcached" -> "other" by somebody who is not recorded`,
+			want:    `.metadata.labels.app "memcached" -> "other" by an unrecorded client`,
 		},
-		"what can not be read is left out": {
+		"what cannot be read is left out": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{{Manager: "empty"}, written("broken", "Update", 0, `{"f:`)},
-			want:    `.metadata.labels.app "memcached" -> "other" by somebody who is not recorded`,
+			want:    `.metadata.labels.app "memcached" -> "other" by an unrecorded client`,
 		},
 		"an entry without a time": {
 			damage: relabeled, changed: []fieldpath.Path{app},
@@ -129,21 +129,21 @@ func TestWhoChangedWhat(t *testing.T) {
 		"a field that was removed, and nobody who wrote since": {
 			damage: unlabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("before", "Update", -time.Second, `{}`)},
-			want:    `.metadata.labels {"app":"memcached"} -> removed by somebody who is not recorded`,
+			want:    `.metadata.labels {"app":"memcached"} -> removed by an unrecorded client`,
 		},
 		"a field that was removed, and two who wrote since": {
 			damage: unlabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{
 				byUs(`{}`), written("one", "Update", time.Second, `{}`), written("two", "Update", time.Second, `{}`),
 			},
-			want: `.metadata.labels {"app":"memcached"} -> removed by somebody who is not recorded`,
+			want: `.metadata.labels {"app":"memcached"} -> removed by an unrecorded client`,
 		},
 		"a list item that is gone is told as a whole": {
 			damage:  func(s *corev1.Service) { s.Spec.Ports = nil },
 			changed: []fieldpath.Path{append(port.Copy(), name("name")), append(port.Copy(), name("port"))},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`)},
 			want: `.spec.ports [{"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"}] ` +
-				`-> removed by somebody who is not recorded`,
+				`-> removed by an unrecorded client`,
 		},
 		"a list item with another key": {
 			damage:  func(s *corev1.Service) { s.Spec.Ports[0].Port = 11212 },
@@ -160,8 +160,8 @@ func TestWhoChangedWhat(t *testing.T) {
 		"a note of ours alone": {
 			damage:  func(s *corev1.Service) { s.Annotations["cache.example.com/applied-hash"] = "x" },
 			changed: []fieldpath.Path{hash},
-			want: `.metadata.annotations.cache.example.com/applied-hash (a note of the operator) -> (a note of the operator) ` +
-				`by somebody who is not recorded`,
+			want: `.metadata.annotations.cache.example.com/applied-hash (an annotation of the operator) -> (an annotation of the operator) ` +
+				`by an unrecorded client`,
 		},
 	}
 	for sentence, tc := range tests {

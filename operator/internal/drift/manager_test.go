@@ -32,12 +32,12 @@ var (
 
 func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 	const (
-		argoCD = "Argo CD manages the Deployment itself: take it out of its Application, and leave the Memcached in it"
+		argoCD = "Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there"
 		hpa    = "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
-		sizer  = "somebody sizes containers: set spec.resources of the Memcached, or exclude the Deployment there"
-		us     = "another memcached operator serves this cache, or an admission webhook changes what is applied: remove the one, " +
-			"or exempt the Deployment from the other"
-		nobody = "the API server's audit log tells who it was"
+		sizer  = "an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it"
+		us     = "another memcached operator manages this cache, or an admission webhook changes what is applied: remove that operator, " +
+			"or exempt the Deployment from the webhook"
+		nobody = "find the client in the audit log of the API server"
 	)
 	tracked := func(d *appsv1.Deployment) {
 		d.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "caches:apps/Deployment:team/cache"}
@@ -101,14 +101,14 @@ func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 		},
 		"a program whose name only begins like oc": {
 			changed: replicas, manager: "octopus", how: "Update", fields: replicasField,
-			want: Other, fix: `keep "octopus" from setting it, or set spec.size of the Memcached to the same`,
+			want: Other, fix: `stop "octopus" from setting this field, or set spec.size of the Memcached to the same value`,
 		},
 		"another operator of this kind": {
 			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Operator, fix: us,
 		},
 		"a program of another name": {
 			changed: image, manager: "deployer", how: "Apply", fields: imageField,
-			want: Other, fix: `keep "deployer" from setting it, or set spec.image of the Memcached to the same`,
+			want: Other, fix: `stop "deployer" from setting this field, or set spec.image of the Memcached to the same value`,
 		},
 		"nobody who is recorded": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Unknown, fix: nobody},
 	}
@@ -164,7 +164,7 @@ func TestManyFieldsAndSeveralAuthors(t *testing.T) {
 	if diff := cmp.Diff(want, Describe(drifts)); diff != "" {
 		t.Errorf("in words (-want +got):\n%s", diff)
 	}
-	want = `keep "one" from setting it, or set the Memcached to the same; keep "two" from setting it, or set the Memcached to the same`
+	want = `stop "one" from setting this field, or set the Memcached to the same value; stop "two" from setting this field, or set the Memcached to the same value`
 	if diff := cmp.Diff(want, Fixes("Service", drifts)); diff != "" {
 		t.Errorf("fixes (-want +got):\n%s", diff)
 	}
@@ -188,7 +188,7 @@ func TestValuesThatAreSecretOrLong(t *testing.T) {
 			fieldpath.MakePathOrDie(container[:4]...), []any{map[string]any{"env": []any{"secret"}, "name": "x"}},
 			`[{"env":"(not shown)","name":"x"}]`,
 		},
-		"a note of ours":         {hash, "{}", "(a note of the operator)"},
+		"a note of ours":         {hash, "{}", "(an annotation of the operator)"},
 		"what HTML would escape": {image, "<a&b>", `"<a&b>"`},
 		"a long value is cut between two characters": {
 			image, strings.Repeat("ü", 60), `"` + strings.Repeat("ü", 39) + "…",

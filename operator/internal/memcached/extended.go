@@ -8,9 +8,9 @@ import (
 // Reasons for which an extended option is refused.
 const (
 	managedChunk = "spec.maxItemSize depends on its default"
-	managedProxy = "the operator runs memcached as a cache, and not as a proxy"
-	managedFiles = "the container's file system is read-only, and has no room for items"
-	managedCalls = "memcached could not load changed users and certificates any more"
+	managedProxy = "the operator runs memcached as a cache, not as a proxy"
+	managedFiles = "the container's file system is read-only"
+	managedCalls = "memcached could not reload users and certificates"
 )
 
 // refusedExtended are extended options that break what the operator takes for granted, by how their names begin.
@@ -63,7 +63,7 @@ func refusal(name string) string {
 		}
 	}
 	if !extended[name] {
-		return "it is no extended option of memcached 1.6 that the operator knows; correct it or leave it out"
+		return "the operator does not know this extended option of memcached 1.6; correct or remove it"
 	}
 	return ""
 }

@@ -19,13 +19,13 @@ const (
 	managedPort     = "the operator sets where memcached listens"
 	managedSecurity = "the operator manages encryption and authentication"
 	managedProcess  = "the kubelet runs memcached, in the foreground"
-	endsAtOnce      = "memcached would print something and end"
+	endsAtOnce      = "memcached would print something and exit"
 )
 
 // options are those of memcached 1.6 (memcached.c, main).
 var options = []option{
 	{'a', "unix-mask", true, managedPort},
-	{'A', "enable-shutdown", false, "any client could end the node"},
+	{'A', "enable-shutdown", false, "any client could stop memcached"},
 	{'Z', "enable-ssl", false, managedSecurity},
 	{'p', "port", true, managedPort},
 	{'s', "unix-socket", true, managedPort},
@@ -82,7 +82,7 @@ func CheckArguments(arguments []string) error {
 func checkArgument(argument, next string) (takesNext bool, err error) {
 	switch {
 	case argument == "--":
-		return false, fmt.Errorf("%q ends memcached's options: leave it out", argument)
+		return false, fmt.Errorf("%q ends memcached's options: remove it", argument)
 	case strings.HasPrefix(argument, "--"):
 		return checkName(argument, next)
 	case strings.HasPrefix(argument, "-"):
@@ -131,8 +131,8 @@ func check(known option, argument, value string) error {
 	}
 	switch {
 	case known.name == "protocol" && value != "ascii":
-		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent, and whoever logs in, speak the text protocol; "+
-			"leave it out", argument, value)
+		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent and clients that log in use the text protocol; "+
+			"remove it", argument, value)
 	case known.name == "extended":
 		return checkExtended(argument, value)
 	}

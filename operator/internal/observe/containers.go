@@ -23,10 +23,10 @@ func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	case "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff":
 		return exit(pod, status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
-		return fmt.Sprintf("image %q of container %q can not be pulled (%s)%s",
+		return fmt.Sprintf("image %q of container %q cannot be pulled (%s)%s",
 			status.Image, status.Name, pullRemedy(pod, status.Name, waiting.Message), pullDetail(waiting.Message))
 	}
-	return fmt.Sprintf("container %q can not start (%s)%s: %s",
+	return fmt.Sprintf("container %q cannot start (%s)%s: %s",
 		status.Name, waiting.Reason, foreignProgram(status.Name, waiting.Message), OneLine(waiting.Message))
 }
 
@@ -47,7 +47,7 @@ func imageOf(container string) string {
 
 // otherImage is what to do about an image that a machine can't run.
 func otherImage(container string) string {
-	return "see " + imageOf(container) + ", or keep it off these machines by spec.architectures"
+	return "see " + imageOf(container) + ", or exclude these Nodes by spec.architectures"
 }
 
 // foreignProgram says what to do about an image that is labelled for the machine and holds a program for another one.
@@ -55,23 +55,23 @@ func foreignProgram(container, message string) string {
 	if !strings.Contains(message, "exec format error") { // ENOEXEC, in the words of runc and of crun
 		return ""
 	}
-	return ": the image says that it is for the machine's architecture, and its program is not; " + otherImage(container)
+	return ": the image claims the Node's architecture, but its program is for another; " + otherImage(container)
 }
 
 // pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator does not read
 // Secrets.
 func pullRemedy(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {
-		return "it is not there for the machine's architecture; " + otherImage(container)
+		return "it has no variant for the Node's architecture; " + otherImage(container)
 	}
 	if len(pod.Spec.ImagePullSecrets) == 0 {
-		return "see " + imageOf(container) + "; there is no pull Secret, see spec.imagePullSecrets"
+		return "see " + imageOf(container) + "; no pull Secret is set, see spec.imagePullSecrets"
 	}
 	var secrets []string
 	for _, secret := range pod.Spec.ImagePullSecrets {
 		secrets = append(secrets, secret.Name)
 	}
-	return "see " + imageOf(container) + ", and whether these pull Secrets exist and fit: " + strings.Join(secrets, ", ")
+	return "see " + imageOf(container) + ", and check that these pull Secrets exist and match: " + strings.Join(secrets, ", ")
 }
 
 // pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
@@ -101,7 +101,7 @@ func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	if last == nil {
 		return ""
 	}
-	detail := fmt.Sprintf("container %q ended with exit code %d and is started again", status.Name, last.ExitCode)
+	detail := fmt.Sprintf("container %q exited with code %d and is restarted", status.Name, last.ExitCode)
 	switch last.Reason {
 	case "", "Error", "Completed":
 	case "OOMKilled":

@@ -63,7 +63,7 @@ func IsCached(kind schema.GroupKind, set labels.Set) bool {
 func New(kind schema.GroupKind) client.Object {
 	known, ok := find(kind)
 	if !ok {
-		panic("not a kind of child: " + kind.String()) // A mistake in the program.
+		panic("not a kind of managed object: " + kind.String()) // A mistake in the program.
 	}
 	return known.New()
 }

@@ -134,7 +134,7 @@ func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev
 }
 
 // CanNotBeScheduled begins the trouble of a node that is unplaced.
-const CanNotBeScheduled = "can not be scheduled: "
+const CanNotBeScheduled = "cannot be scheduled: "
 
 func isUnschedulable(pod *corev1.Pod) bool {
 	scheduled := podCondition(pod, corev1.PodScheduled)

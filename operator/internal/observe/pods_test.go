@@ -22,9 +22,9 @@ func waitingPod(reason, message string, last *corev1.ContainerStateTerminated) c
 }
 
 func TestProblemOf(t *testing.T) {
-	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
-		"(see spec.image; there is no pull Secret, see spec.imagePullSecrets)"
-	const crashed = `container "memcached" ended with exit code 71 and is started again`
+	const cannotPull = `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
+		"(see spec.image; no pull Secret is set, see spec.imagePullSecrets)"
+	const crashed = `container "memcached" exited with code 71 and is restarted`
 	ended := func(state corev1.ContainerState) corev1.Pod {
 		pod := waitingPod("", "", &corev1.ContainerStateTerminated{ExitCode: 71, Reason: "Error"})
 		pod.Status.ContainerStatuses[0].State = state
@@ -42,7 +42,7 @@ func TestProblemOf(t *testing.T) {
 		"a Pod that is being started":         {pod: waitingPod("ContainerCreating", "", nil)},
 		"no machine fits": {
 			pod:  unschedulable,
-			want: "can not be scheduled: 0/1 nodes are available: 1 node(s) didn't match.",
+			want: "cannot be scheduled: 0/1 nodes are available: 1 node(s) didn't match.",
 		},
 		"the image can't be pulled": {
 			pod:  waitingPod("ErrImagePull", "not found", nil),
@@ -58,8 +58,8 @@ func TestProblemOf(t *testing.T) {
 				pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "a"}, {Name: "b"}}
 				return pod
 			}(),
-			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
-				"(see spec.image, and whether these pull Secrets exist and fit: a, b)",
+			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
+				"(see spec.image, and check that these pull Secrets exist and match: a, b)",
 		},
 		"the image of the agent can't be pulled": {
 			pod: func() corev1.Pod {
@@ -68,8 +68,8 @@ func TestProblemOf(t *testing.T) {
 				pod.Status.InitContainerStatuses[0].Name = "agent"
 				return pod
 			}(),
-			want: `image "registry.example.com/memcached:1" of container "agent" can not be pulled ` +
-				"(see the operator's RELATED_IMAGE_AGENT; there is no pull Secret, see spec.imagePullSecrets)",
+			want: `image "registry.example.com/memcached:1" of container "agent" cannot be pulled ` +
+				"(see the operator's RELATED_IMAGE_AGENT; no pull Secret is set, see spec.imagePullSecrets)",
 		},
 		"the kubelet backs off and does not say why": {
 			pod:  waitingPod("ImagePullBackOff", `Back-off pulling image "x"`, nil),
@@ -85,7 +85,7 @@ func TestProblemOf(t *testing.T) {
 		},
 		"the container is killed for its memory": {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}),
-			want: `container "memcached" ended with exit code 137 and is started again ` +
+			want: `container "memcached" exited with code 137 and is restarted ` +
 				"(OOMKilled: it needed more memory than spec.resources.limits.memory allows)",
 		},
 		"memcached says why it ends": {
@@ -96,32 +96,32 @@ func TestProblemOf(t *testing.T) {
 		},
 		"the image is for other machines": {
 			pod: waitingPod("ErrImagePull", "rpc error: no match for platform in manifest sha256:1: not found", nil),
-			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
-				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
+				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
 				"spec.architectures): rpc error: no match for platform in manifest sha256:1: not found",
 		},
 		"the image is for other machines, in the words of CRI-O": {
 			pod: waitingPod("ErrImagePull", `no image found in image index for architecture "s390x", variant ""`, nil),
-			want: `image "registry.example.com/memcached:1" of container "memcached" can not be pulled ` +
-				"(it is not there for the machine's architecture; see spec.image, or keep it off these machines by " +
+			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
+				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
 				`spec.architectures): no image found in image index for architecture "s390x", variant ""`,
 		},
 		"the program in the image is for other machines": {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
 				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
 			}),
-			want: crashed + ": the image says that it is for the machine's architecture, and its program is not; see " +
-				"spec.image, or keep it off these machines by spec.architectures: exec /memcached: exec format error",
+			want: crashed + ": the image claims the Node's architecture, but its program is for another; see " +
+				"spec.image, or exclude these Nodes by spec.architectures: exec /memcached: exec format error",
 		},
 		"the program in the image is for other machines, and the container does not even start": {
 			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
-			want: `container "memcached" can not start (RunContainerError): the image says that it is for the machine's ` +
-				"architecture, and its program is not; see spec.image, or keep it off these machines by " +
+			want: `container "memcached" cannot start (RunContainerError): the image claims the Node's ` +
+				"architecture, but its program is for another; see spec.image, or exclude these Nodes by " +
 				"spec.architectures: runc: exec /memcached: exec format error",
 		},
 		"the kubelet refuses to start it": {
 			pod:  waitingPod("CreateContainerConfigError", `secret "x" not found`, nil),
-			want: `container "memcached" can not start (CreateContainerConfigError): secret "x" not found`,
+			want: `container "memcached" cannot start (CreateContainerConfigError): secret "x" not found`,
 		},
 	}
 	for name, tc := range tests {

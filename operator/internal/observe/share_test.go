@@ -96,7 +96,7 @@ func TestTrimmedChildren(t *testing.T) {
 		"a Deployment that is not held with none": {
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed[:1]}}, &appsv1.Deployment{},
 		},
-		"a Service, which can not be held, with none": {
+		"a Service, which cannot be held, with none": {
 			&corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, &corev1.Service{},
 		},
 	} {

@@ -166,7 +166,7 @@ func platformProblem(defaults Defaults) error {
 		return nil
 	}
 	return fmt.Errorf("find out whether this is OpenShift, which decides what user memcached runs as: %w",
-		cmp.Or(defaults.Unknown, errors.New("it was not looked for")))
+		cmp.Or(defaults.Unknown, errors.New("discovery has not run")))
 }
 
 // waiting says in words what differs.

@@ -40,7 +40,7 @@ func placementProblems(placement cachev1.Placement) []string {
 		if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 			problems = append(problems, fmt.Sprintf("spec.placement.affinity.nodeAffinity."+
 				"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[%d] is empty, "+
-				"which selects no machine: leave it out, or say what a machine must have", i))
+				"which selects no Node: remove it, or add a requirement", i))
 		}
 	}
 	return problems

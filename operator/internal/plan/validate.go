@@ -58,7 +58,7 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 		return ""
 	}
 	if _, err := reference.ParseDockerRef(spec.Image); err != nil {
-		return fmt.Sprintf("spec.image %q is no image reference (%v): write [registry[:port]/]name[:tag][@digest]",
+		return fmt.Sprintf("spec.image %q is not an image reference (%v): write [registry[:port]/]name[:tag][@digest]",
 			spec.Image, err)
 	}
 	return ""
@@ -67,7 +67,7 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
 	size, largest := p.Memcached.MaxItemSize, memcached.LargestItem(p.Memcached.ItemMemory)
 	if odd := size % memcached.ItemChunk; odd != 0 {
-		return fmt.Sprintf("spec.maxItemSize %q is no multiple of 512Ki, and memcached would not start: set it to %s or %s",
+		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, and memcached would not start: set it to %s or %s",
 			spec.MaxItemSize, bytes(size-odd), bytes(size-odd+memcached.ItemChunk))
 	}
 	if size <= largest {
@@ -91,7 +91,7 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 	if limit.Value() >= needed {
 		return ""
 	}
-	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full node needs (%s: %s for items, the rest for "+
+	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs (%s: %s for items, the rest for "+
 		"%d connections, %d threads and memcached itself), and it would be killed: raise it to at least %[2]s, "+
 		"or lower spec.memory, spec.maxConnections or spec.threads",
 		spec.Resources.Limits.Memory(), mebibytes(needed), mebibytes(p.Memcached.ItemMemory),

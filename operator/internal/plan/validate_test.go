@@ -21,13 +21,13 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	}{
 		"an image in capitals": {
 			spec: cachev1.MemcachedSpec{Image: "Memcached"},
-			want: []string{`spec.image "Memcached" is no image reference`, "write [registry[:port]/]name"},
+			want: []string{`spec.image "Memcached" is not an image reference`, "write [registry[:port]/]name"},
 		},
 		"an image with an empty tag":       {cachev1.MemcachedSpec{Image: "memcached:"}, []string{`spec.image "memcached:"`}},
 		"an image with a shortened digest": {cachev1.MemcachedSpec{Image: "memcached@sha256:12"}, []string{"spec.image"}},
-		"an item size that is no multiple of memcached's chunk": {
+		"an item size that is not a multiple of memcached's chunk": {
 			spec: cachev1.MemcachedSpec{MaxItemSize: new(resource.MustParse("1500Ki"))},
-			want: []string{`spec.maxItemSize "1500Ki" is no multiple of 512Ki`, "set it to 1Mi or 1536Ki"},
+			want: []string{`spec.maxItemSize "1500Ki" is not a multiple of 512Ki`, "set it to 1Mi or 1536Ki"},
 		},
 		"a toleration without a key": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Tolerations: []corev1.Toleration{{}}}},
@@ -37,7 +37,7 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}},
 			}}}},
-			want: []string{"nodeSelectorTerms[0] is empty, which selects no machine"},
+			want: []string{"nodeSelectorTerms[0] is empty, which selects no Node"},
 		},
 		"items larger than half of memory": {
 			spec: cachev1.MemcachedSpec{MaxItemSize: new(resource.MustParse("33Mi"))},

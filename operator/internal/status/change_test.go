@@ -22,7 +22,7 @@ func rollingOutOf(size, replaced int) cachev1.MemcachedStatus {
 	}
 	status.Conditions = []metav1.Condition{{
 		Type: cachev1.ConditionReady, Status: metav1.ConditionFalse, Reason: cachev1.ReasonRollingOut,
-		Message: fmt.Sprintf("%d of %d nodes replaced", replaced, size),
+		Message: fmt.Sprintf("%d of %d Pods replaced", replaced, size),
 	}}
 	return status
 }
@@ -39,7 +39,7 @@ func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 		"a Pod of a hundred was replaced":     {size: 100, replaced: 41, want: Minor},
 		"19 of a hundred":                     {size: 100, replaced: 59, want: Minor},
 		"20 of a hundred":                     {size: 100, replaced: 60, want: Progress},
-		"the message alone":                   {size: 100, replaced: 40, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "50 of 100 nodes replaced" }, want: Minor},
+		"the message alone":                   {size: 100, replaced: 40, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "50 of 100 Pods replaced" }, want: Minor},
 		"a Pod of a small cache":              {size: 19, replaced: 11},
 		"19 Pods are gone":                    {size: 100, replaced: 40, want: Minor, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[19:] }},
 		"20 Pods are gone":                    {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[20:] }},
@@ -47,7 +47,7 @@ func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 		"25 Pods more":                        {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Replicas += 25 }},
 		"the cache is Ready":                  {size: 100, replaced: 41, change: ready},
 		"the reason is another one":           {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonPodsNotReady }},
-		"the message tells of something else": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message += "; 1 node: no room" }},
+		"the message tells of something else": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message += "; 1 Pod: no room" }},
 		"another condition comes": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: "Stalled"})
 		}},

@@ -79,7 +79,7 @@ func judge(in Input) verdict {
 	if size := wantedSize(in); size > 0 {
 		return verdict{done, cachev1.ReasonAllPodsReady, ofPods(size, size, "ready")}
 	}
-	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: there are no nodes to wait for"}
+	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"}
 }
 
 // wantedSize is the planned size; that of the Deployment while nothing may be written to it.
@@ -109,8 +109,8 @@ func noConflict(in Input) (verdict, bool) {
 	var fights []string
 	for _, outcome := range in.Report {
 		if outcome.Result == apply.Conflicting {
-			fights = append(fights, fmt.Sprintf("%s %q is changed each time that it is put right: %s. It is left as it is for "+
-				"a while, at most ten minutes, and then put right again. Remedy: %s", outcome.Kind, outcome.Name,
+			fights = append(fights, fmt.Sprintf("%s %q: another client keeps overwriting fields: %s. The operator waits at most "+
+				"ten minutes before it reverts them again. Fix: %s", outcome.Kind, outcome.Name,
 				drift.Describe(outcome.Drift), drift.Fixes(outcome.Kind, outcome.Drift)))
 		}
 	}
@@ -145,7 +145,7 @@ func podsExist(in Input) (verdict, bool) {
 	if !in.Plan.Suspended || in.deployment() != nil {
 		return verdict{}, false
 	}
-	const message = "The nodes are not there: set spec.suspend to false to have them made"
+	const message = "No Deployment exists: set spec.suspend to false to create it"
 	return verdict{stuck, cachev1.ReasonSuspended, message}, true
 }
 
@@ -167,7 +167,7 @@ func podsStart(in Input) (verdict, bool) {
 		return verdict{}, false
 	}
 	if len(in.Plan.Pending) > 0 {
-		problem += "; the operator has other defaults, which wait: see the condition " + cachev1.ConditionUpdatePending
+		problem += "; an update to the operator's defaults is pending: see the condition " + cachev1.ConditionUpdatePending
 	}
 	return notReady(in, "; "+problem)
 }
@@ -178,13 +178,13 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
 	case in.isPaused():
-		return rollingOutBut(in, "it is held: set spec.suspend to false to go on")
+		return rollingOutBut(in, "the rollout is paused: set spec.suspend to false to resume it")
 	case in.deployment() != nil && in.deployment().Spec.Paused:
 		return rollingOutBut(in, "the Deployment is paused: kubectl rollout resume deployment "+in.Plan.Name)
 	case progressDeadlineExceeded(deployed):
 		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
 	case deployed.Replicas == deployed.UpdatedReplicas && deployed.Replicas > size:
-		message := fmt.Sprintf("%d more than the size of %d still to be removed", deployed.Replicas-size, size)
+		message := fmt.Sprintf("Pods above the size of %d still to be deleted: %d", size, deployed.Replicas-size)
 		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
 	}
 	what, count := progress(in)
@@ -232,7 +232,7 @@ func notReady(in Input, detail string) (verdict, bool) {
 }
 
 func ofPods(count, size int32, what string) string {
-	return fmt.Sprintf("%d of %d nodes %s", count, size, what)
+	return fmt.Sprintf("%d of %d Pods %s", count, size, what)
 }
 
 // wasReady tells whether the current spec has been rolled out before: nodes that are missing now have failed, and are

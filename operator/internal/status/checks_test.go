@@ -39,62 +39,62 @@ func TestConditions(t *testing.T) {
 	}{
 		"every node is up to date and answers": {
 			change: func(*Input) {},
-			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
+			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready",
 		},
 		"the size is zero and no node is left": {
 			change: func(in *Input) { in.Plan.Size = 0; *deployed(in) = appsv1.DeploymentStatus{ObservedGeneration: 4} },
-			want:   cachev1.ReasonScaledToZero, message: "The size is 0: there are no nodes to wait for",
+			want:   cachev1.ReasonScaledToZero, message: "The size is 0: no Pods are expected",
 		},
 		"the Deployment was just created": {
 			change: func(in *Input) {
 				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Created, Generation: 1}}
 			},
-			want: cachev1.ReasonRollingOut, message: "0 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "0 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"the Deployment was just changed, and its status is of before": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Updated, Generation: 5}}
 			},
-			want: cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"only metadata of the Deployment was changed": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Updated, Generation: 4}}
 			},
-			want: cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
+			want: cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready",
 		},
 		"the Deployment's controller has not seen the change": {
 			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
-			want:   cachev1.ReasonRollingOut, message: "3 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"one node of three is of the new template": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes replaced", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods replaced", beside: cachev1.ConditionReconciling,
 		},
 		"all nodes are of the new template, and an old one is still there": {
 			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
-			want:   cachev1.ReasonRollingOut, message: "2 of 3 nodes replaced",
+			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
 		"the first new node starts beside the old ones": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 1, 4 },
-			want:   cachev1.ReasonRollingOut, message: "0 of 3 nodes replaced",
+			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
 		"an old node went, and no new one is there yet": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 0, 2 },
-			want:   cachev1.ReasonRollingOut, message: "0 of 3 nodes replaced",
+			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
 		"more nodes than are wanted": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
-			want:   cachev1.ReasonRollingOut, message: "1 more than the size of 3 still to be removed",
+			want:   cachev1.ReasonRollingOut, message: "Pods above the size of 3 still to be deleted: 1",
 			beside: cachev1.ConditionReconciling,
 		},
 		"fewer nodes than are wanted": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 2 },
-			want:   cachev1.ReasonRollingOut, message: "2 of 3 nodes up to date",
+			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods up to date",
 			beside: cachev1.ConditionReconciling,
 		},
 		"a rollout that is held": {
@@ -107,40 +107,40 @@ func TestConditions(t *testing.T) {
 				}
 			},
 			want:    cachev1.ReasonRollingOut,
-			message: "1 of 3 nodes replaced; it is held: set spec.suspend to false to go on",
+			message: "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it",
 			beside:  cachev1.ConditionReconciling,
 		},
 		"new nodes do not answer yet": {
 			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"a node of a finished rollout went away": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"a node that went away is on its way back": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonPodsNotReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"nodes that a larger size asked for do not answer yet": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 6)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonRollingOut, message: "2 of 3 nodes ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
 		"the rollout does not get on": {
 			change: func(in *Input) {
 				deployed(in).UpdatedReplicas = 1
 				deployed(in).Conditions[0].Status = corev1.ConditionFalse
 			},
-			want: cachev1.ReasonPodsNotReady, message: "3 of 3 nodes ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
 		},
 		"the spec is impossible": {
 			change: func(in *Input) {
@@ -170,7 +170,7 @@ func TestConditions(t *testing.T) {
 					Message: `pods "cache-x-12345" is forbidden: exceeded quota: small`,
 				})
 			},
-			want: cachev1.ReasonPodsNotReady, message: "1 of 3 nodes ready; nodes can not be created: exceeded quota: small",
+			want: cachev1.ReasonPodsNotReady, message: "1 of 3 Pods ready; Pods cannot be created: exceeded quota: small",
 			beside: cachev1.ConditionReconciling,
 		},
 		"Pods of a rollout have problems, the most frequent first": {
@@ -179,7 +179,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).ReadyReplicas = 0
 				in.Snapshot.Pods = []observe.Pod{{Problem: "is odd"}, {Problem: "can not"}, {Problem: "can not"}, {Name: "good"}}
 			},
-			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 2 nodes: can not; 1 node: is odd",
+			want: cachev1.ReasonPodsNotReady, message: "0 of 3 Pods ready; 2 Pods: can not; 1 Pod: is odd",
 			beside: cachev1.ConditionReconciling,
 		},
 		"nodes do not come up while other defaults wait": {
@@ -190,25 +190,25 @@ func TestConditions(t *testing.T) {
 				in.Plan.Pending = []string{"image a -> b"}
 				in.Memcached.Status.Conditions = nil
 			},
-			want: cachev1.ReasonPodsNotReady, message: "0 of 3 nodes ready; 1 node: can not; the operator has other defaults, which " +
-				"wait: see the condition UpdatePending",
+			want: cachev1.ReasonPodsNotReady, message: "0 of 3 Pods ready; 1 Pod: can not; an update to the operator's defaults is " +
+				"pending: see the condition UpdatePending",
 			beside: cachev1.ConditionReconciling,
 		},
 		"new nodes answer, but not for long enough": {
 			change: func(in *Input) { rolling(in); deployed(in).AvailableReplicas = 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 nodes ready for minReadySeconds",
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready for minReadySeconds",
 			beside: cachev1.ConditionReconciling,
 		},
 		"suspended, with nodes of another size than planned": {
 			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
-			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 nodes ready",
+			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready",
 		},
 		"suspended before there was a node": {
 			change: func(in *Input) {
 				in.Plan.Suspended, in.Report = true, nil
 				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
 			},
-			want: cachev1.ReasonSuspended, message: "The nodes are not there: set spec.suspend to false to have them made",
+			want: cachev1.ReasonSuspended, message: "No Deployment exists: set spec.suspend to false to create it",
 			beside: cachev1.ConditionStalled,
 		},
 		"the API server refused a child": {
@@ -235,9 +235,9 @@ func TestConditions(t *testing.T) {
 				}}}}
 			},
 			want: cachev1.ReasonFieldManagerConflict, beside: cachev1.ConditionStalled,
-			message: `Deployment "cache" is changed each time that it is put right: .spec.replicas 3 -> 7 by ` +
-				`"kube-controller-manager" (Update of scale, no time recorded). It is left as it is for a while, at most ten minutes, and then put ` +
-				`right again. Remedy: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
+			message: `Deployment "cache": another client keeps overwriting fields: .spec.replicas 3 -> 7 by ` +
+				`"kube-controller-manager" (Update of scale, no time recorded). The operator waits at most ten minutes before it ` +
+				`reverts them again. Fix: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
 				`the Memcached`,
 		},
 		"a child is on its way out": {
@@ -250,7 +250,7 @@ func TestConditions(t *testing.T) {
 				in.Snapshot.Deployment().Spec.Paused = true
 			},
 			want:    cachev1.ReasonRollingOut,
-			message: "1 of 3 nodes replaced; the Deployment is paused: kubectl rollout resume deployment cache",
+			message: "1 of 3 Pods replaced; the Deployment is paused: kubectl rollout resume deployment cache",
 			beside:  cachev1.ConditionReconciling,
 		},
 		"a node that was ready runs and does not answer": {
@@ -259,7 +259,7 @@ func TestConditions(t *testing.T) {
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 				in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Unresponsive: true}
 			},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 nodes ready; 1 node: memcached runs and does not answer on port 11211",
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready; 1 Pod: memcached runs but does not answer on port 11211",
 			beside: cachev1.ConditionReconciling,
 		},
 		"a foreign Deployment of that name has nodes": {

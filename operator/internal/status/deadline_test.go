@@ -24,7 +24,7 @@ func unschedulable() Input {
 	in.Snapshot.Deployment().Spec.ProgressDeadlineSeconds = new(int32(deadline.Seconds()))
 	status := &in.Snapshot.Deployment().Status
 	status.ReadyReplicas, status.AvailableReplicas = 2, 2
-	in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Problem: "can not be scheduled: no room"}
+	in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Problem: "cannot be scheduled: no room"}
 	return in
 }
 
@@ -150,8 +150,8 @@ func TestACacheWithoutProgressIsStalledAfterTheDeadline(t *testing.T) {
 
 func TestTheMessageOfAStalledCacheHasTheDeadlineAndTheCause(t *testing.T) {
 	now := Evaluate(after(unschedulable(), deadline))
-	want := "No progress for 600 seconds (spec.rollout.progressDeadlineSeconds): 2 of 3 nodes ready; " +
-		"1 node: can not be scheduled: no room"
+	want := "No progress for 600 seconds (spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; " +
+		"1 Pod: cannot be scheduled: no room"
 	if diff := cmp.Diff(want, meta.FindStatusCondition(now.Conditions, cachev1.ConditionStalled).Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}
@@ -191,7 +191,7 @@ func TestALongRolloutThatGoesOnIsNeverStalled(t *testing.T) {
 			in.Snapshot.Progressed = in.Now
 			status := &in.Snapshot.Deployment().Status
 			status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = 100, 100, pods, pods
-			in.Snapshot.Pods = []observe.Pod{{Name: fmt.Sprint("cache-", pods), Problem: "can not be scheduled: no room yet"}}
+			in.Snapshot.Pods = []observe.Pod{{Name: fmt.Sprint("cache-", pods), Problem: "cannot be scheduled: no room yet"}}
 			in = after(in, 9*time.Minute)
 			if got := reasonAndType(Evaluate(in)); got != isReconciling && got != isRollingOut {
 				t.Fatalf("%s: with %d of 100 Pods ready it is %s", reason, pods, got)

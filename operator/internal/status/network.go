@@ -20,7 +20,7 @@ func exposure(in Input) string {
 	case in.deployment() == nil:
 		return ""
 	case live != nil && metav1.IsControlledBy(live, in.Memcached):
-		return "; until then the NetworkPolicy of before holds"
+		return "; until then the previous NetworkPolicy applies"
 	}
-	return "; until then the Pods are open: no NetworkPolicy of this Memcached limits who reaches them"
+	return "; until then no NetworkPolicy of this Memcached restricts access to the Pods"
 }

@@ -23,16 +23,16 @@ func lack(in Input) string {
 	if len(in.Plan.Architectures) > 1 {
 		what = "one of the architectures "
 	}
-	return "no machine has " + what + strings.Join(in.Plan.Architectures, ", ") + "; " + thereAre(in)
+	return "no Node has " + what + strings.Join(in.Plan.Architectures, ", ") + "; " + thereAre(in)
 }
 
 func thereAre(in Input) string {
 	if len(in.Nodes) == 0 {
-		return "there is no machine"
+		return "the cluster has no Nodes"
 	}
 	var counted []string
 	for _, node := range slices.Sorted(maps.Keys(in.Nodes)) {
 		counted = append(counted, fmt.Sprintf("%s (%d)", node, in.Nodes[node]))
 	}
-	return "there are " + strings.Join(counted, ", ")
+	return "available: " + strings.Join(counted, ", ")
 }

@@ -32,7 +32,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 		var until string
 		pending.Reason, until = awaited(in.Memcached.Spec)
 		if in.Plan.Template == plan.KeepTemplate {
-			until = "It waits until the Secret can be used that the condition " + cachev1.ConditionReady + " names"
+			until = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 		}
 		pending.Message = Shorten(strings.Join(in.Plan.Pending, "; ")+". "+until, longestMessage)
 	case in.Updating && !meta.IsStatusConditionTrue(status.Conditions, cachev1.ConditionReady):
@@ -46,13 +46,13 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
 	switch {
 	case spec.UpdatePolicy != cachev1.UpdateAutomatic:
-		return cachev1.ReasonDefaultsDiffer, fmt.Sprintf("It waits, as it replaces the nodes, for a change of the spec that "+
-			"does so anyway, for a new value of the annotation %s, or for spec.updatePolicy %s",
+		return cachev1.ReasonDefaultsDiffer, fmt.Sprintf("The update would replace the Pods. It is applied with the next change "+
+			"of the spec that replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
 			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
 	case spec.Suspend:
-		return cachev1.ReasonUpdateQueued, "It waits until spec.suspend is false"
+		return cachev1.ReasonUpdateQueued, "The update waits until spec.suspend is false"
 	}
-	return cachev1.ReasonUpdateQueued, fmt.Sprintf("It waits for its turn: the operator updates a limited number of caches "+
-		"at a time (--max-concurrent-updates), those that are Ready first, ordered by namespace and name. A new value of "+
+	return cachev1.ReasonUpdateQueued, fmt.Sprintf("The update is queued: the operator updates a limited number of caches "+
+		"at a time (--max-concurrent-updates): those that are Ready first, ordered by namespace and name. A new value of "+
 		"the annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
 }

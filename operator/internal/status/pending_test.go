@@ -31,7 +31,7 @@ func TestAPendingUpdateThatWaitsForASecretSaysSo(t *testing.T) {
 	in := rolledOut()
 	in.Plan.Pending, in.Plan.Template = []string{"image memcached:1 -> memcached:2"}, plan.KeepTemplate
 	pending := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending)
-	if !strings.HasSuffix(pending.Message, "It waits until the Secret can be used that the condition Ready names") {
+	if !strings.HasSuffix(pending.Message, "The update waits until the Secret named in the condition Ready is valid") {
 		t.Errorf("message %q", pending.Message)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
 func problemsOf(in Input) string {
 	if refusal := refusal(in.deployed()); refusal != "" {
-		return "nodes can not be created: " + observe.OneLine(refusal) + whichToSet(refusal)
+		return "Pods cannot be created: " + observe.OneLine(refusal) + whichToSet(refusal)
 	}
 	lacks := LacksNodes(in)
 	counts := map[string]int{}
@@ -53,9 +53,9 @@ func refusal(deployed appsv1.DeploymentStatus) string {
 
 func countedPods(count int) string {
 	if count == 1 {
-		return "1 node"
+		return "1 Pod"
 	}
-	return fmt.Sprintf("%d nodes", count)
+	return fmt.Sprintf("%d Pods", count)
 }
 
 // unresponsive counts the nodes that run and do not answer their probe.
@@ -69,6 +69,6 @@ func unresponsive(in Input) string {
 	if silent == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s: memcached runs and does not answer on port %d",
+	return fmt.Sprintf("; %s: memcached runs but does not answer on port %d",
 		countedPods(silent), in.Plan.ClientPorts()[0].Number)
 }

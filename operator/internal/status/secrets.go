@@ -36,7 +36,7 @@ func secretsAreThere(in Input) (verdict, bool) {
 	var missing []string
 	for _, secret := range in.secrets() {
 		if secret.Missing {
-			missing = append(missing, fmt.Sprintf("%s %q is not there: create the Secret in namespace %q",
+			missing = append(missing, fmt.Sprintf("%s %q does not exist: create the Secret in namespace %q",
 				secret.field, secret.Name, in.Memcached.Namespace))
 		}
 	}
@@ -58,12 +58,12 @@ func blocked(in Input, state state, reason string, problems []string) (verdict, 
 	if len(problems) == 0 {
 		return verdict{}, false
 	}
-	pods := "No Pod is created before"
+	pods := "No Pods are created until then"
 	switch {
 	case in.Plan.Template == plan.KeepTemplate:
-		pods = "The Pods that run are not replaced before, and changes of the spec that need new Pods wait"
+		pods = "Until then, running Pods are not replaced, and spec changes that need new Pods are not applied"
 	case in.deployment() != nil:
-		pods = "The Pods that run keep what they have; new Pods can not start before"
+		pods = "Running Pods keep what they loaded; new Pods cannot start until then"
 	}
 	return verdict{state, reason, strings.Join(problems, "; ") + ". " + pods}, true
 }
@@ -72,8 +72,8 @@ func certificateHolds(in Input) (verdict, bool) {
 	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || wantedSize(in) == 0 {
 		return verdict{}, false
 	}
-	message := fmt.Sprintf("The certificate in the Secret %q ended at %s, and clients refuse it: renew it. "+
-		"The nodes take the new one without a restart",
+	message := fmt.Sprintf("The certificate in the Secret %q expired at %s, and clients refuse it: renew it. "+
+		"The Pods load the new one without a restart",
 		in.Snapshot.TLS.Name, in.Snapshot.TLS.NotAfter.UTC().Format(time.RFC3339))
 	return verdict{stuck, cachev1.ReasonCertificateExpired, message}, true
 }
@@ -92,10 +92,10 @@ type former struct{ condition, reason, consequence string }
 var (
 	formerClientCAs = former{
 		cachev1.ConditionFormerClientCAs, cachev1.ReasonClientCARemoved,
-		"Memcached forgets no client CA, and lets its clients in",
+		"Memcached keeps accepting clients of a removed CA",
 	}
 	formerUsers = former{
-		cachev1.ConditionFormerUsers, cachev1.ReasonUserRemoved, "Connections that are open stay logged in",
+		cachev1.ConditionFormerUsers, cachev1.ReasonUserRemoved, "Open connections stay logged in",
 	}
 )
 
@@ -137,8 +137,8 @@ func (f former) tell(in Input, secret *observe.Secret) *metav1.Condition {
 	}
 	return &metav1.Condition{
 		Type: f.condition, Status: metav1.ConditionTrue, Reason: f.reason, LastTransitionTime: metav1.NewTime(since),
-		Message: Shorten(fmt.Sprintf("The Secret %q does not hold %s any more. %s, until the nodes that were started before "+
-			"are restarted, which empties them: kubectl rollout restart deployment %s",
+		Message: Shorten(fmt.Sprintf("Removed from the Secret %q: %s. %s until the Pods that started before that are "+
+			"restarted, which empties them: kubectl rollout restart deployment %s",
 			secret.Name, strings.Join(slices.Compact(removed), ", "), f.consequence, in.Memcached.Name), longestMessage),
 	}
 }

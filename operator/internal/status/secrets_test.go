@@ -19,7 +19,7 @@ import (
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestWhatIsWrongWithSecrets(t *testing.T) {
-	const keep = ". The Pods that run keep what they have; new Pods can not start before"
+	const keep = ". Running Pods keep what they loaded; new Pods cannot start until then"
 	tests := map[string]struct {
 		snapshot func(*observe.Snapshot)
 		reason   string
@@ -28,25 +28,25 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 	}{
 		"nothing": {func(s *observe.Snapshot) {
 			s.TLS, s.Auth = &observe.Secret{Name: "tls", NotAfter: noon}, &observe.Secret{Name: "users"}
-		}, cachev1.ReasonAllPodsReady, cachev1.ConditionReady, "3 of 3 nodes ready"},
+		}, cachev1.ReasonAllPodsReady, cachev1.ConditionReady, "3 of 3 Pods ready"},
 		"both are missing": {func(s *observe.Snapshot) {
 			s.TLS, s.Auth = &observe.Secret{Name: "tls", Missing: true}, &observe.Secret{Name: "users", Missing: true}
-		}, cachev1.ReasonSecretNotFound, cachev1.ConditionReconciling, `spec.tls.secretName "tls" is not there: create the Secret in ` +
-			`namespace "team"; spec.auth.secretName "users" is not there: create the Secret in namespace "team"` + keep},
+		}, cachev1.ReasonSecretNotFound, cachev1.ConditionReconciling, `spec.tls.secretName "tls" does not exist: create the Secret in ` +
+			`namespace "team"; spec.auth.secretName "users" does not exist: create the Secret in namespace "team"` + keep},
 		"one is malformed": {func(s *observe.Snapshot) {
 			s.Auth = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled, `spec.auth.secretName "users": users, line 1: no colon` + keep},
 		"one is malformed, and there are no nodes yet": {func(s *observe.Snapshot) {
 			s.Auth, s.Objects = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
-			`spec.auth.secretName "users": users, line 1: no colon. No Pod is created before`},
+			`spec.auth.secretName "users": users, line 1: no colon. No Pods are created until then`},
 		"one can't be read": {func(s *observe.Snapshot) {
 			s.Auth = &observe.Secret{Name: "users", Err: errors.New("read Secret team/users: no answer")}
 		}, cachev1.ReasonApplyFailed, cachev1.ConditionReconciling, "read Secret team/users: no answer"},
 		"the certificate has ended": {func(s *observe.Snapshot) {
 			s.TLS = &observe.Secret{Name: "tls", NotAfter: noon, Expired: true}
-		}, cachev1.ReasonCertificateExpired, cachev1.ConditionStalled, `The certificate in the Secret "tls" ended at ` +
-			`2030-01-02T12:00:00Z, and clients refuse it: renew it. The nodes take the new one without a restart`},
+		}, cachev1.ReasonCertificateExpired, cachev1.ConditionStalled, `The certificate in the Secret "tls" expired at ` +
+			`2030-01-02T12:00:00Z, and clients refuse it: renew it. The Pods load the new one without a restart`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +119,9 @@ func TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer(t *testing.T) {
 		in.Memcached.Status = Evaluate(in)
 		var got []string
 		for _, condition := range in.Memcached.Status.Conditions {
-			if _, rest, ok := strings.Cut(condition.Message, " does not hold "); ok {
-				what, _, _ := strings.Cut(rest, " any more")
+			if _, rest, ok := strings.Cut(condition.Message, "Removed from the Secret "); ok {
+				_, list, _ := strings.Cut(rest, ": ")
+				what, _, _ := strings.Cut(list, ". ")
 				got = append(got, condition.Type+condition.LastTransitionTime.UTC().Format(" 15:04 ")+what)
 			}
 		}

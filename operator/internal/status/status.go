@@ -141,7 +141,7 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
-		Message:            "Nothing but the status is written while spec.suspend is true",
+		Message:            "The operator writes only the status while spec.suspend is true",
 		ObservedGeneration: status.ObservedGeneration,
 	})
 }

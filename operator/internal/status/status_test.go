@@ -133,8 +133,8 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
 	want := &metav1.Condition{
 		Type: "UpdatePending", Status: "True", Reason: "DefaultsDiffer", ObservedGeneration: 7,
-		Message: "image memcached:1 -> memcached:2; template revision 1 -> 2. It waits, as it replaces the nodes, for a change of " +
-			"the spec that does so anyway, for a new value of the annotation cache.example.com/update-requested, or for " +
+		Message: "image memcached:1 -> memcached:2; template revision 1 -> 2. The update would replace the Pods. It is applied with the next " +
+			"change of the spec that replaces them, with a new value of the annotation cache.example.com/update-requested, or with " +
 			"spec.updatePolicy Automatic",
 	}
 	if diff := cmp.Diff(want, pending, cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")); diff != "" {

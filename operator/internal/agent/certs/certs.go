@@ -71,7 +71,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 		return nil, err
 	}
 	if _, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey]); err != nil {
-		return nil, fmt.Errorf("%s and %s are no pair that memcached could load: %w", KeyCertificate, KeyPrivateKey, err)
+		return nil, fmt.Errorf("%s and %s are not a key pair that memcached can load: %w", KeyCertificate, KeyPrivateKey, err)
 	}
 	if err := strong(chain[0]); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	}
 	content, ok := secret[KeyClientCA]
 	if !ok {
-		return nil, fmt.Errorf("the Secret lacks %s, by which memcached is to check clients: "+
-			"add the CAs of the clients, or ask them for no certificate", KeyClientCA)
+		return nil, fmt.Errorf("the Secret lacks %s, which memcached needs to verify clients: "+
+			"add the CAs of the clients, or do not require client certificates", KeyClientCA)
 	}
 	clientCAs, err := certificates(KeyClientCA, content)
 	if err != nil {
@@ -116,7 +116,7 @@ func certificates(key string, content []byte) ([]*x509.Certificate, error) {
 		list = append(list, certificate)
 	}
 	if begun := bytes.Count(content, []byte("-----BEGIN CERTIFICATE-----")); len(list) == 0 || begun != len(list) {
-		return nil, fmt.Errorf("%s: %d certificates begin, and %d are whole: write PEM blocks", key, begun, len(list))
+		return nil, fmt.Errorf("%s: %d certificates begin, but %d are complete: use PEM blocks", key, begun, len(list))
 	}
 	return list, nil
 }
@@ -137,7 +137,7 @@ func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 	defer cancel()
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("memcached can't be reached: %w", err)
+		return nil, fmt.Errorf("cannot reach memcached: %w", err)
 	}
 	defer connection.Close()
 	if err := connection.SetDeadline(time.Now().Add(timeout)); err != nil {
@@ -156,7 +156,7 @@ func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 		_ = secured.CloseWrite()
 		_, _ = io.Copy(io.Discard, secured)
 	} else if leaf == nil {
-		return nil, fmt.Errorf("memcached shows no certificate at %s: %w", address, err)
+		return nil, fmt.Errorf("memcached presents no certificate at %s: %w", address, err)
 	}
 	return leaf, nil
 }

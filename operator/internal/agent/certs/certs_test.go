@@ -29,21 +29,21 @@ func TestLoad(t *testing.T) {
 		"a pair":                              {nil, "<nil>"},
 		"a chain":                             {map[string]string{"tls.crt": one.PEM + ca.PEM}, "<nil>"},
 		"client CAs":                          {map[string]string{"ca.crt": ca.PEM + other.PEM}, "<nil>"},
-		"no client CA":                        {map[string]string{"ca.crt": "-"}, "the Secret lacks ca.crt, by which memcached is to check clients"},
+		"no client CA":                        {map[string]string{"ca.crt": "-"}, "the Secret lacks ca.crt, which memcached needs to verify clients"},
 		"an RSA key that is too short":        {weakPair(t), "tls.crt: an RSA key of 1024 bits: memcached loads none below 2048"},
 		"text between the blocks":             {map[string]string{"tls.crt": "ours\n" + one.PEM + "\nits CA\n" + ca.PEM}, "<nil>"},
 		"a key beside the certificate":        {map[string]string{"tls.crt": one.Key + one.PEM}, "<nil>"},
 		"no certificate":                      {map[string]string{"tls.crt": ""}, "the Secret lacks tls.crt: it has to be of the type kubernetes.io/tls"},
 		"no key":                              {map[string]string{"tls.key": ""}, "the Secret lacks tls.key"},
-		"the key of another":                  {map[string]string{"tls.key": other.Key}, "tls.crt and tls.key are no pair that memcached could load"},
-		"the CA before the certificate":       {map[string]string{"tls.crt": ca.PEM + one.PEM}, "tls.crt and tls.key are no pair"},
-		"no PEM":                              {map[string]string{"tls.crt": "hello"}, "tls.crt: 0 certificates begin, and 0 are whole"},
-		"a key that is none":                  {map[string]string{"tls.key": "hello"}, "tls.crt and tls.key are no pair"},
-		"a chain that is broken later on":     {map[string]string{"tls.crt": one.PEM + broken}, "tls.crt: 2 certificates begin, and 1 are whole"},
-		"a chain that is cut off":             {map[string]string{"tls.crt": one.PEM + ca.PEM[:100]}, "tls.crt: 2 certificates begin, and 1 are whole"},
+		"the key of another":                  {map[string]string{"tls.key": other.Key}, "tls.crt and tls.key are not a key pair that memcached can load"},
+		"the CA before the certificate":       {map[string]string{"tls.crt": ca.PEM + one.PEM}, "tls.crt and tls.key are not a key pair"},
+		"no PEM":                              {map[string]string{"tls.crt": "hello"}, "tls.crt: 0 certificates begin, but 0 are complete"},
+		"a key that is none":                  {map[string]string{"tls.key": "hello"}, "tls.crt and tls.key are not a key pair"},
+		"a chain that is broken later on":     {map[string]string{"tls.crt": one.PEM + broken}, "tls.crt: 2 certificates begin, but 1 are complete"},
+		"a chain that is cut off":             {map[string]string{"tls.crt": one.PEM + ca.PEM[:100]}, "tls.crt: 2 certificates begin, but 1 are complete"},
 		"a chain with something else in it":   {map[string]string{"tls.crt": one.PEM + strings.ReplaceAll(one.Key, "EC PRIVATE KEY", "CERTIFICATE")}, "tls.crt, certificate 2: x509: "},
 		"client CAs that are empty":           {map[string]string{"ca.crt": ""}, "ca.crt: 0 certificates begin"},
-		"client CAs that are broken later on": {map[string]string{"ca.crt": ca.PEM + broken}, "ca.crt: 2 certificates begin, and 1 are whole"},
+		"client CAs that are broken later on": {map[string]string{"ca.crt": ca.PEM + broken}, "ca.crt: 2 certificates begin, but 1 are complete"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestServed(t *testing.T) {
 	}
 	t.Run("no TLS", func(t *testing.T) {
 		_, err := Served(t.Context(), serve(t, func(connection net.Conn) { _, _ = connection.Write([]byte("ERROR\r\n")) }))
-		if err == nil || !strings.Contains(err.Error(), "memcached shows no certificate") {
+		if err == nil || !strings.Contains(err.Error(), "memcached presents no certificate") {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -17,27 +17,27 @@ var items = []row{
 	slabGauge("items_age_seconds", "Age of the oldest item.", "age").as(Oldest),
 	slabGauge("hot_age_seconds", "Age of the oldest item in HOT.", "age_hot").as(Oldest),
 	slabGauge("warm_age_seconds", "Age of the oldest item in WARM.", "age_warm").as(Oldest),
-	slabCounter("mem_requested_bytes", "Bytes that the items need, without what their chunks leave empty.",
+	slabCounter("mem_requested_bytes", "Bytes that the items use in their chunks.",
 		"mem_requested"),
 
-	slabCounter("items_evicted_total", "Items that had to go before their time, for others.", "evicted"),
-	slabCounter("items_evicted_nonzero_total", "Items with a time to live among those.", "evicted_nonzero"),
-	slabCounter("items_evicted_time_seconds", "How long ago the item had been used that was evicted last.",
+	slabCounter("items_evicted_total", "Items evicted to make room for others.", "evicted"),
+	slabCounter("items_evicted_nonzero_total", "Evicted items that had a time to live.", "evicted_nonzero"),
+	slabCounter("items_evicted_time_seconds", "Time since the last use of the item that was evicted last.",
 		"evicted_time").as(LastEvicted),
 	slabCounter("items_evicted_unfetched_total", "Items that were evicted and never read.", "evicted_unfetched"),
 	slabCounter("items_expired_unfetched_total", "Items that expired and were never read.", "expired_unfetched"),
-	slabCounter("items_outofmemory_total", "Items that found no memory.", "outofmemory"),
-	slabCounter("items_tailrepairs_total", "Items that were removed because their lock had been lost.", "tailrepairs"),
-	slabCounter("items_reclaimed_total", "Items that were stored in the place of an expired one.", "reclaimed"),
+	slabCounter("items_outofmemory_total", "Items not stored for lack of memory.", "outofmemory"),
+	slabCounter("items_tailrepairs_total", "Items removed because their lock was lost.", "tailrepairs"),
+	slabCounter("items_reclaimed_total", "Items stored in the place of an expired one.", "reclaimed"),
 	slabCounter("items_crawler_reclaimed_total", "Items that the LRU crawler removed.", "crawler_reclaimed"),
-	slabCounter("items_moves_to_cold", "Items that went from HOT or WARM to COLD.", "moves_to_cold"),
-	slabCounter("items_moves_to_warm", "Items that went from COLD to WARM.", "moves_to_warm"),
+	slabCounter("items_moves_to_cold", "Items moved from HOT or WARM to COLD.", "moves_to_cold"),
+	slabCounter("items_moves_to_warm", "Items moved from COLD to WARM.", "moves_to_warm"),
 	slabCounter("items_moves_within_lru", "Items that moved within HOT or WARM.", "moves_within_lru"),
 }
 
 // slabs are the rows of "stats slabs", by slab class.
 var slabs = slices.Concat(
-	commands(newMetric(Counter, "slab_commands_total", "Requests, by slab class, command and what came of them.",
+	commands(newMetric(Counter, "slab_commands_total", "Requests, by slab class, command and result.",
 		"slab", "command", "status"), map[string]string{"hit": "_hits"}, "cas_hits", "cas_badval"),
 	[]row{
 		slabGauge("chunk_size_bytes", "Size of a chunk: the largest item of the slab class.", "chunk_size").as(NoTotal),
@@ -50,7 +50,7 @@ var slabs = slices.Concat(
 	},
 )
 
-var allLRUHits = newMetric(Counter, "slab_lru_hits_total", "Reads that found their item, by the LRU that it was in.",
+var allLRUHits = newMetric(Counter, "slab_lru_hits_total", "Hits, by the LRU that held the item.",
 	"slab", "lru")
 
 func lruHits(lru, stat string) row {

@@ -99,7 +99,7 @@ func (e *Exporter) log(err error) {
 		reason = err.Error()
 	}
 	if reason != "" && reason != e.reason {
-		e.Log.Info("Memcached could not be asked for its metrics", "reason", reason)
+		e.Log.Info("Memcached did not return its metrics", "reason", reason)
 	}
 	e.reason = reason
 }

@@ -2,7 +2,7 @@ package exporter
 
 import "slices"
 
-var allCommands = newMetric(Counter, "commands_total", "Requests, by command and by what came of them.",
+var allCommands = newMetric(Counter, "commands_total", "Requests, by command and result.",
 	"command", "status")
 
 // general are the rows of "stats".
@@ -13,52 +13,52 @@ var general = slices.Concat(
 
 		counter("uptime_seconds", "How long memcached has been running: it is cold after a start.", "uptime"),
 		gauge("time_seconds", "The time on memcached's clock.", "time"),
-		counter("process_user_cpu_seconds_total", "CPU time that memcached used itself.", "rusage_user"),
+		counter("process_user_cpu_seconds_total", "CPU time that memcached used in user mode.", "rusage_user"),
 		counter("process_system_cpu_seconds_total", "CPU time that the kernel used for memcached.", "rusage_system"),
-		counter("read_bytes_total", "Bytes that came from clients.", "bytes_read"),
-		counter("written_bytes_total", "Bytes that went to clients.", "bytes_written"),
+		counter("read_bytes_total", "Bytes received from clients.", "bytes_read"),
+		counter("written_bytes_total", "Bytes sent to clients.", "bytes_written"),
 
 		gauge("threads", "Worker threads.", "threads"),
-		gauge("current_connections", "Connections that are open.", "curr_connections"),
-		counter("connections_total", "Connections that were opened.", "total_connections"),
-		counter("connections_rejected_total", "Connections that were refused at the limit.", "rejected_connections"),
-		counter("connections_yielded_total", "How often a connection had to let others go first.", "conn_yields"),
-		counter("connections_listener_disabled_total", "How often memcached stopped to listen at the limit.",
+		gauge("current_connections", "Open connections.", "curr_connections"),
+		counter("connections_total", "Connections opened since the start.", "total_connections"),
+		counter("connections_rejected_total", "Connections rejected at the limit.", "rejected_connections"),
+		counter("connections_yielded_total", "How often a connection yielded to others.", "conn_yields"),
+		counter("connections_listener_disabled_total", "How often memcached stopped listening at the limit.",
 			"listen_disabled_num"),
-		gauge("accepting_connections", "1 if memcached takes new connections.", "accepting_conns"),
-		counter("auth_errors_total", "Logins that were refused. The agent's own checks after a rotation are among them.",
+		gauge("accepting_connections", "1 if memcached accepts new connections.", "accepting_conns"),
+		counter("auth_errors_total", "Rejected logins, including the agent's own checks after a rotation.",
 			"auth_errors"),
 
 		gauge("current_bytes", "Bytes that items take.", "bytes"),
 		gauge("limit_bytes", "Bytes that items may take.", "limit_maxbytes"),
 		gauge("malloced_bytes", "Bytes of the pages that slab classes have.", "total_malloced"),
-		gauge("current_items", "Items that are stored.", "curr_items"),
-		counter("items_total", "Items that were ever stored.", "total_items"),
-		counter("items_evicted_total", "Items that had to go before their time, for others.", "evictions"),
-		counter("items_reclaimed_total", "Items that were stored in the place of an expired one.", "reclaimed"),
-		counter("item_too_large_total", "Items that were refused because they are larger than the largest item may be.",
+		gauge("current_items", "Stored items.", "curr_items"),
+		counter("items_total", "Items stored since the start.", "total_items"),
+		counter("items_evicted_total", "Items evicted to make room for others.", "evictions"),
+		counter("items_reclaimed_total", "Items stored in the place of an expired one.", "reclaimed"),
+		counter("item_too_large_total", "Items rejected because they exceed the maximum item size.",
 			"store_too_large"),
-		counter("item_no_memory_total", "Items that were refused for lack of memory.", "store_no_memory"),
-		counter("direct_reclaims_total", "How often a client had to wait until an item was evicted.", "direct_reclaims"),
+		counter("item_no_memory_total", "Items rejected for lack of memory.", "store_no_memory"),
+		counter("direct_reclaims_total", "How often a client waited for an eviction.", "direct_reclaims"),
 
 		counter("lru_crawler_starts_total", "Runs of the LRU crawler.", "lru_crawler_starts"),
-		counter("lru_crawler_items_checked_total", "Items that the LRU crawler looked at.", "crawler_items_checked"),
+		counter("lru_crawler_items_checked_total", "Items that the LRU crawler checked.", "crawler_items_checked"),
 		counter("lru_crawler_reclaimed_total", "Items that the LRU crawler removed.", "crawler_reclaimed"),
-		counter("lru_crawler_moves_to_cold_total", "Items that went from HOT or WARM to COLD.", "moves_to_cold"),
-		counter("lru_crawler_moves_to_warm_total", "Items that went from COLD to WARM.", "moves_to_warm"),
+		counter("lru_crawler_moves_to_cold_total", "Items moved from HOT or WARM to COLD.", "moves_to_cold"),
+		counter("lru_crawler_moves_to_warm_total", "Items moved from COLD to WARM.", "moves_to_warm"),
 		counter("lru_crawler_moves_within_lru_total", "Items that moved within HOT or WARM.", "moves_within_lru"),
 	},
 )
 
 // settings are the rows of "stats settings".
 var settings = []row{
-	gauge("max_connections", "Connections that may be open.", "maxconns"),
+	gauge("max_connections", "Maximum number of open connections.", "maxconns"),
 	gauge("lru_crawler_enabled", "1 if the LRU crawler is on.", "lru_crawler"),
 	gauge("lru_crawler_sleep", "Microseconds between two items of the LRU crawler.", "lru_crawler_sleep"),
-	gauge("lru_crawler_to_crawl", "Items of a slab class that a run looks at; 0 means all.", "lru_crawler_tocrawl"),
+	gauge("lru_crawler_to_crawl", "Items of a slab class that a run checks; 0 means all.", "lru_crawler_tocrawl"),
 	gauge("lru_crawler_maintainer_thread", "1 if a thread moves items between the LRUs.", "lru_maintainer_thread"),
-	gauge("lru_crawler_hot_percent", "Share of the memory that is kept for HOT, in percent.", "hot_lru_pct"),
-	gauge("lru_crawler_warm_percent", "Share of the memory that is kept for WARM, in percent.", "warm_lru_pct"),
+	gauge("lru_crawler_hot_percent", "Share of the memory reserved for HOT, in percent.", "hot_lru_pct"),
+	gauge("lru_crawler_warm_percent", "Share of the memory reserved for WARM, in percent.", "warm_lru_pct"),
 	gauge("lru_crawler_hot_max_factor", "An item leaves HOT at this multiple of COLD's age.", "hot_max_factor"),
 	gauge("lru_crawler_warm_max_factor", "An item leaves WARM at this multiple of COLD's age.", "warm_max_factor"),
 }

@@ -16,10 +16,10 @@ type row struct {
 // Metrics that are not a statistic of memcached's.
 var (
 	up      = newMetric(Gauge, "up", "1 if memcached answers, 0 if not.")
-	version = newMetric(Gauge, "version", "Always 1. The label tells memcached's version.", "version")
+	version = newMetric(Gauge, "version", "Always 1. The label is memcached's version.", "version")
 
 	certificateEnd = newMetric(Gauge, "certificate_not_after_timestamp_seconds",
-		"When the certificate ends that memcached serves, which may be another one than the Secret's.")
+		"When the certificate that memcached serves expires. It may differ from the one in the Secret.")
 )
 
 // Metrics are all that an Exporter may tell.

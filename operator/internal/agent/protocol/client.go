@@ -35,7 +35,7 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 	defer cancel()
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("memcached can't be reached: %w", err)
+		return nil, fmt.Errorf("cannot reach memcached: %w", err)
 	}
 	if config != nil {
 		secured := tls.Client(connection, config)
@@ -98,7 +98,7 @@ func (c *Client) command(
 	stop := context.AfterFunc(ctx, func() { _ = c.connection.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if _, err := c.connection.Write([]byte(request)); err != nil {
-		return "", fmt.Errorf("memcached takes no command: %w", err)
+		return "", fmt.Errorf("memcached accepts no commands: %w", err)
 	}
 	return read(c.reader)
 }

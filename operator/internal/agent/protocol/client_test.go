@@ -39,7 +39,7 @@ func TestAuthenticate(t *testing.T) {
 		"accepted":                {"STORED\r\n", "<nil>"},
 		"refused":                 {"CLIENT_ERROR authentication failure\r\n", ErrRefused.Error()},
 		"no connection is left":   {"ERROR Too many open connections\r\n", `memcached answers "ERROR Too many open connections"`},
-		"the connection ends":     {"STO", "memcached answers nothing more: EOF"},
+		"the connection ends":     {"STO", "memcached stopped answering: EOF"},
 		"the connection is silly": {strings.Repeat("x", maxLine+1), "line of more than 8192 bytes"},
 	}
 	for name, tc := range tests {
@@ -79,7 +79,7 @@ func TestStats(t *testing.T) {
 		"an error":                {"CLIENT_ERROR unauthenticated\r\n", nil, `memcached answers "CLIENT_ERROR unauthenticated"`},
 		"an error that is long":   {"ERROR " + strings.Repeat("x", 1000) + "\r\n", nil, `"ERROR ` + strings.Repeat("x", 194) + `"`},
 		"no name":                 {"STAT  5\r\n", nil, `memcached answers "STAT  5"`},
-		"half of the answer":      {"STAT pid 1\r\n", nil, "nothing more"},
+		"half of the answer":      {"STAT pid 1\r\n", nil, "stopped answering"},
 		"more than there can be":  {strings.Repeat("STAT a b\r\n", maxStats+1), nil, "more than 10000 statistics"},
 		"a line that is too long": {"STAT a " + strings.Repeat("x", maxLine) + "\r\n", nil, "more than 8192 bytes"},
 	}

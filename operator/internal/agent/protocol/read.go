@@ -23,7 +23,7 @@ func readLine(reader *bufio.Reader) (string, error) {
 		return "", fmt.Errorf("memcached answers with a line of more than %d bytes", maxLine)
 	}
 	if err != nil {
-		return "", fmt.Errorf("memcached answers nothing more: %w", err)
+		return "", fmt.Errorf("memcached stopped answering: %w", err)
 	}
 	return strings.TrimRight(string(line), "\r\n"), nil
 }

@@ -59,7 +59,7 @@ func (c *Certificates) Check(ctx context.Context) error {
 	defer c.mutex.Unlock()
 	served, err := c.ask(ctx)
 	if err == nil && !served.Equal(c.mounted.Leaf) {
-		return errors.New("memcached serves another certificate than the one that is mounted")
+		return errors.New("memcached does not serve the mounted certificate")
 	}
 	return err
 }

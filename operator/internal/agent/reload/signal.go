@@ -17,7 +17,7 @@ func hangUp(proc string) error {
 		return err
 	}
 	if len(pids) == 0 {
-		return errors.New("no process named memcached is to be seen: the Pod needs shareProcessNamespace")
+		return errors.New("no process named memcached is visible: the Pod needs shareProcessNamespace")
 	}
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGHUP); err != nil {

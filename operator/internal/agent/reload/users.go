@@ -82,7 +82,7 @@ func (u *Users) Started() error {
 func (u *Users) Tell(ctx context.Context) error {
 	if u.Certificate != nil {
 		if _, err := u.Certificate.Load(); err != nil {
-			return fmt.Errorf("users have to wait until the certificate can be loaded, too: %w", err)
+			return fmt.Errorf("users are not loaded until the certificate can be loaded, too: %w", err)
 		}
 	}
 	client, err := protocol.Dial(ctx, u.Address, nil)
@@ -97,12 +97,12 @@ func (u *Users) Tell(ctx context.Context) error {
 func (u *Users) Check(ctx context.Context) error {
 	for _, user := range u.wanted {
 		if err := u.try(ctx, user); err != nil {
-			return fmt.Errorf("a user of the Secret does not get in: %w", err)
+			return fmt.Errorf("memcached rejects a user of the Secret: %w", err)
 		}
 	}
 	for _, user := range u.removed {
 		if err := u.try(ctx, user); !errors.Is(err, protocol.ErrRefused) {
-			return errors.Join(errors.New("a user who was removed still gets in"), err)
+			return errors.Join(errors.New("memcached still accepts a removed user"), err)
 		}
 	}
 	u.removed = nil

@@ -135,10 +135,10 @@ func TestEveryChangeIsAnotherVersion(t *testing.T) {
 func TestCheckTriesWhoMustGetInAndWhoMustNot(t *testing.T) {
 	tests := map[string]struct{ lets, want string }{
 		"all of them":               {"ann new\nbob x\n", "<nil>"},
-		"one is not there yet":      {"ann new\n", "a user of the Secret does not get in: memcached refuses"},
-		"nobody is there yet":       {"ann old\neve x\n", "a user of the Secret does not get in: memcached refuses"},
-		"the old password is still": {"ann new\nbob x\nann old\n", "a user who was removed still gets in"},
-		"a removed user is still":   {"ann new\nbob x\neve x\n", "a user who was removed still gets in"},
+		"one is not there yet":      {"ann new\n", "memcached rejects a user of the Secret: memcached refuses"},
+		"nobody is there yet":       {"ann old\neve x\n", "memcached rejects a user of the Secret: memcached refuses"},
+		"the old password is still": {"ann new\nbob x\nann old\n", "memcached still accepts a removed user"},
+		"a removed user is still":   {"ann new\nbob x\neve x\n", "memcached still accepts a removed user"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -191,9 +191,9 @@ func TestTellNeedsMemcachedAndItsProcess(t *testing.T) {
 		change func(*Users)
 		want   string
 	}{
-		"nobody answers, so that nobody is signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "memcached can't be reached"},
+		"nobody answers, so that nobody is signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "cannot reach memcached"},
 		"no process is to be seen":                    {func(*Users) {}, "the Pod needs shareProcessNamespace"},
-		"certificates that memcached could not load":  {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users have to wait until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
+		"certificates that memcached could not load":  {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

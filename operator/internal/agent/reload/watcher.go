@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var errPending = errors.New("memcached was told, and is asked next time")
+var errPending = errors.New("memcached was signalled; the next check verifies it")
 
 // Subject is what can be mounted, and how memcached is made to use it.
 type Subject interface {
@@ -75,10 +75,10 @@ func (w *Watcher) look(ctx context.Context) {
 	}
 	w.reason = reason
 	if err != nil {
-		w.Log.Info("Memcached does not use what is mounted", "reason", reason)
+		w.Log.Info("Memcached does not use the mounted Secret", "reason", reason)
 		return
 	}
-	w.Log.Info("Memcached uses what is mounted")
+	w.Log.Info("Memcached uses the mounted Secret")
 }
 
 // guarded makes a panic an error of this step. A Pod is not ready while one of its containers is down, so the agent

@@ -118,10 +118,10 @@ func TestAReasonIsLoggedOnce(t *testing.T) {
 		got = append(got, strings.TrimSpace(line))
 	}
 	want := []string{
-		`"Memcached does not use what is mounted" reason="no colon"`,
-		`"Memcached does not use what is mounted" reason="no user"`,
-		`"Memcached does not use what is mounted" reason="memcached was told, and is asked next time"`,
-		`"Memcached uses what is mounted"`,
+		`"Memcached does not use the mounted Secret" reason="no colon"`,
+		`"Memcached does not use the mounted Secret" reason="no user"`,
+		`"Memcached does not use the mounted Secret" reason="memcached was signalled; the next check verifies it"`,
+		`"Memcached uses the mounted Secret"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)

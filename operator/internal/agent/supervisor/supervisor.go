@@ -49,7 +49,7 @@ func (s *Supervisor) Run() int {
 			return exitCode(err)
 		}
 		pause = s.next(pause, ran)
-		s.Log.Error("The agent crashed and is started again", "pause", pause.String(), "error", err)
+		s.Log.Error("The agent crashed and is restarted", "pause", pause.String(), "error", err)
 		select {
 		case <-s.Signals:
 			return 0
