@@ -16,7 +16,7 @@ import (
 )
 
 // adoptCommand is what the message of a conflict tells to run.
-var adoptCommand = regexp.MustCompile(`let the operator take it over: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
+var adoptCommand = regexp.MustCompile(`let the operator adopt it: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
 
 func TestAnOwnerlessObjectIsTakenOverWhenItSaysSoItself(t *testing.T) {
 	w := newWorld(t)

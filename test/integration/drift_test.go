@@ -82,7 +82,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 		"kubectl edit": {
 			damage: func(w *world) { w.changedBy("kubectl-edit", &appsv1.Deployment{}, ofImage(otherImage)) },
 			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "kubectl-edit" (Update, T). ` +
-				`Remedy: change spec.image of the Memcached instead of the Deployment`,
+				`Fix: change spec.image of the Memcached instead of the Deployment`,
 		},
 		"kubectl scale": {
 			damage: func(w *world) {
@@ -96,7 +96,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 		"Argo CD that has the Deployment in an Application": {
 			damage: func(w *world) { w.appliedBy("argocd-controller", ofImage(otherImage)) },
 			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "argocd-controller" (Apply, T). ` +
-				`Remedy: Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there`,
+				`Fix: Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there`,
 		},
 		"somebody who sizes containers": {
 			damage: func(w *world) {
@@ -104,14 +104,14 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 					{"name":"memcached","resources":{"requests":{"cpu":"2"}}}]}}}}`)
 			},
 			want: field + `.resources.requests.cpu "50m" -> "2" by "vpa" (Update, T). ` +
-				`Remedy: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it`,
+				`Fix: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it`,
 		},
 		"a label taken away by somebody who leaves no trace": {
 			damage: func(w *world) {
 				w.changedBy("kubectl-label", &appsv1.Deployment{}, `{"metadata":{"labels":{"memcached_cr":null}}}`)
 			},
 			want: `.metadata.labels.memcached_cr "cache" -> removed by an unrecorded client. ` +
-				`Remedy: find the client in the audit log of the API server`,
+				`Fix: find the client in the audit log of the API server`,
 		},
 		"a label of the Service taken away by somebody who also left something": {
 			damage: func(w *world) {
@@ -119,7 +119,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 			},
 			child: "Service",
 			want: `.metadata.labels.app "memcached" -> removed; the object was last written by "tool" (Update, T). ` +
-				`Remedy: stop "tool" from setting this field, or set the Memcached to the same value`,
+				`Fix: stop "tool" from setting this field, or set the Memcached to the same value`,
 		},
 		"another number for the port of the Service": {
 			damage: func(w *world) {
@@ -129,7 +129,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 			child: "Service",
 			want: `.spec.ports[port=11211,protocol="TCP"] {"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"} -> ` +
 				`{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"} by "kubectl-edit" (Update, T). ` +
-				`Remedy: change the Memcached instead of the Service`,
+				`Fix: change the Memcached instead of the Service`,
 		},
 	}
 	extra := map[string][]string{ // requests beyond one of each kind

@@ -90,7 +90,7 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	message := w.message()
 
 	w.Expect(message).To(gomega.And(
-		gomega.HavePrefix(`Deployment "cache" another client keeps overwriting fields: `),
+		gomega.HavePrefix(`Deployment "cache": another client keeps overwriting fields: `),
 		gomega.ContainSubstring(`"`+memcachedImage+`" -> "`+otherImage+`" by "deployer" (Apply, T)`),
 		gomega.ContainSubstring(`.spec.strategy.rollingUpdate.maxSurge 1 -> 2 by "updater" (Update, T)`),
 		gomega.ContainSubstring(`Fix: stop "updater" from setting this field, or set spec.rollout of the Memcached to the same value; `+

@@ -133,7 +133,7 @@ func TestAnOwnerReferenceThatSomebodyRemovesComesBack(t *testing.T) {
 			notes = append(notes, event.Reason+": "+event.Note)
 		}
 		return notes
-	}).Should(gomega.ContainElement(gomega.And(gomega.HavePrefix(`DriftCorrected: Deployment "cache" was changed`),
+	}).Should(gomega.ContainElement(gomega.And(gomega.HavePrefix(`DriftCorrected: Deployment "cache": drift reverted`),
 		gomega.MatchRegexp(`\.metadata\.ownerReferences .* -> removed by`))))
 	w.quiet()
 	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))

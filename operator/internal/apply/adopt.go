@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// notOwnedRetry is how often a child that somebody else's object stands in the way of is tried again. The cache does
-	// not hold foreign objects, so no event tells when such an object goes.
+	// notOwnedRetry is how long to wait before retrying an object that exists and is not owned. The cache holds no
+	// unowned objects, so no event reports its deletion.
 	notOwnedRetry = 30 * time.Second
 
-	// terminatingRetry is how often one is tried again that is on its way out; its end is an event, if the cache holds it.
+	// terminatingRetry is how long to wait for an object that is being deleted. If the cache holds it, its deletion is
+	// an event.
 	terminatingRetry = 5 * time.Second
 )
 
-// adoptOrRefuse takes over an object that the Memcached does not control, if it has no owner and either is the
-// operator's own work or says itself that it may be taken over. It leaves every other one as it is. What the Memcached
-// says does not count: whoever may write that need not have any right on the object.
+// adoptOrRefuse adopts an object that the Memcached does not control, if the object has no owner and either the
+// operator applied it before, or its annotation AnnotationAdoptBy allows the adoption. It leaves every other object
+// unchanged. Nothing in the Memcached allows an adoption: its author may have no rights on the object.
 func (s *Syncer) adoptOrRefuse(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
@@ -55,8 +56,9 @@ func (s *Syncer) adoptOrRefuse(
 		adoptCommand(mc, found, object.Kind)), nil
 }
 
-// takeBack makes an object of our own making what it is to be: one that an earlier Memcached of this name left behind,
-// or that somebody took the owner reference from. Whoever does so again and again has a fight.
+// takeBack applies an object that the operator applied before and that has no owner: an earlier Memcached of this
+// name left it behind, or another client removed the owner reference. A client that keeps removing it causes a
+// conflict.
 func (s *Syncer) takeBack(
 	ctx context.Context, mc *cachev1.Memcached, found client.Object, object render.Object,
 ) (Outcome, error) {
@@ -70,9 +72,9 @@ func (s *Syncer) takeBack(
 	return outcome, err
 }
 
-// stays makes sure that the Memcached is not being deleted. The garbage collector takes the owner references from what
-// is to outlive it (--cascade=orphan), and the cache may show that before the deletion. To put them back would be to
-// have the garbage collector delete it after all.
+// stays makes sure that the Memcached is not being deleted. With --cascade=orphan the garbage collector removes the
+// owner references, and the cache may show that before the deletion. If the operator restored them, the garbage
+// collector would delete the object after all.
 func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 	fresh := &cachev1.Memcached{}
 	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), fresh)
@@ -82,7 +84,8 @@ func (s *Syncer) stays(ctx context.Context, mc *cachev1.Memcached) error {
 	return err
 }
 
-// adopt takes over an object of somebody's that allows it, as it was seen: that may have been withdrawn since.
+// adopt takes over an object that allows it. It sends the resource version along, because the annotation may have
+// been removed since.
 func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(found.GetResourceVersion())
 	outcome, err := s.update(ctx, found, fieldpath.NewSet(), object)
@@ -96,7 +99,7 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 	return outcome, err
 }
 
-// adoptCommand is by what somebody with rights on an object lets a Memcached have it.
+// adoptCommand returns the kubectl command that allows the Memcached to adopt an object.
 func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) string {
 	command := fmt.Sprintf("kubectl -n %s annotate %s %s %s=%s",
 		mc.Namespace, strings.ToLower(kind), mc.Name, cachev1.AnnotationAdoptBy, mc.Name)
@@ -111,8 +114,8 @@ func notOwned(object render.Object, why, remedy string) Outcome {
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, remedy)}
 }
 
-// isTerminating tells whether an object is on its way out: it is being deleted, or belongs to a Memcached of the same name
-// that was deleted, and the garbage collector has not come to it yet.
+// isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, and
+// the garbage collector has not deleted it yet.
 func isTerminating(found metav1.Object, mc *cachev1.Memcached) bool {
 	if !found.GetDeletionTimestamp().IsZero() {
 		return true
@@ -132,8 +135,8 @@ func terminating(found metav1.Object, object render.Object) Outcome {
 	return Outcome{Result: Terminating, RetryAfter: terminatingRetry, Why: why}
 }
 
-// refusedFields are the fields because of whose values the API server refused an object. A policy that denies names
-// none: it may change.
+// refusedFields returns the fields whose values the API server rejected. An admission policy that denies the request
+// names none.
 func refusedFields(err error) []string {
 	status, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok || !apierrors.IsInvalid(status) || status.ErrStatus.Details == nil {
@@ -148,7 +151,7 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// otherOwner names the controller of an object, or any other owner that it has, but for the Memcached.
+// otherOwner names the controller of an object, or any owner other than the Memcached.
 func otherOwner(object metav1.Object, mc *cachev1.Memcached) string {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.Kind + " " + controller.Name

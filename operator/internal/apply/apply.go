@@ -1,5 +1,5 @@
-// Package apply is the only writer of children. It applies what differs, by server-side apply, and never
-// touches an object that belongs to somebody else.
+// Package apply is the only writer of managed objects. It applies what differs, by server-side apply, and never
+// changes an object that the Memcached does not own.
 package apply
 
 import (
@@ -24,26 +24,26 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// replacedRetry is how soon a child is tried again that was replaced since it was read. The event that tells of it is
-// on its way; this is for the case that it is not.
+// replacedRetry is how long to wait before retrying an object that was replaced since it was read. Usually the event
+// of the replacement arrives first.
 const replacedRetry = time.Second
 
-// createdRetry is how soon a child that was created is looked at, if nothing else calls for that: an admission webhook
-// may have made another one of it. That it appears in the cache does not call for it.
+// createdRetry is how long after a creation an object is compared again, if no event triggers that: an admission
+// webhook may have changed it. The watch event of the creation itself is ignored.
 const createdRetry = 10 * time.Second
 
-// Client is what applying needs of a client.
+// Client is the part of a client that the Syncer uses.
 type Client interface {
 	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
 	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
 	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
 }
 
-// Syncer applies children.
+// Syncer applies managed objects.
 type Syncer struct {
 	client Client
 
-	// live reads past the cache, which holds only objects with our labels, and no managed fields.
+	// live reads from the API server. The cache holds only objects with the operator's labels, without managed fields.
 	live client.Reader
 
 	legacy    legacyManagers
@@ -52,8 +52,8 @@ type Syncer struct {
 	creations *creations
 }
 
-// NewSyncer returns a Syncer that writes by the client, and looks at foreign objects by the live reader. Of children
-// that an operator before this one made, it takes over the fields of the given managers.
+// NewSyncer returns a Syncer that writes with the client, and reads unowned objects with the live reader. It takes
+// over the fields that the legacy field managers set in objects created by an earlier operator.
 func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacyFieldManagers []string) *Syncer {
 	return &Syncer{
 		client: writer, live: live,
@@ -62,12 +62,12 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	}
 }
 
-// TakeCreation is told of each child that appears in the cache. It tells, once, that the child is what was created just
-// now.
+// TakeCreation is called for each managed object that appears in the cache. It reports, once, whether the object is
+// as this Syncer has just created it.
 func (s *Syncer) TakeCreation(child client.Object) bool { return s.creations.take(child) }
 
-// Sync makes the children what they are to be. A child that fails or is refused does not keep the others from
-// being applied, but for one: a Deployment may have to wait for its NetworkPolicy.
+// Sync applies the desired objects and deletes those that are no longer desired. A failed object does not stop the
+// others, with one exception: a Deployment may have to wait for its NetworkPolicy.
 func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
@@ -88,8 +88,8 @@ func (s *Syncer) Sync(
 	return report
 }
 
-// waitingForPolicy returns the outcome of a Deployment whose NetworkPolicy is wanted and was not made, if it has no
-// Pods yet, or its Pods are to listen on other ports; else none. A cache that runs already is not stopped.
+// waitingForPolicy returns the result Waiting for a Deployment whose NetworkPolicy could not be applied, if the
+// Deployment has no Pods yet or its Pods would listen on other ports. A running cache is not stopped.
 func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Object) Outcome {
 	policy, wanted := report.Of(observe.PolicyKind.GroupKind())
 	if object.GroupKind != observe.DeploymentKind.GroupKind() || !wanted || policy.IsMade() {
@@ -104,7 +104,7 @@ func waitingForPolicy(snapshot observe.Snapshot, report Report, object render.Ob
 	return Outcome{}
 }
 
-// runs tells whether there are Pods, or a Deployment that makes some.
+// runs reports whether there are Pods, or a Deployment that creates some.
 func runs(snapshot observe.Snapshot) bool {
 	deployment := snapshot.Deployment()
 	makesSome := deployment != nil && (deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0)
@@ -118,7 +118,7 @@ func settle(outcome Outcome, err error) Outcome {
 	case apierrors.IsConflict(err), errors.Is(err, errReplaced):
 		outcome.Result, outcome.RetryAfter = Terminating, replacedRetry
 		outcome.Why = fmt.Sprintf("%s %q was changed or replaced since it was read", outcome.Kind, outcome.Name)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // It never ends otherwise: no retry is of use.
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause): // A retry cannot succeed.
 		outcome.Result = Terminating
 		outcome.Why = fmt.Sprintf("%s %q cannot be created: the namespace is being deleted", outcome.Kind, outcome.Name)
 	default:
@@ -144,7 +144,7 @@ func (s *Syncer) syncOne(
 	return s.syncOwned(ctx, live, object)
 }
 
-// syncOwned makes an object of ours what it is to be.
+// syncOwned applies an object that the Memcached owns.
 func (s *Syncer) syncOwned(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	live, err := s.inherit(ctx, live, object)
 	if err != nil {
@@ -154,13 +154,13 @@ func (s *Syncer) syncOwned(ctx context.Context, live client.Object, object rende
 	if err != nil {
 		return outcome, err
 	}
-	// Only now: a rollout that was held must not go on to what is no longer wanted.
+	// Resume last: a paused rollout must not continue with an outdated template.
 	generation, err := s.resume(ctx, live)
 	outcome.Generation = max(outcome.Generation, generation)
 	return outcome, err
 }
 
-// makeSame writes an object that is ours, if it differs.
+// makeSame writes an object that the Memcached owns, if it differs.
 func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	changed, err := s.schemas.differences(live, object)
 	switch {
@@ -172,14 +172,14 @@ func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render
 	return s.correct(ctx, live, changed, object)
 }
 
-// desiredChanged tells whether something else is wanted of an object than when it was written last. What we have written
-// before, and is not so any more, somebody else has changed.
+// desiredChanged reports whether the desired state changed since the last write. Otherwise another client changed
+// what the operator wrote.
 func (s *Syncer) desiredChanged(live client.Object, object render.Object) bool {
 	before := live.GetAnnotations()[names.AnnotationAppliedHash]
 	return before != "" && before != hashOf(object) && !s.conflicts.knows(live.GetUID(), hashOf(object))
 }
 
-// update applies over an object that is ours, and over no other that took its place.
+// update applies over an object that the Memcached owns. The uid makes sure that it is still the same object.
 func (s *Syncer) update(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
@@ -199,12 +199,12 @@ func (s *Syncer) update(
 	return Outcome{}, err
 }
 
-// errReplaced says that an object is not the one that was read any more, or is another controller's.
+// errReplaced means that the object is no longer the one that was read, or now has another controller.
 var errReplaced = errors.New("it was replaced since it was read")
 
-// applyOver applies, by force, what carries the uid of the object that was read. Where there is none of the name, the
-// API server answers with a conflict; where there is another one, it refuses the uid as a field that can't change, and
-// where another controller has it since, a second one. That says nothing against what is applied.
+// applyOver applies, with force, a configuration that carries the uid of the object that was read. If the object no
+// longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable;
+// if another controller owns the object, it rejects a second controller. Neither is an error in the spec.
 func (s *Syncer) applyOver(
 	ctx context.Context, wanted runtime.ApplyConfiguration, options ...client.ApplyOption,
 ) error {
@@ -217,9 +217,9 @@ func (s *Syncer) applyOver(
 	return err
 }
 
-// create applies an object that must not exist yet. Server-side apply has no such condition of its own, but it
-// compares resource versions where one is given, and only with an object that is there: with one that no object
-// has, it creates or refuses. Somebody else's object is thus never touched, not even for a moment.
+// create applies an object that must not exist yet. Server-side apply has no such condition, but the API server
+// compares resource versions, and only with an object that exists: with a version that no object has, the request
+// creates the object or fails. So an unowned object is never changed, not even briefly.
 func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
 	object.Metadata.WithResourceVersion(noResourceVersion)
 	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
@@ -237,7 +237,7 @@ func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object rende
 	}
 }
 
-// meet looks at the object that stood in the way of a creation.
+// meet reads the object that made a creation fail.
 func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {
@@ -245,26 +245,26 @@ func (s *Syncer) meet(
 	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Outcome{}, refusal // It went meanwhile; the next pass creates ours.
+		return Outcome{}, refusal // It was deleted meanwhile; the next reconciliation creates the object.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):
 		return terminating(found, object), nil
 	case metav1.IsControlledBy(found, mc) && selected(found, mc):
-		return Outcome{Result: Unchanged}, nil // Ours, and the cache is about to show it.
+		return Outcome{Result: Unchanged}, nil // It is owned, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
-		// Ours, and the cache will not show it: it lacks the labels by which the cache selects.
+		// The Memcached owns it, and it lacks the labels by which the cache selects objects.
 		return s.syncOwned(ctx, found, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)
 }
 
-// selected tells whether an object has the labels by which the cache selects.
+// selected reports whether an object has the labels by which the cache selects objects.
 func selected(object metav1.Object, mc *cachev1.Memcached) bool {
 	return labels.SelectorFromSet(names.Selector(mc.Name)).Matches(labels.Set(object.GetLabels()))
 }
 
-// answeredGeneration reads the generation from the API server's answer, which applying leaves in the object.
+// answeredGeneration reads the generation from the API server's answer, which Apply writes into the configuration.
 func answeredGeneration(object render.Object) int64 {
 	if object.Metadata.Generation == nil {
 		return 0

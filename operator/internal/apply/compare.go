@@ -25,7 +25,7 @@ import (
 // noResourceVersion is a resource version that no object has: etcd counts from 1, and the first write makes it 2.
 const noResourceVersion = "1"
 
-// stamp notes on the object, as an annotation, the hash of everything else in it.
+// stamp writes the hash of the object into its annotation AnnotationAppliedHash.
 func stamp(object render.Object) error {
 	content, err := json.Marshal(object.Configuration)
 	if err != nil {
@@ -36,23 +36,23 @@ func stamp(object render.Object) error {
 	return nil
 }
 
-// schemas tell how objects of a kind are compared.
+// schemas compare objects, by kind.
 type schemas map[schema.GroupKind]*kindSchema
 
-// kindSchema is that of one kind.
+// kindSchema compares objects of one kind.
 type kindSchema struct {
 	typed.ParseableType
 
 	checks sync.Map // of [2]reflect.Type to check
 }
 
-// newSchemas finds the schemas of all kinds of child. The operator has them in it: the API server is not asked.
+// newSchemas finds the schemas of all managed kinds. They are compiled in: the operator does not ask the API server.
 func newSchemas(scheme *runtime.Scheme) schemas {
 	found := schemas{}
 	for _, kind := range observe.Kinds() {
 		name, err := scheme.ToOpenAPIDefinitionName(kind.GroupVersionKind)
 		if err != nil {
-			panic(err) // A kind that is not in the scheme: a mistake in the program.
+			panic(err) // The kind is not in the scheme: a programming error.
 		}
 		found[kind.GroupKind()] = &kindSchema{ParseableType: typed.ParseableType{
 			Schema: &kindsSchema, TypeRef: smdschema.TypeRef{NamedType: &name},
@@ -61,8 +61,9 @@ func newSchemas(scheme *runtime.Scheme) schemas {
 	return found
 }
 
-// differences returns the fields that applying the object would change. Hardly ever is there one, and to see that takes
-// a tenth of the time. The hash, which is one of the fields, shows a field that we set once and no longer want.
+// differences returns the fields that applying the object would change. Usually there are none, and covers finds that
+// out in a tenth of the time. The hash is one of the fields: it shows a field that the operator set once and no
+// longer sets.
 func (s schemas) differences(live client.Object, object render.Object) (*fieldpath.Set, error) {
 	kind := s[object.GroupKind]
 	if kind.covers(object.Configuration, live) {
@@ -71,7 +72,7 @@ func (s schemas) differences(live client.Object, object render.Object) (*fieldpa
 	return kind.differences(live, object.Configuration)
 }
 
-// covers is true if applying what is wanted would certainly change nothing.
+// covers is true if applying the desired object would certainly change nothing.
 func (k *kindSchema) covers(wanted runtime.ApplyConfiguration, live client.Object) bool {
 	types := [2]reflect.Type{reflect.TypeOf(wanted), reflect.TypeOf(live)}
 	known, ok := k.checks.Load(types)
@@ -82,7 +83,7 @@ func (k *kindSchema) covers(wanted runtime.ApplyConfiguration, live client.Objec
 	return known.(check)(reflect.ValueOf(wanted), reflect.ValueOf(live))
 }
 
-// differences compares as the API server does, by its own library: lists by their keys, quantities by their value.
+// differences compares as the API server does, with the same library: lists by their keys, quantities by their value.
 func (k *kindSchema) differences(live client.Object, configuration runtime.ApplyConfiguration) (*fieldpath.Set, error) {
 	found, err := value.NewValueReflect(live)
 	if err != nil {
@@ -92,7 +93,7 @@ func (k *kindSchema) differences(live client.Object, configuration runtime.Apply
 	if err != nil {
 		return nil, fmt.Errorf("read the rendered object: %w", err)
 	}
-	// Both are of Kubernetes' own types. Validating them, as the library would like, takes half as long again.
+	// Both have Kubernetes' own types. The validation that the library recommends takes half as long again.
 	current := typed.AsTypedUnvalidated(found, k.Schema, k.TypeRef) //nolint:staticcheck // see above
 	asked := value.NewValueInterface(rendered)
 	wanted := typed.AsTypedUnvalidated(asked, k.Schema, k.TypeRef) //nolint:staticcheck // see above
@@ -100,21 +101,21 @@ func (k *kindSchema) differences(live client.Object, configuration runtime.Apply
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
-	// What is only in the live object is somebody else's, or a default of the API server.
+	// What only the live object has belongs to another field manager, or is a default of the API server.
 	return comparison.Added.Union(comparison.Modified).Leaves().Difference(kindFields), nil
 }
 
-// kindNames say what an object is. What is read past the cache leaves them out.
+// kindNames identify the kind of an object. Objects read from the API server lack them.
 var kindNames = []string{"apiVersion", "kind"}
 
 var kindFields = fieldpath.NewSet(fieldpath.MakePathOrDie(kindNames[0]), fieldpath.MakePathOrDie(kindNames[1]))
 
-// hashOf reads what stamp noted.
+// hashOf reads the hash that stamp wrote.
 func hashOf(object render.Object) string {
 	return object.Metadata.Annotations[names.AnnotationAppliedHash]
 }
 
-// paths leaves out the operator's own notes, which change with other fields.
+// paths leaves out the operator's own annotations, which change with other fields.
 func paths(set *fieldpath.Set) []string {
 	var paths []string
 	for path := range set.All() {

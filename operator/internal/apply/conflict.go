@@ -10,11 +10,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
-// writesBeforePause is how often a child is made the same at once. More than that is a fight, which rolls the nodes with
-// each blow.
+// writesBeforePause is how often the operator writes the same desired state before it pauses. Without a pause, two
+// clients that keep overwriting each other would replace the Pods with each write.
 const writesBeforePause = pace.Limit(3)
 
-// contests remembers the writes to each child, to notice a fight. What it forgets at a restart costs a few writes.
+// conflicts remembers the writes to each object, to detect that another client keeps overwriting it. A restart
+// forgets them, which costs a few writes.
 type conflicts struct {
 	now func() time.Time
 
@@ -22,15 +23,15 @@ type conflicts struct {
 	byObject map[types.UID]conflict
 }
 
-// fight are writes that made a child the same each time.
+// conflict holds the writes that made an object the same each time.
 type conflict struct {
 	pace.Writes
 
-	// hash is of what was applied.
+	// hash is the hash of what was applied.
 	hash string
 
-	// changed are the fields that were found changed when the pause began, and drift tells by whom: what the status says
-	// of it holds still until it ends.
+	// changed are the fields that differed when the pause began, and drift is who changed them. Both are kept until the
+	// pause ends, so that the message in the status does not change.
 	changed string
 	drift   []drift.Drift
 }
@@ -39,21 +40,21 @@ func newConflicts() *conflicts {
 	return &conflicts{now: time.Now, byObject: map[types.UID]conflict{}}
 }
 
-// wait returns how long a child is left alone; 0 means that it may be written.
+// wait returns how long to leave an object alone; 0 means that it may be written.
 func (c *conflicts) wait(child types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return writesBeforePause.Wait(c.same(child, hash).Writes, c.now())
 }
 
-// knows tells whether a child was made just this by the last write.
+// knows reports whether the last write applied this desired state.
 func (c *conflicts) knows(child types.UID, hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.same(child, hash).hash != ""
 }
 
-// note remembers a write.
+// note records a write.
 func (c *conflicts) note(child types.UID, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +76,7 @@ func (c *conflicts) explained(child types.UID, changed string) []drift.Drift {
 	return nil
 }
 
-// explain remembers who changed these fields.
+// explain records who changed these fields.
 func (c *conflicts) explain(child types.UID, changed string, drift []drift.Drift) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +85,7 @@ func (c *conflicts) explain(child types.UID, changed string, drift []drift.Drift
 	c.byObject[child] = known
 }
 
-// same is the fight in which the child was made what it is to be now.
+// same returns the writes of the current desired state.
 func (c *conflicts) same(child types.UID, hash string) conflict {
 	if known := c.byObject[child]; known.hash == hash {
 		return known

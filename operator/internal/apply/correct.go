@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// correct puts right what somebody changed. Where that was of no use too often, it leaves it as it is for a while.
+// correct reverts drift. After several attempts with the same result it pauses.
 func (s *Syncer) correct(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
@@ -26,12 +26,12 @@ func (s *Syncer) correct(
 	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
-	// Who did it is worth knowing, but not a condition for putting it right.
+	// The field manager is worth knowing, but the drift is reverted without it.
 	if fresh, err := s.withManagedFields(ctx, live, object.GroupKind); err == nil {
 		live = fresh
 	}
 	changed, err := s.schemas.differences(live, object)
-	if err != nil || changed.Empty() { // It is as it should be meanwhile, and the cache is about to show it.
+	if err != nil || changed.Empty() { // It is correct meanwhile, and the cache is about to show it.
 		return Outcome{Result: Unchanged}, err
 	}
 	found, err := drift.Explain(live, object.Configuration, changed)
@@ -44,7 +44,7 @@ func (s *Syncer) correct(
 	}
 	outcome, err := s.update(ctx, live, changed, object)
 	if len(refusedFields(err)) > 0 {
-		// The wish is the same as before, so it is not the spec's fault, and must not count as that: no %w.
+		// The desired state has not changed, so the spec is not invalid and the error must not count as such: no %w.
 		err = fmt.Errorf("drift cannot be reverted (%s), delete what was added: %s",
 			drift.Describe(found), err.Error())
 	}
@@ -52,13 +52,13 @@ func (s *Syncer) correct(
 	return outcome, err
 }
 
-// withManagedFields reads an object once more, past the cache, which does not hold them. Where another one took its
-// place it stays with what it has: to apply will be refused, for the uid.
+// withManagedFields reads an object from the API server, because the cache holds no managed fields. If the object was
+// replaced, it returns the old one: applying fails then, because of the uid.
 func (s *Syncer) withManagedFields(
 	ctx context.Context, live client.Object, kind schema.GroupKind,
 ) (client.Object, error) {
 	if slices.ContainsFunc(live.GetManagedFields(), hasFields) {
-		return live, nil // It was read past the cache.
+		return live, nil // It was read from the API server.
 	}
 	fresh := observe.New(kind)
 	if err := s.live.Get(ctx, client.ObjectKeyFromObject(live), fresh); err != nil {
@@ -70,11 +70,12 @@ func (s *Syncer) withManagedFields(
 	return fresh, nil
 }
 
-// hasFields tells what was read from what the cache keeps of it: that there is a hold.
+// hasFields distinguishes an entry read from the API server from what the cache keeps: the mark of a pause.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutStrays removes what somebody put in the place of ours, list items with other keys and fields that exclude
-// ours, from the object as it was seen and no later one, and applies again. Where there are none, the refusal stands.
+// applyWithoutStrays removes what another client put in place of the operator's fields, and applies again: list items
+// with other keys, and fields that exclude an operator's field. It removes them only from the object version that was
+// read. If there are none, it returns the refusal.
 func (s *Syncer) applyWithoutStrays(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {
@@ -87,7 +88,7 @@ func (s *Syncer) applyWithoutStrays(
 		Path  string `json:"path"`
 		Value string `json:"value,omitempty"`
 	}
-	// An object with an old resource version is refused as a conflict.
+	// With an old resource version the API server returns a conflict.
 	operations := []operation{{"replace", "/metadata/resourceVersion", live.GetResourceVersion()}}
 	for _, stray := range strays {
 		operations = append(operations, operation{Op: "remove", Path: stray})

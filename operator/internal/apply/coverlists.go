@@ -8,11 +8,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// ofLists is sure of lists of the same items in the same order only.
+// ofLists is sure only of lists with the same items in the same order.
 func (p pair) ofLists(atom *schema.List) check {
 	item := p.of(atom.ElementType, p.wanted.Elem(), p.live.Elem())
 	item.keys = atom.Keys
-	item.whole = p.whole || len(item.keys) == 0 // An item of a set is one thing.
+	item.whole = p.whole || len(item.keys) == 0 // An item of a set is atomic.
 	same, unique := item.check(), item.unique()
 	return func(wanted, live reflect.Value) bool {
 		if wanted.IsNil() || live.IsNil() || wanted.Len() != live.Len() || !unique(live) {
@@ -27,8 +27,8 @@ func (p pair) ofLists(atom *schema.List) check {
 	}
 }
 
-// unique returns what tells that no item of a list has the keys of another one: the library compares such items as one
-// thing. Items that are one thing anyway may be there twice.
+// unique returns a check that no two items of a list have the same keys: the library compares such items as one
+// value. Atomic items may repeat.
 func (p pair) unique() func(list reflect.Value) bool {
 	if p.whole {
 		return func(reflect.Value) bool { return true }
@@ -44,7 +44,7 @@ func (p pair) unique() func(list reflect.Value) bool {
 	return allApart(func(one, other reflect.Value) bool {
 		return !slices.ContainsFunc(keys, func(key *value.FieldCacheEntry) bool {
 			a, b := key.GetFrom(one), key.GetFrom(other)
-			return !a.Equal(b) && !key.CanOmit(a) && !key.CanOmit(b) // A default may stand in for what is left out.
+			return !a.Equal(b) && !key.CanOmit(a) && !key.CanOmit(b) // A default may replace an omitted key.
 		})
 	})
 }

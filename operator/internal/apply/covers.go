@@ -12,23 +12,23 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// check tells that to apply a wanted value over a live one would certainly change nothing. Where it is not sure, it
-// says no. Both values are there: what a field leaves out of the JSON never comes so far.
+// check reports whether applying a desired value over a live one would certainly change nothing. If it is not sure,
+// it returns false. Both values exist: omitted fields never get this far.
 type check func(wanted, live reflect.Value) bool
 
 func unsure(_, _ reflect.Value) bool { return false }
 
-// pair are the Go types of a wanted and a live value that are of one type of the schema.
+// pair holds the Go types of a desired and a live value that have the same type in the schema.
 type pair struct {
 	schema       *schema.Schema
 	ref          schema.TypeRef
 	wanted, live reflect.Type
 
-	// whole: the live value holds nothing but what is wanted. So it is in what is written as a whole or not at all.
+	// whole: the live value must equal the desired one, because it is atomic.
 	whole bool
 
-	// keys are the fields by which a list finds its items. A default stands in for a key that is left out, so it must
-	// be left out of both.
+	// keys are the fields that identify the items of a list. A default replaces an omitted key, so both sides must omit
+	// it.
 	keys []string
 
 	// ignored are fields that are not compared.
@@ -82,7 +82,7 @@ func isScalar(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Bool || reflect.Zero(t).CanInt()
 }
 
-// fieldPair is a field that both types have. The library's own entries know which values are left out of the JSON.
+// fieldPair is a field that both types have. The library's own entries know which values are omitted from the JSON.
 type fieldPair struct {
 	wanted, live *value.FieldCacheEntry
 	whole        bool
@@ -97,7 +97,7 @@ func (f fieldPair) covers(wanted, live reflect.Value) bool {
 	return !f.live.CanOmit(live) && f.check(wanted, live)
 }
 
-// ofStructs looks at the fields when it first meets such a struct: most of what a Pod may have, none has.
+// ofStructs compiles the checks of the fields when it first meets a struct: most fields of a Pod never occur.
 func (p pair) ofStructs(atom *schema.Map) check {
 	find := sync.OnceValues(func() ([]fieldPair, bool) { return p.fields(atom) })
 	return func(wanted, live reflect.Value) bool {
@@ -109,7 +109,7 @@ func (p pair) ofStructs(atom *schema.Map) check {
 	}
 }
 
-// fields are those that can be wanted; none, if live knows others.
+// fields returns the checks of the fields; none if the live type has other fields.
 func (p pair) fields(atom *schema.Map) ([]fieldPair, bool) {
 	wanted, live := value.TypeReflectEntryOf(p.wanted).OrderedFields(), value.TypeReflectEntryOf(p.live).Fields()
 	if p.whole && len(wanted) != len(live) {
@@ -136,7 +136,7 @@ func typeOf(entry *value.FieldCacheEntry, parent reflect.Type) reflect.Type {
 	return entry.GetFrom(reflect.Zero(parent)).Type()
 }
 
-// ofMaps knows the two types of map that there are in Kubernetes' objects.
+// ofMaps knows the two map types of Kubernetes objects.
 func (p pair) ofMaps() check {
 	switch {
 	case p.wanted == p.live && p.live == reflect.TypeFor[map[string]string]():
@@ -162,7 +162,7 @@ func mapCheck[M ~map[K]V, K comparable, V any](whole bool, same func(V, V) bool)
 	}
 }
 
-// sameQuantity is true of values that are written the same. In 1Gi and 1073741824 the library sees a difference.
+// sameQuantity is true for values with the same spelling. The library treats 1Gi and 1073741824 as different.
 func sameQuantity(a, b resource.Quantity) bool {
 	return a.Cmp(b) == 0 && (a.Format == b.Format || a.String() == b.String())
 }

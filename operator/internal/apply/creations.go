@@ -9,10 +9,11 @@ import (
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// creationTTL is how long a creation is remembered of which the watch does not tell, or told before its answer came.
+// creationTTL is how long a creation is remembered if the watch does not report it, or reported it before the answer
+// arrived.
 const creationTTL = time.Minute
 
-// creations remembers what was created until the watch tells of it: there is nothing to learn from that.
+// creations remembers created objects until the watch reports them: that event brings nothing new.
 type creations struct {
 	now func() time.Time
 
@@ -30,7 +31,7 @@ func newCreations() *creations {
 	return &creations{now: time.Now, made: map[types.UID]creation{}}
 }
 
-// note remembers an object by the API server's answer to its creation.
+// note records an object from the API server's answer to its creation.
 func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
 	if answer.UID == nil || answer.ResourceVersion == nil {
 		return
@@ -50,7 +51,7 @@ func (c *creations) note(answer *metav1ac.ObjectMetaApplyConfiguration) {
 	}
 }
 
-// take takes a creation off what is remembered, and tells whether the object is as it was created.
+// take forgets a creation, and reports whether the object is as it was created.
 func (c *creations) take(object metav1.Object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,16 +17,16 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// inheritedHash stands for the hash of what was applied, on an object that another operator made and none of us has
-// applied yet.
+// inheritedHash replaces the hash on an object that another operator created and that this operator has not applied
+// yet.
 const inheritedHash = "inherited"
 
-// legacyManagers are the field managers of operators that made our children before us, by updates.
+// legacyManagers are the field managers of earlier operators, which created the objects by updates.
 type legacyManagers = sets.Set[string]
 
-// inherit makes the fields ours that an operator before us has set in an object of ours, so that applying it drops
-// those that are not wanted. It returns the object as it is then. That happens once, before an object is applied the
-// first time: it leaves a hash behind, which the object has from then on.
+// inherit moves the fields that an earlier operator set in an owned object to this operator's field manager, so that
+// the next apply drops those that are not desired. It returns the changed object. This happens once, before the first
+// apply: inherit leaves a hash behind.
 func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.Object) (client.Object, error) {
 	if len(s.legacy) == 0 || live.GetAnnotations()[names.AnnotationAppliedHash] != "" {
 		return live, nil
@@ -45,14 +45,14 @@ func (s *Syncer) inherit(ctx context.Context, live client.Object, object render.
 	maps.Copy(annotations, live.GetAnnotations())
 	annotations[names.AnnotationAppliedHash] = inheritedHash
 	inherited.SetAnnotations(annotations)
-	// Whoever writes in between would lose fields of theirs, hence the lock.
+	// A client that writes at the same time would lose its fields, hence the lock.
 	err = s.client.Patch(ctx, inherited, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{}),
 		client.FieldOwner(names.FieldOwner))
 	return inherited, err
 }
 
-// moveFields returns managed fields in which those of the legacy managers are ours; nil where nothing is to be moved.
-// An object that we have applied before has nothing to inherit: somebody took its hash away.
+// moveFields returns the managed fields with those of the legacy managers moved to the operator; nil if there is
+// nothing to move. An object that the operator applied before has nothing to move: another client removed its hash.
 func moveFields(managed []metav1.ManagedFieldsEntry, legacy legacyManagers) ([]metav1.ManagedFieldsEntry, error) {
 	isLegacy := func(entry metav1.ManagedFieldsEntry) bool {
 		return legacy.Has(entry.Manager) && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
@@ -69,8 +69,8 @@ func isApplied(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == names.FieldOwner && entry.Operation == metav1.ManagedFieldsOperationApply
 }
 
-// selectorMatches tells whether a Deployment can become ours. Its selector is immutable: one with another will be refused,
-// and then has to stay as it was.
+// selectorMatches reports whether a Deployment has the operator's selector, which is immutable. With another selector
+// the apply would be refused, so the object stays unchanged.
 func selectorMatches(live client.Object) bool {
 	deployment, ok := live.(*appsv1.Deployment)
 	ours := metav1.SetAsLabelSelector(names.Selector(live.GetName()))

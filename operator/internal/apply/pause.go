@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// Hold pauses the Deployment, so that a rollout stops where it is. A field owner of its own does that: what the
-// operator sets otherwise stays as it is, and to let go is to want nothing as that owner.
+// Pause pauses the Deployment, which stops its rollout. A field manager of its own sets spec.paused: the operator's
+// other fields stay unchanged, and Resume applies an empty configuration as that manager.
 func (s *Syncer) Pause(ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot) Report {
 	deployment := snapshot.Deployment()
 	outcome := Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Name: mc.Name, Result: Paused}
@@ -23,7 +23,7 @@ func (s *Syncer) Pause(ctx context.Context, mc *cachev1.Memcached, snapshot obse
 	return Report{settle(outcome, err)}
 }
 
-// resume ends a hold, if there is one, and returns the generation that this made.
+// resume ends a pause, if there is one, and returns the resulting generation.
 func (s *Syncer) resume(ctx context.Context, live client.Object) (int64, error) {
 	deployment, ok := live.(*appsv1.Deployment)
 	if !ok || !observe.IsPaused(deployment) {
@@ -32,7 +32,7 @@ func (s *Syncer) resume(ctx context.Context, live client.Object) (int64, error) 
 	return s.applyPause(ctx, deployment, appsv1ac.Deployment(deployment.Name, deployment.Namespace))
 }
 
-// applyPause applies as the owner of holds.
+// applyPause applies as the field manager of pauses.
 func (s *Syncer) applyPause(
 	ctx context.Context, live *appsv1.Deployment, pause *appsv1ac.DeploymentApplyConfiguration,
 ) (int64, error) {

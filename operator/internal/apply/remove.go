@@ -15,13 +15,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// child is a child that is there.
+// child is an existing managed object.
 type child struct {
 	kind   schema.GroupKind
 	object client.Object
 }
 
-// unwanted returns the children that are there, may be ours, and are not among the objects.
+// unwanted returns the existing objects that are, or may be, owned and are not desired.
 func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []child {
 	wanted := map[schema.GroupKind]bool{}
 	for _, object := range objects {
@@ -40,17 +40,18 @@ func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render
 	return children
 }
 
-// mayBeOwned tells whether it is worth reading by whom an object was made that the Memcached does not control.
+// mayBeOwned reports whether an object that the Memcached does not control could be the operator's own. If so, its
+// managed fields are worth a read.
 func mayBeOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return otherOwner(live, mc) == "" && live.GetAnnotations()[names.AnnotationAppliedHash] != ""
 }
 
-// removeAttempts is how often a child is deleted whose status is written at the same time, as that of a
-// PodDisruptionBudget is whenever a Pod comes or goes.
+// removeAttempts is how often a deletion is tried while another client writes the object's status, as happens to a
+// PodDisruptionBudget with each change of a Pod.
 const removeAttempts = 5
 
-// remove deletes a child that is ours, as it was seen to be: neither another one that took its place, which the uid
-// would be enough for, nor one that somebody took from us since. If it was changed, it is looked at once more.
+// remove deletes an owned object in the version that was read. The uid protects a replacement, the resource version
+// an object that another client adopted since. After a conflict it reads the object again.
 func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted child) (Outcome, error) {
 	live := unwanted.object
 	var err error
@@ -73,8 +74,8 @@ func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted chi
 	return Outcome{Result: Deleted}, client.IgnoreNotFound(err)
 }
 
-// isOwned tells whether the Memcached controls an object, or would if nobody had removed the reference to it. For the
-// latter, the object has to have managed fields.
+// isOwned reports whether the Memcached controls an object, or did until its owner reference was removed. The latter
+// requires managed fields.
 func isOwned(live metav1.Object, mc *cachev1.Memcached) bool {
 	return metav1.IsControlledBy(live, mc) || otherOwner(live, mc) == "" && drift.Applied(live)
 }

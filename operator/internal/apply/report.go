@@ -10,76 +10,76 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 )
 
-// Result is what became of a child.
+// Result is what happened to a managed object.
 type Result string
 
 const (
-	// Unchanged says that it was as it should be, and no request was made.
+	// Unchanged: the object was as desired, and no request was made.
 	Unchanged Result = "unchanged"
 
-	// Created says that it was not there.
+	// Created: the object did not exist.
 	Created Result = "created"
 
-	// Updated says that it was ours, and different from what it should be.
+	// Updated: the object was owned, and differed from the desired state.
 	Updated Result = "updated"
 
-	// Adopted says that it had no owner, and was taken over, as it allows that or is the operator's own work.
+	// Adopted: the object had no owner, and allowed the adoption or was applied by the operator before.
 	Adopted Result = "adopted"
 
-	// Deleted says that it was ours, and is not wanted any more.
+	// Deleted: the object was owned, and is no longer desired.
 	Deleted Result = "deleted"
 
-	// NotOwned says that it was there and is not ours, and was left as it is.
+	// NotOwned: the object exists and is not owned; it was left unchanged.
 	NotOwned Result = "notOwned"
 
-	// Conflicting says that somebody changes again and again what we set, and that it is left to them for a while.
+	// Conflicting: another client keeps overwriting the operator's fields, and the operator pauses.
 	Conflicting Result = "conflicting"
 
-	// Terminating says that it is being deleted, or belongs to a Memcached of this name that was deleted, and can be made
-	// anew only when it is gone; or that its namespace is being deleted, and it can't be made at all.
+	// Terminating: the object is being deleted, or belongs to a deleted Memcached of this name, and cannot be created
+	// before that ends; or the namespace is being deleted, and it cannot be created at all.
 	Terminating Result = "terminating"
 
-	// Waiting says that it is created, or gets other Pods, only after another child was made.
+	// Waiting: the object is created, or replaces Pods, only after another one was applied.
 	Waiting Result = "waiting"
 
-	// Paused says that its rollout was stopped where it is.
+	// Paused: the object's rollout was paused.
 	Paused Result = "paused"
 
-	// Failed says that the API server did not take it; Err says why.
+	// Failed: the API server rejected the object; Err has the reason.
 	Failed Result = "failed"
 )
 
-// Outcome is what became of one child.
+// Outcome is what happened to one managed object.
 type Outcome struct {
 	schema.GroupKind
 	Name   string
 	Result Result
 
-	// Fields are the paths that were changed, where the child was updated, the operator's own notes aside.
+	// Fields are the paths that an update changed, without the operator's own annotations.
 	Fields []string
 
-	// Drift is what somebody changed of what we had set, where that is why the child was updated, is contested or failed.
-	// Version is that of the child as it was found then.
+	// Drift is what another client changed, if that is why the object was updated, is conflicting or failed. Version is
+	// the resource version that had the drift.
 	Drift   []drift.Drift
 	Version string
 
-	// Why explains a child that was refused, is leaving or is waiting, and names the remedy.
+	// Why explains a result NotOwned, Terminating or Waiting, with the fix.
 	Why string
 
-	// Err is why a child failed.
+	// Err is why the object failed.
 	Err error
 
-	// RetryAfter is when it is worth trying again, where no event will tell.
+	// RetryAfter is when to try again, if no event will trigger that.
 	RetryAfter time.Duration
 
-	// Generation is the child's generation after it was written; what is known of an older one is out of date.
+	// Generation is the object's generation after the write; what is known of an older one is outdated.
 	Generation int64
 }
 
-// Report is what became of the children, in the order in which they were applied.
+// Report lists the outcomes, in the order in which the objects were applied.
 type Report []Outcome
 
-// Why returns the explanations of the children with a result.
+// Why returns the explanations of the objects with a result.
 func (r Report) Why(result Result) []string {
 	var explanations []string
 	for _, outcome := range r {
@@ -90,19 +90,19 @@ func (r Report) Why(result Result) []string {
 	return explanations
 }
 
-// IsOwned tells whether a child of the kind proved to be ours. One that had lost its owner reference when it was read
-// did so by being taken back.
+// IsOwned reports whether the object of a kind proved to be owned. One that had lost its owner reference when it was
+// read does so by being taken back.
 func (r Report) IsOwned(kind schema.GroupKind) bool {
 	outcome, _ := r.Of(kind)
 	return slices.Contains([]Result{Unchanged, Updated, Adopted, Conflicting}, outcome.Result)
 }
 
-// Has tells whether there is a child with a result.
+// Has reports whether an object has the result.
 func (r Report) Has(result Result) bool {
 	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Result == result })
 }
 
-// Of returns the outcome of the child of a kind, if there is to be one.
+// Of returns the outcome of the object of a kind, if it is desired.
 func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 	for _, outcome := range r {
 		if outcome.GroupKind == kind {
@@ -112,12 +112,12 @@ func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// IsMade tells whether a child is as it is to be.
+// IsMade reports whether the object is as desired.
 func (o Outcome) IsMade() bool {
 	return slices.Contains([]Result{Unchanged, Created, Updated, Adopted}, o.Result)
 }
 
-// Err joins the errors of the children that failed.
+// Err joins the errors of the objects that failed.
 func (r Report) Err() error {
 	var errs []error
 	for _, outcome := range r {
@@ -126,8 +126,8 @@ func (r Report) Err() error {
 	return errors.Join(errs...)
 }
 
-// SpecRefused tells whether all that failed did so because of the values of fields: the spec asks for something that
-// only the API server knows to be impossible.
+// SpecRefused reports whether every failure is about the values of fields: then the spec asks for something that only
+// the API server knows to be invalid.
 func (r Report) SpecRefused() bool {
 	failed, refused := 0, 0
 	for _, outcome := range r {
@@ -142,7 +142,7 @@ func (r Report) SpecRefused() bool {
 	return failed > 0 && failed == refused
 }
 
-// RetryAfter returns the soonest time at which it is worth trying again, or 0.
+// RetryAfter returns the soonest time to try again, or 0.
 func (r Report) RetryAfter() time.Duration {
 	var soonest time.Duration
 	for _, outcome := range r {
@@ -153,7 +153,7 @@ func (r Report) RetryAfter() time.Duration {
 	return soonest
 }
 
-// Generation returns the generation to which a child of the kind was written, or 0 where it was not.
+// Generation returns the generation to which the object of a kind was written, or 0.
 func (r Report) Generation(kind schema.GroupKind) int64 {
 	outcome, _ := r.Of(kind)
 	return outcome.Generation

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Author is who wrote, how and when, as managed fields have it.
+// Author is the field manager that wrote a field, with operation and time, as recorded in managed fields.
 type Author struct {
 	Manager     string
 	Operation   metav1.ManagedFieldsOperationType
@@ -19,44 +19,44 @@ type Author struct {
 	Time        time.Time
 }
 
-// String reads like: "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
+// String returns, for example: "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
 func (a Author) String() string {
 	how := string(a.Operation)
 	if a.Subresource != "" {
 		how += " of " + a.Subresource
 	}
-	when := "no time recorded" // As with writes of the scale subresource: Kubernetes loses theirs.
+	when := "no time recorded" // Kubernetes records no time for writes of the scale subresource.
 	if !a.Time.IsZero() {
 		when = a.Time.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("%q (%s, %s)", a.Manager, how, when)
 }
 
-// isOperator tells what this operator writes, or another one of its kind.
+// isOperator reports whether the author is this operator, or another instance of it.
 func (a Author) isOperator() bool {
 	return a.Manager == names.FieldOwner && a.Operation == metav1.ManagedFieldsOperationApply && a.Subresource == ""
 }
 
-// Applied tells whether this operator, or another one of its kind, made an object what it is: the hash that each apply
-// leaves there is our field manager's. Who writes another one takes it from us.
+// Applied reports whether this operator, or another instance, applied the object last: its field manager owns the
+// hash that each apply writes. A client that overwrites the hash takes it over.
 func Applied(object metav1.Object) bool {
 	return Owns(object, fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationAppliedHash))
 }
 
-// Owns tells whether a field of an object is as our field manager applied it. The object has to have managed fields.
+// Owns reports whether a field is as the operator applied it. The object must have managed fields.
 func Owns(object metav1.Object, path fieldpath.Path) bool {
 	return slices.ContainsFunc(read(object.GetManagedFields()), func(e entry) bool {
 		return e.isOperator() && e.fields.Has(path)
 	})
 }
 
-// entry is an author, and the fields that are his.
+// entry is an author with the fields it owns.
 type entry struct {
 	Author
 	fields *fieldpath.Set
 }
 
-// read leaves out what cannot be read: it is somebody else's business, and no reason to leave a field as it is.
+// read skips entries that cannot be read: they belong to other clients, and must not stop the correction of drift.
 func read(managed []metav1.ManagedFieldsEntry) []entry {
 	var entries []entry
 	for _, m := range managed {
@@ -73,7 +73,7 @@ func read(managed []metav1.ManagedFieldsEntry) []entry {
 	return entries
 }
 
-// authorOf is the one who wrote a field last. We are it only where nobody else is.
+// authorOf returns the last writer of a field. It is the operator only if no other client owns the field.
 func authorOf(entries []entry, path fieldpath.Path) *Author {
 	var last *Author
 	for _, e := range entries {
@@ -84,17 +84,18 @@ func authorOf(entries []entry, path fieldpath.Path) *Author {
 	return last
 }
 
-// lastWriter is the one who wrote the object, its status aside, since we did; nil where it is none or several.
+// lastWriter returns the client that wrote the object, not its status, since the operator did; nil if there is none
+// or more than one.
 func lastWriter(entries []entry) *Author {
-	var ours time.Time
+	var own time.Time
 	for _, e := range entries {
 		if e.isOperator() {
-			ours = e.Time
+			own = e.Time
 		}
 	}
 	var others []Author
 	for _, e := range entries {
-		if !e.isOperator() && e.Subresource == "" && !e.Time.Before(ours) {
+		if !e.isOperator() && e.Subresource == "" && !e.Time.Before(own) {
 			others = append(others, e.Author)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// longestValue is how much of a value is told, in bytes.
+	// longestValue limits how much of a value a message shows, in bytes.
 	longestValue = 80
 
-	// mostFields is how many fields are told of. More is somebody who replaced the object.
+	// mostFields limits how many fields a message lists. More of them mean that a client replaced the object.
 	mostFields = 8
 
 	notShown = "(not shown)"
 )
 
-// spell writes a value for people. What environment variables hold may be secret, and what the operator's notes hold is
-// for the operator.
+// spell formats a value for a message. It hides environment variables, which may be secret, and the operator's own
+// annotations.
 func spell(path fieldpath.Path, value any) string {
 	for _, element := range path {
 		if element.FieldName != nil && *element.FieldName == "env" {
@@ -40,7 +40,7 @@ func spell(path fieldpath.Path, value any) string {
 	return cut(strings.TrimSpace(text.String()))
 }
 
-// withoutEnv leaves out what the environment variables in a value hold.
+// withoutEnv hides the environment variables in a value.
 func withoutEnv(from any) any {
 	switch from := from.(type) {
 	case map[string]any:
@@ -72,13 +72,14 @@ func cut(text string) string {
 	return text[:end] + "…"
 }
 
-// Words tell what was changed by whom: .spec.replicas 3 -> 7 by "kubectl-edit" (Update, 2026-08-30T12:00:00Z).
+// Describe returns what was changed by which client: .spec.replicas 3 -> 7 by "kubectl-edit" (Update,
+// 2026-08-30T12:00:00Z).
 func Describe(drifts []Drift) string {
 	var words []string
 	for i, drift := range drifts[:min(len(drifts), mostFields)] {
 		change := drift.change()
 		if i+1 == len(drifts) || i+1 == mostFields || drifts[i+1].by() != drift.by() {
-			change += drift.by() // Once for all the fields of one author.
+			change += drift.by() // Once for all fields of one author.
 		}
 		words = append(words, change)
 	}
@@ -105,7 +106,7 @@ func (d Drift) by() string {
 	return fmt.Sprintf(" by %s", d.Author)
 }
 
-// Remedies tell how to keep it from happening again, to an object of a kind.
+// Fixes returns how to prevent the drift, for an object of a kind.
 func Fixes(kind string, drifts []Drift) string {
 	var fixes []string
 	for _, drift := range drifts {
@@ -137,7 +138,7 @@ func (d Drift) fix(kind string) string {
 	return "find the client in the audit log of the API server"
 }
 
-// counterparts are fields of children and the field of the Memcached that decides on them.
+// counterparts are fields of managed objects, with the field of the Memcached that determines them.
 var counterparts = []struct{ ofObject, ofMemcached string }{
 	{".spec.replicas", "spec.size"},
 	{"].image", "spec.image"},

@@ -1,5 +1,5 @@
-// Package drift tells who changed a field of ours, how and when, and from what to what. It is pure: it reads what the
-// managed fields of an object tell, and claims no more than they do.
+// Package drift finds which client changed a field that the operator owns, when, and from what to what. It is pure:
+// it reads the managed fields of an object, and reports no more than they record.
 package drift
 
 import (
@@ -13,16 +13,17 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Drift is a field of ours that somebody changed.
+// Drift is a field of the operator that another client changed.
 type Drift struct {
 	// Field is its path, such as .spec.replicas.
 	Field string
 
-	// Was is what it was, and is to be. Is what somebody made of it, or "" where it was removed. Both are for people.
+	// Was is the value that the operator set and restores. Is is the value found, or "" if the field was removed. Both
+	// are for messages.
 	Was, Is string
 
-	// Author wrote the field last. A field that is not there is nobody's: then it is whoever wrote the object since we
-	// did, where that was one alone. It is nil where nothing tells.
+	// Author wrote the field last. A removed field has no owner: then Author is the only client that wrote the object
+	// since the operator did. It is nil if that is unknown.
 	Author *Author
 
 	Kind ManagerKind
@@ -34,28 +35,28 @@ type Object interface {
 	runtime.Object
 }
 
-// Explain tells of each field that differs between the live object and the wanted one, who did it.
-func Explain(live Object, wanted any, changed *fieldpath.Set) ([]Drift, error) {
-	there, here, err := contents(live, wanted)
+// Explain returns, for each field that differs between the live and the desired object, who changed it.
+func Explain(live Object, desired any, changed *fieldpath.Set) ([]Drift, error) {
+	actual, expected, err := contents(live, desired)
 	if err != nil {
 		return nil, err
 	}
 	entries := read(live.GetManagedFields())
 	var drifts []Drift
-	for _, path := range topmost(there, withoutOwnAnnotations(changed)) {
-		drift := explain(there, here, path, entries)
+	for _, path := range topmost(actual, withoutOwnAnnotations(changed)) {
+		drift := explain(actual, expected, path, entries)
 		drift.Kind = kindOf(drift, live)
 		drifts = append(drifts, drift)
 	}
 	return drifts, nil
 }
 
-func explain(there, here map[string]any, path fieldpath.Path, entries []entry) Drift {
-	was, _ := find(here, path)
+func explain(actual, expected map[string]any, path fieldpath.Path, entries []entry) Drift {
+	was, _ := find(expected, path)
 	drift := Drift{Field: path.String(), Was: spell(path, was.value)}
-	is, found := find(there, path)
+	is, found := find(actual, path)
 	if !found {
-		if is, found = stray(there, here, path); !found {
+		if is, found = stray(actual, expected, path); !found {
 			drift.Author = lastWriter(entries)
 			return drift
 		}
@@ -64,26 +65,27 @@ func explain(there, here map[string]any, path fieldpath.Path, entries []entry) D
 	return drift
 }
 
-// contents are the live object and the wanted one as JSON has them.
-func contents(live Object, wanted any) (there, here map[string]any, err error) {
+// contents returns the live and the desired object as JSON values.
+func contents(live Object, desired any) (actual, expected map[string]any, err error) {
 	bare := live.DeepCopyObject().(Object)
-	bare.SetManagedFields(nil) // They need not even be JSON.
-	if there, err = runtime.DefaultUnstructuredConverter.ToUnstructured(bare); err != nil {
+	bare.SetManagedFields(nil) // They may not even be JSON.
+	if actual, err = runtime.DefaultUnstructuredConverter.ToUnstructured(bare); err != nil {
 		return nil, nil, fmt.Errorf("read the live object: %w", err)
 	}
-	if here, err = runtime.DefaultUnstructuredConverter.ToUnstructured(wanted); err != nil {
-		return nil, nil, fmt.Errorf("read the wanted object: %w", err)
+	if expected, err = runtime.DefaultUnstructuredConverter.ToUnstructured(desired); err != nil {
+		return nil, nil, fmt.Errorf("read the desired object: %w", err)
 	}
-	return there, here, nil
+	return actual, expected, nil
 }
 
-// topmost shortens the paths of what is gone altogether to where it begins: a list item, and not each of its fields.
-func topmost(there map[string]any, changed *fieldpath.Set) []fieldpath.Path {
+// topmost shortens the path of a removed value to where the removal begins: the list item instead of each of its
+// fields.
+func topmost(actual map[string]any, changed *fieldpath.Set) []fieldpath.Path {
 	var paths []fieldpath.Path
 	for path := range changed.All() {
 		top := len(path)
 		for i := range path {
-			if _, found := find(there, path[:i+1]); !found {
+			if _, found := find(actual, path[:i+1]); !found {
 				top = i + 1
 				break
 			}
@@ -95,7 +97,8 @@ func topmost(there map[string]any, changed *fieldpath.Set) []fieldpath.Path {
 	return paths
 }
 
-// withoutOwnAnnotations leaves out the operator's own notes, which change with other fields, unless there is nothing else.
+// withoutOwnAnnotations leaves out the operator's own annotations, which change with other fields, unless only they
+// changed.
 func withoutOwnAnnotations(changed *fieldpath.Set) *fieldpath.Set {
 	others := fieldpath.NewSet()
 	for path := range changed.All() {
@@ -111,7 +114,7 @@ func withoutOwnAnnotations(changed *fieldpath.Set) *fieldpath.Set {
 
 var notes = []string{names.AnnotationAppliedHash, names.AnnotationTemplateInputs}
 
-// IsOwnAnnotation tells the annotations in which the operator keeps what it has to know.
+// IsOwnAnnotation reports whether a path is an annotation in which the operator records its own state.
 func IsOwnAnnotation(path fieldpath.Path) bool {
 	last := path[len(path)-1].FieldName
 	return last != nil && slices.Contains(notes, *last)

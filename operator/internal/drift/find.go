@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// place is a value in an object, and where it lies there.
+// place is a value in an object, with its path.
 type place struct {
 	value   any
 	path    fieldpath.Path
@@ -24,7 +24,7 @@ func (p place) field(name string) (place, bool) {
 	return place{content, append(p.path.Copy(), fieldpath.FieldNameElement(name)), p.pointer + "/" + escaped}, found
 }
 
-// items are those of a list, by their keys, which have the given names.
+// items returns the items of a list, identified by the keys of the given names.
 func (p place) items(keys []string) []place {
 	list, _ := p.value.([]any)
 	items := make([]place, 0, len(list))
@@ -46,8 +46,7 @@ func fieldsOf(item any, names []string) []value.Field {
 	return fields
 }
 
-// find follows a path. It knows what is in our paths: fields, and list items by their keys. Other lists are compared,
-// and owned, as a whole.
+// find follows a path of fields and keyed list items. Other lists are compared, and owned, as a whole.
 func find(object any, path fieldpath.Path) (place, bool) {
 	here := place{value: object}
 	for _, element := range path {
@@ -82,16 +81,16 @@ func keysOf(element fieldpath.PathElement) []string {
 	return keys
 }
 
-// stray finds the list item that was ours until somebody changed its key: it has the name of one that is gone. Names
-// are unique in these lists, so ours can't come back beside it.
-func stray(there, here map[string]any, path fieldpath.Path) (place, bool) {
+// stray finds a list item of the operator whose key another client changed: it has the name of the missing item.
+// Names are unique in these lists, so the operator's item cannot be added beside it.
+func stray(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1]
 	if last.Key == nil || slices.Contains(keysOf(last), "name") {
 		return place{}, false
 	}
-	gone, _ := find(here, path)
+	gone, _ := find(expected, path)
 	name, named := gone.field("name")
-	list, found := find(there, path[:len(path)-1])
+	list, found := find(actual, path[:len(path)-1])
 	if !named || !found {
 		return place{}, false
 	}
@@ -103,39 +102,39 @@ func stray(there, here map[string]any, path fieldpath.Path) (place, bool) {
 	return place{}, false
 }
 
-// rivals are fields that another client can set in the place of one of ours, and that the API server refuses beside it.
+// rivals are fields that another client can set instead of the operator's, and that the API server rejects beside it.
 var rivals = map[string]string{"maxUnavailable": "minAvailable"}
 
-// rival finds what another client set in the place of a field of ours that is gone.
-func rival(there map[string]any, path fieldpath.Path) (place, bool) {
+// rival finds the field that another client set instead of a missing field of the operator.
+func rival(actual map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1].FieldName
 	if last == nil || rivals[*last] == "" {
 		return place{}, false
 	}
-	parent, found := find(there, path[:len(path)-1])
+	parent, found := find(actual, path[:len(path)-1])
 	if !found {
 		return place{}, false
 	}
 	return parent.field(rivals[*last])
 }
 
-// Strays are the JSON pointers of what took the place of ours: list items that were ours until somebody changed their
-// keys, and fields that exclude one of ours. Server-side apply would leave them beside ours, and the API server refuses
-// that. The last of a list comes first, so that they can be removed one after another.
-func Strays(live Object, wanted any, changed *fieldpath.Set) ([]string, error) {
-	there, here, err := contents(live, wanted)
+// Strays returns the JSON pointers of values that replaced the operator's: list items whose keys another client
+// changed, and fields that exclude one of the operator's. Server-side apply would keep both, which the API server
+// rejects. Later list items come first, so that they can be removed one after another.
+func Strays(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
+	actual, expected, err := contents(live, desired)
 	if err != nil {
 		return nil, err
 	}
 	var strays []string
-	for _, path := range topmost(there, changed) {
-		if _, found := find(there, path); found {
+	for _, path := range topmost(actual, changed) {
+		if _, found := find(actual, path); found {
 			continue
 		}
-		if item, found := stray(there, here, path); found {
+		if item, found := stray(actual, expected, path); found {
 			strays = append(strays, item.pointer)
 		}
-		if field, found := rival(there, path); found {
+		if field, found := rival(actual, path); found {
 			strays = append(strays, field.pointer)
 		}
 	}

@@ -7,29 +7,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagerKind is a kind of author for which there is a fix of its own.
+// ManagerKind is a kind of field manager with a fix of its own.
 type ManagerKind string
 
 const (
-	// Nobody left no trace.
+	// Unknown: the managed fields record no client.
 	Unknown ManagerKind = ""
 
-	// Somebody is a manager of whom no more is known than the name.
-	Other ManagerKind = "Somebody"
+	// Other: only the manager's name is known.
+	Other ManagerKind = "Other"
 
-	// ArgoCD has the object itself in an Application, and not only the Memcached.
+	// ArgoCD: the object itself is in an Application, and not only the Memcached.
 	ArgoCD ManagerKind = "ArgoCD"
 
-	// Autoscaler scales the Deployment, as a HorizontalPodAutoscaler does that names it.
+	// HorizontalAutoscaler: the client scales the Deployment, as a HorizontalPodAutoscaler does.
 	HorizontalAutoscaler ManagerKind = "HorizontalAutoscaler"
 
-	// VerticalAutoscaler sets the resources of containers, as a VerticalPodAutoscaler does.
+	// VerticalAutoscaler: the client sets the resources of containers, as a VerticalPodAutoscaler does.
 	VerticalAutoscaler ManagerKind = "VerticalAutoscaler"
 
-	// Manual is a person with kubectl, oc or a web console.
+	// Manual: a person with kubectl, oc or a web console.
 	Manual ManagerKind = "Manual"
 
-	// Operator is another operator like this one, or an admission webhook, which writes in the name of whom it admits.
+	// Operator: another instance of this operator, or an admission webhook, whose changes are recorded under the name
+	// of the client that it admits.
 	Operator ManagerKind = "Operator"
 )
 
@@ -43,7 +44,7 @@ func kindOf(drift Drift, live metav1.Object) ManagerKind {
 		return Operator
 	case strings.HasPrefix(author.Manager, "argocd"):
 		return ArgoCD
-	case author.Manager == "kubectl-client-side-apply" && isInApplication(live): // What Argo CD applies with.
+	case author.Manager == "kubectl-client-side-apply" && isInApplication(live): // Argo CD's name for client-side apply.
 		return ArgoCD
 	case isManual(author.Manager):
 		return Manual
@@ -59,14 +60,14 @@ func kindOf(drift Drift, live metav1.Object) ManagerKind {
 	return Unknown
 }
 
-// isManual knows the tools of people. A manager that names itself otherwise is called by its program's name, which for
-// a web console is that of the browser.
+// isManual recognizes the tools of people. A client without a field manager is recorded by the name of its program,
+// which for a web console is the browser.
 func isManual(manager string) bool {
 	program, _, _ := strings.Cut(manager, "-")
 	return slices.Contains([]string{"kubectl", "oc", "k9s", "Mozilla"}, program)
 }
 
-// isInApplication tells whether an object carries what Argo CD finds its own objects by.
+// isInApplication reports whether an object has the label or annotation by which Argo CD tracks its objects.
 func isInApplication(live metav1.Object) bool {
 	const instance, tracking = "argocd.argoproj.io/instance", "argocd.argoproj.io/tracking-id"
 	return live.GetLabels()[instance] != "" || live.GetAnnotations()[instance] != "" ||

@@ -1,23 +1,23 @@
-// Package names holds every name that the operator writes into a cluster or looks for there: labels,
-// annotations, ports, containers and the field owner. What stands here is part of the contract with running
-// clusters: a changed selector label, for example, can't be applied to a Deployment that exists.
+// Package names holds every name that the operator writes into a cluster or looks for there: labels, annotations,
+// ports, containers and the field owner. They are part of the contract with running clusters: a changed selector
+// label, for example, cannot be applied to an existing Deployment.
 package names
 
 const (
-	// FieldOwner owns, in server-side apply, the fields that the operator sets.
+	// FieldOwner is the field manager of the operator in server-side apply.
 	FieldOwner = "memcached-operator"
 
-	// PauseOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else. It is
-	// the only mark of that.
+	// PauseOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else.
+	// Its entry in the managed fields is the only mark of a pause.
 	PauseOwner = "memcached-operator-pause"
 
-	// LeaderElectionID is the name of the Lease by which one operator of several leads.
+	// LeaderElectionID is the name of the Lease of the leader election.
 	LeaderElectionID = "memcached-operator.cache.example.com"
 )
 
-// Labels of every child object. The first two are the selector of the Operator SDK tutorial's operator, so
-// that its Deployments can be taken over as they are. The app.kubernetes.io labels are for people and tools,
-// and never part of a selector.
+// Labels of every managed object. The first two are the selector of the Operator SDK tutorial's operator, so that its
+// Deployments can be adopted unchanged. The app.kubernetes.io labels are for people and tools, and never part of a
+// selector.
 const (
 	LabelApp      = "app"
 	LabelInstance = "memcached_cr"
@@ -32,18 +32,18 @@ const (
 )
 
 const (
-	// AnnotationAppliedHash tells what the operator applied last, so that a field which is no longer wanted is
-	// noticed although the object still has it.
+	// AnnotationAppliedHash is the hash of the object as the operator last applied it. It shows that a field is no
+	// longer desired although the object still has it.
 	AnnotationAppliedHash = "cache.example.com/applied-hash"
 
-	// AnnotationTemplateInputs tells what the Pods are made of beside the spec (plan.Record), so that another operator
-	// goes on to make them of the same.
+	// AnnotationTemplateInputs records what the Pods are made from besides the spec (plan.Record): images,
+	// architectures, platform and template revision. After an upgrade the operator renders the same Pods from it.
 	AnnotationTemplateInputs = "cache.example.com/template-inputs"
 
-	// AnnotationTemplateRevision is on the Pods and tells by which revision of the template they were made.
+	// AnnotationTemplateRevision is on the Pods: the revision of the template that rendered them.
 	AnnotationTemplateRevision = "cache.example.com/template-revision"
 
-	// AnnotationDefaultContainer is where kubectl looks for the container that logs and exec mean.
+	// AnnotationDefaultContainer selects the container for kubectl logs and kubectl exec.
 	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"
 )
 
@@ -57,7 +57,7 @@ const (
 	// PortNumber is its number, IANA's for memcached.
 	PortNumber = int32(11211)
 
-	// TLSPort is the name of the port that clients use TLS on.
+	// TLSPort is the name of the port that clients use with TLS.
 	TLSPort = "memcached-tls"
 
 	// TLSPortNumber is its number.
@@ -66,38 +66,38 @@ const (
 	// Agent is the agent's container of a Pod.
 	Agent = "agent"
 
-	// MetricsPort is the name of the port where the agent serves metrics.
+	// MetricsPort is the name of the port on which the agent serves metrics.
 	MetricsPort = "metrics"
 
 	// MetricsPortNumber is its number, that of the official memcached_exporter.
 	MetricsPortNumber = int32(9150)
 
-	// AgentProbePortNumber is where the agent tells of itself.
+	// AgentProbePortNumber is the port on which the agent serves its probes.
 	AgentProbePortNumber = int32(9151)
 
-	// TLSDir is where the Secret of the certificate is mounted, in both containers.
+	// TLSDir is where both containers mount the Secret of the certificate.
 	TLSDir = "/etc/memcached/tls"
 
-	// UsersDir is where the Secret of the users is mounted, in the agent alone.
+	// UsersDir is where the agent mounts the Secret of the users.
 	UsersDir = "/etc/memcached/users"
 
 	// AuthDir is a folder that the agent writes and memcached reads.
 	AuthDir = "/run/memcached"
 
-	// AuthFile is the file with the users in it.
+	// AuthFile is the file with the users.
 	AuthFile = AuthDir + "/users"
 
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
 
-// Selector returns the labels that select the Pods of a Memcached. They can't change: a Deployment's selector
-// is immutable.
+// Selector returns the labels that select the Pods of a Memcached. They cannot change: a Deployment's selector is
+// immutable.
 func Selector(instance string) map[string]string {
 	return map[string]string{LabelApp: App, LabelInstance: instance}
 }
 
-// Labels returns the labels of every child object of a Memcached.
+// Labels returns the labels of every managed object of a Memcached.
 func Labels(instance string) map[string]string {
 	return map[string]string{
 		LabelApp:          App,

@@ -17,5 +17,5 @@ const (
 	AllPorts Ports = 1<<iota - 1
 )
 
-// Has tells whether all of the given ports are in the set.
+// Has reports whether all given ports are in the set.
 func (p Ports) Has(ports Ports) bool { return p&ports == ports }

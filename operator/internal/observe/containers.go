@@ -24,20 +24,20 @@ func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		return exit(pod, status)
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
 		return fmt.Sprintf("image %q of container %q cannot be pulled (%s)%s",
-			status.Image, status.Name, pullRemedy(pod, status.Name, waiting.Message), pullDetail(waiting.Message))
+			status.Image, status.Name, pullFix(pod, status.Name, waiting.Message), pullDetail(waiting.Message))
 	}
 	return fmt.Sprintf("container %q cannot start (%s)%s: %s",
-		status.Name, waiting.Reason, foreignProgram(status.Name, waiting.Message), OneLine(waiting.Message))
+		status.Name, waiting.Reason, wrongArchitecture(status.Name, waiting.Message), OneLine(waiting.Message))
 }
 
-// lacksPlatform are the words of what pulls an image that is for other platforms than the machine's.
+// lacksPlatform are the messages of container runtimes about an image without a variant for the Node's platform.
 var lacksPlatform = []string{
 	"no match for platform in manifest",                // containerd
 	"no image found in manifest list for architecture", // CRI-O, by containers/image
-	"no image found in image index for architecture",   // the same, of an OCI index
+	"no image found in image index for architecture",   // the same, for an OCI index
 }
 
-// imageOf says what an image is set by.
+// imageOf returns the setting of a container's image.
 func imageOf(container string) string {
 	if container == names.Agent {
 		return "the operator's RELATED_IMAGE_AGENT"
@@ -45,22 +45,22 @@ func imageOf(container string) string {
 	return "spec.image"
 }
 
-// otherImage is what to do about an image that a machine can't run.
+// otherImage is the fix for an image that a Node cannot run.
 func otherImage(container string) string {
 	return "see " + imageOf(container) + ", or exclude these Nodes by spec.architectures"
 }
 
-// foreignProgram says what to do about an image that is labelled for the machine and holds a program for another one.
-func foreignProgram(container, message string) string {
-	if !strings.Contains(message, "exec format error") { // ENOEXEC, in the words of runc and of crun
+// wrongArchitecture explains an image that is labelled for the Node's architecture but holds a program for another.
+func wrongArchitecture(container, message string) string {
+	if !strings.Contains(message, "exec format error") { // ENOEXEC, as runc and crun report it
 		return ""
 	}
 	return ": the image claims the Node's architecture, but its program is for another; " + otherImage(container)
 }
 
-// pullRemedy names the pull Secrets. Whether they are there and fit only the kubelet knows: the operator does not read
+// pullFix names the pull Secrets. Only the kubelet knows whether they exist and match: the operator does not read
 // Secrets.
-func pullRemedy(pod *corev1.Pod, container, message string) string {
+func pullFix(pod *corev1.Pod, container, message string) string {
 	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {
 		return "it has no variant for the Node's architecture; " + otherImage(container)
 	}
@@ -74,8 +74,8 @@ func pullRemedy(pod *corev1.Pod, container, message string) string {
 	return "see " + imageOf(container) + ", and check that these pull Secrets exist and match: " + strings.Join(secrets, ", ")
 }
 
-// pullDetail is the cause of a failed pull. While it backs off the kubelet wraps the cause; unwrapped, the text stays
-// the same from one try to the next.
+// pullDetail returns the cause of a failed pull. The kubelet wraps it while it backs off; unwrapped, the text stays
+// the same between attempts.
 func pullDetail(message string) string {
 	if _, cause, wrapped := strings.Cut(message, "ErrImagePull: "); wrapped {
 		message = cause
@@ -88,8 +88,8 @@ func pullDetail(message string) string {
 	return ": " + OneLine(message)
 }
 
-// exit says how a container ended that is not ready again. The words are the same while it waits to be started,
-// while it runs for a moment, and when it has ended once more.
+// exit describes the last exit of a container that is not ready. The text stays the same while the container waits
+// for a restart, runs briefly, and exits again.
 func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	if ranBefore(pod, status) {
 		return ""
@@ -109,22 +109,22 @@ func exit(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 	default:
 		detail += " (" + last.Reason + ")"
 	}
-	detail += foreignProgram(status.Name, last.Message)
-	if said := lastWords(last.Message); said != "" {
+	detail += wrongArchitecture(status.Name, last.Message)
+	if said := lastLines(last.Message); said != "" {
 		detail += ": " + said
 	}
 	return detail
 }
 
-// lastWords are the last two lines of what a container said before it ended, in which the cause is. The rest may be
-// long and differs from one start to the next.
-func lastWords(message string) string {
+// lastLines returns the last two lines of a container's termination message, which hold the cause. The rest may be
+// long and differs between starts.
+func lastLines(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	return OneLine(strings.Join(lines[max(0, len(lines)-2):], " "))
 }
 
-// ranBefore tells whether a container that runs was started before the Pod stopped being ready: then an earlier end is
-// not what keeps it from answering now.
+// ranBefore reports whether a running container started before the Pod stopped being ready: then its last exit is not
+// the reason.
 func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
 	ready := podCondition(pod, corev1.PodReady)
 	return status.State.Running != nil && ready != nil &&

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Kind is a kind of child object.
+// Kind is a kind of managed object.
 type Kind struct {
 	schema.GroupVersionKind
 
@@ -23,7 +23,7 @@ type Kind struct {
 	New func() client.Object
 }
 
-// Kinds returns the kinds of child objects that a Memcached can have: what is read, watched and cached.
+// Kinds returns the kinds of managed objects: they are read, watched and cached.
 func Kinds() []Kind {
 	return []Kind{
 		{serviceKind, func() client.Object { return &corev1.Service{} }},
@@ -37,14 +37,14 @@ var (
 	budgetKind  = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
 	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
 
-	// PolicyKind is the kind of the object that says who may reach the Pods.
+	// PolicyKind is the kind of the object that restricts access to the Pods.
 	PolicyKind = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
 
-	// DeploymentKind is the kind of the object that runs the nodes.
+	// DeploymentKind is the kind of the object that runs the Pods.
 	DeploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment")
 )
 
-// Selector selects the children, and the Pods, that are cached.
+// Selector selects the managed objects and Pods that are cached.
 func Selector() labels.Selector {
 	instance, err := labels.NewRequirement(names.LabelInstance, selection.Exists, nil)
 	if err != nil {
@@ -53,27 +53,27 @@ func Selector() labels.Selector {
 	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
 }
 
-// IsCached tells whether the cache holds objects of a kind that have these labels.
+// IsCached reports whether the cache holds objects of a kind that have these labels.
 func IsCached(kind schema.GroupKind, set labels.Set) bool {
 	_, isManaged := find(kind)
 	return !isManaged || Selector().Matches(set)
 }
 
-// New returns an empty object of a kind of child.
+// New returns an empty object of a managed kind.
 func New(kind schema.GroupKind) client.Object {
 	known, ok := find(kind)
 	if !ok {
-		panic("not a kind of managed object: " + kind.String()) // A mistake in the program.
+		panic("not a kind of managed object: " + kind.String()) // A programming error.
 	}
 	return known.New()
 }
 
-// VersionOf returns the version in which a kind of child object is read.
+// VersionOf returns the API version in which objects of a managed kind are read.
 func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 	if known, ok := find(kind); ok {
 		return known.GroupVersionKind
 	}
-	return kind.WithVersion("") // Not a kind of child; reading it fails, and says so.
+	return kind.WithVersion("") // Not a managed kind: reading it fails with a clear error.
 }
 
 func find(wanted schema.GroupKind) (Kind, bool) {

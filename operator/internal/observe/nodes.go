@@ -9,14 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Nodes counts the Nodes of the cluster by what they are: those with Linux under their bare architecture.
-// Nil means that they are not known.
+// Nodes counts the Nodes of the cluster by kind: for Linux, the architecture alone. Nil means that they are unknown.
 type Nodes map[string]int
 
-// nodesPerPage bounds what is held of a large cluster: a page is counted and dropped.
+// nodesPerPage limits memory in a large cluster: each page is counted and dropped.
 const nodesPerPage = 500
 
-// CollectNodes counts the Nodes of the cluster. It reads nothing of them but their metadata.
+// CollectNodes counts the Nodes of the cluster. It reads only their metadata.
 func CollectNodes(ctx context.Context, reader client.Reader) (Nodes, error) {
 	nodes := Nodes{}
 	page := &metav1.PartialObjectMetadataList{}
@@ -34,7 +33,7 @@ func CollectNodes(ctx context.Context, reader client.Reader) (Nodes, error) {
 	}
 }
 
-// machine says what a Node is, by the labels that the scheduler goes by.
+// nodeKind describes a Node by the labels that the scheduler uses.
 func nodeKind(labels map[string]string) string {
 	architecture := labels[corev1.LabelArchStable]
 	if architecture == "" {

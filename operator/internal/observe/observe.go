@@ -1,4 +1,4 @@
-// Package observe reads what is there: the children of a Memcached and its nodes. It only reads.
+// Package observe reads the managed objects and the Pods of a Memcached. It only reads.
 package observe
 
 import (
@@ -18,35 +18,35 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Snapshot is what there was of a Memcached at one moment.
+// Snapshot is the observed state of a Memcached.
 type Snapshot struct {
-	// Children are the objects with the Memcached's name and our labels, by kind, and a Deployment without them where
-	// there are nodes; what is not there is not in it. They come from the cache: read them, don't change them.
+	// Objects are the existing objects with the Memcached's name and the operator's labels, by kind. If there are Pods,
+	// a Deployment without these labels is included. They come from the cache: do not change them.
 	Objects map[schema.GroupKind]client.Object
 
-	// Nodes are the memcached Pods that are not being deleted, sorted by name.
+	// Pods are the memcached Pods that are not terminating, sorted by name.
 	Pods []Pod
 
-	// Oldest is when the oldest memcached Pod was made that has not ended, those that are being deleted among them; zero
-	// where there is none.
+	// Oldest is the creation time of the oldest memcached Pod that has not ended, including terminating ones; zero if
+	// there is none.
 	Oldest time.Time
 
-	// Progressed is when the last of the Pods that are ready became so; zero where none is.
+	// Progressed is when the last ready Pod became ready; zero if none is.
 	Progressed time.Time
-	// OpenPorts are those on which any memcached Pod can be reached that has not ended, terminating Pods among them.
+	// OpenPorts are the ports of all memcached Pods that have not ended, including terminating ones.
 	OpenPorts names.Ports
 
-	// TLS and Auth are the Secrets that the spec names; nil where it names none.
+	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *Secret
 }
 
-// Deployment returns the Deployment, or nil where there is none.
+// Deployment returns the Deployment, or nil if there is none.
 func (s Snapshot) Deployment() *appsv1.Deployment {
 	deployment, _ := s.Objects[DeploymentKind.GroupKind()].(*appsv1.Deployment)
 	return deployment
 }
 
-// DeployedPorts are the ports on which the Pods can be reached that the Deployment makes.
+// DeployedPorts returns the ports of the Pods that the Deployment creates.
 func (s Snapshot) DeployedPorts() names.Ports {
 	if deployment := s.Deployment(); deployment != nil {
 		return portsOf(&deployment.Spec.Template.Spec)
@@ -54,11 +54,11 @@ func (s Snapshot) DeployedPorts() names.Ports {
 	return 0
 }
 
-// Current is what the plan goes by.
+// Current is the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
-		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to make Pods that are not seen yet.
+		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to create Pods that are not in the cache yet.
 		ServicePorts: servicePorts(s.Objects[serviceKind.GroupKind()]),
 	}
 	for _, pod := range s.Pods {
@@ -67,18 +67,18 @@ func (s Snapshot) Current() plan.Current {
 	return current
 }
 
-// Collector reads what is there.
+// Collector reads the observed state.
 type Collector struct {
-	// Cache is read for children and Pods.
+	// Cache is read for managed objects and Pods.
 	Cache client.Reader
 
-	// Live is read where the cache can't tell.
+	// Live is read for what the cache does not hold.
 	Live client.Reader
 
 	Secrets *Secrets
 }
 
-// Collect reads the children of a Memcached and its nodes from the cache, and the Secrets that it names.
+// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
 	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
 	if err != nil {
@@ -105,9 +105,9 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	return snapshot, nil
 }
 
-// needsLiveDeployment tells whether the Deployment has to be read past the cache: one that has lost our labels is not
-// in it, though there are Pods, and the cache holds no managed fields, which tell whether the operator wrote what is
-// recorded there.
+// needsLiveDeployment reports whether the Deployment must be read from the API server. One that lost its labels is
+// not in the cache, although there are Pods. And the cache holds no managed fields, which show whether the operator
+// wrote the recorded template inputs.
 func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
 	deployment := snapshot.Deployment()
 	return deployment == nil && len(snapshot.Pods) > 0 || !plan.IsRecorded(mc, deployment)

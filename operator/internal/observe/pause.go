@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Held reports whether the operator pauses a Deployment: the field manager that it uses for nothing else has applied
-// it. What other clients write, such as an annotation, does not count.
+// IsPaused reports whether the operator paused a Deployment: the field manager PauseOwner applied it. Fields that
+// other clients write, such as an annotation, do not count.
 func IsPaused(deployment *appsv1.Deployment) bool {
 	return slices.ContainsFunc(deployment.ManagedFields, isPause)
 }
@@ -20,7 +20,7 @@ func isPause(entry metav1.ManagedFieldsEntry) bool {
 		entry.Subresource == ""
 }
 
-// onlyPause keeps, of the managed fields of a Deployment, that there is a hold. Few Deployments have one.
+// onlyPause reduces the managed fields of a Deployment to the mark of a pause. Few Deployments have one.
 func onlyPause(managed []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if !slices.ContainsFunc(managed, isPause) {
 		return nil

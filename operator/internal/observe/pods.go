@@ -14,38 +14,38 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Node is a memcached Pod, with what keeps it from serving.
+// Pod is the state of a memcached Pod.
 type Pod struct {
 	Name  string
 	Ready bool
 
-	// Unresponsive says that memcached runs and does not answer its readiness probe.
+	// Unresponsive: memcached runs and fails its readiness probe.
 	Unresponsive bool
 
-	// Unschedulable says that the scheduler found no machine for the Pod.
+	// Unschedulable: the scheduler found no Node for the Pod.
 	Unschedulable bool
 
-	// Ports are those that other Pods can reach it on.
+	// Ports are the ports that other Pods can reach.
 	Ports names.Ports
 
-	// Trouble says in the cluster's words why the Pod does not come up; empty means that it does, or may yet.
-	// It holds nothing that changes while the trouble does not: no times, no counts, no names of Pods.
+	// Problem is why the Pod does not become ready, as Kubernetes reports it; empty if nothing prevents that. It is
+	// stable while the problem lasts: no times, no counts, no names of Pods.
 	Problem string
 }
 
 // PodIndex finds the Pods of a Memcached by its name. A namespace may hold thousands of others.
 const PodIndex = "memcached"
 
-// MemcachedOf returns the name of the Memcached that a trimmed Pod belongs to; empty means none.
+// MemcachedOf returns the name of the Memcached to which a trimmed Pod belongs, or "".
 func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
 
-// memcachedOf returns the name of the Memcached that a Pod belongs to. The labels alone don't decide, as anybody may
-// give them to a Pod: its controller must be a ReplicaSet of the Memcached's Deployment. The Deployment controller
-// names these after the Deployment and the hash of their template.
+// memcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not decide, because any
+// client may set them: the Pod's controller must be a ReplicaSet of the Memcached's Deployment. The Deployment
+// controller names ReplicaSets after the Deployment and the hash of their template.
 func memcachedOf(pod *corev1.Pod) string {
 	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
 	if controller != nil && controller.Name == "" {
-		return instance // It is trimmed: that may happen twice on the way into the cache.
+		return instance // It is trimmed already: that may happen twice on the way into the cache.
 	}
 	if controller == nil || controller.Kind != "ReplicaSet" ||
 		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
@@ -55,12 +55,12 @@ func memcachedOf(pod *corev1.Pod) string {
 	return instance
 }
 
-// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server refuses one
-// without a name.
+// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server rejects a
+// controller without a name, so no real Pod has it.
 var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
 
-// podsOf returns the Pods that are nodes, sorted by name: not those that are being deleted, nor those that ended,
-// such as evicted ones.
+// podsOf returns the state of the Pods, sorted by name, without those that are terminating or have ended, such as
+// evicted ones.
 func podsOf(list []corev1.Pod) []Pod {
 	var pods []Pod
 	for i := range list {
@@ -80,7 +80,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// openPorts are the ports of all Pods that have not ended. A Pod that is being deleted goes on to answer for a while.
+// openPorts returns the ports of all Pods that have not ended. A terminating Pod still answers for a while.
 func openPorts(pods []corev1.Pod) names.Ports {
 	var open names.Ports
 	for i := range pods {
@@ -133,7 +133,7 @@ func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev
 	return nil
 }
 
-// CanNotBeScheduled begins the trouble of a node that is unplaced.
+// CanNotBeScheduled begins the problem of an unschedulable Pod.
 const CanNotBeScheduled = "cannot be scheduled: "
 
 func isUnschedulable(pod *corev1.Pod) bool {
@@ -158,17 +158,15 @@ func problemOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// randomPodName is how refusals of a Pod name it; the name is a new one with each try.
+// randomPodName matches the name of a rejected Pod, which differs with each attempt.
 var randomPodName = regexp.MustCompile(`(?i)pods? "[^"]+" is (forbidden|invalid): `)
 
-// OneLine makes a message of the cluster's fit into ours: without line breaks and without the random names of Pods
-// that were refused.
+// OneLine removes line breaks, and the random names of rejected Pods, from a message of Kubernetes.
 func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// TrimPod drops what nobody reads of a Pod before it is cached: ten thousand caches have many Pods. What stays is
-// what Node is made of.
+// TrimPod keeps only what the type Pod is made from, before a Pod is cached: ten thousand caches have many Pods.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
@@ -184,7 +182,7 @@ func TrimPod(object any) (any, error) {
 	}
 	trimmed.Spec.Containers = declared[portsOf(&pod.Spec)]
 	trimmed.Status.Phase = pod.Status.Phase
-	trimmed.Status.Conditions = telling(pod)
+	trimmed.Status.Conditions = relevantConditions(pod)
 	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
 	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
 	if len(trimmed.Status.InitContainerStatuses)+len(trimmed.Status.ContainerStatuses) > 0 {
@@ -193,8 +191,8 @@ func TrimPod(object any) (any, error) {
 	return trimmed, nil
 }
 
-// telling are the conditions that tell something: that a Pod is ready, and since when, or that it can't be scheduled.
-func telling(pod *corev1.Pod) []corev1.PodCondition {
+// relevantConditions returns the relevant conditions: that a Pod is ready, and since when, or that it is unschedulable.
+func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	if ready := podCondition(pod, corev1.PodReady); ready != nil {
 		kept = []corev1.PodCondition{{
@@ -220,7 +218,7 @@ func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// PodChanged tells whether anything of a Pod changed that a Node is made of.
+// PodChanged reports whether an update of a Pod changes the result of podsOf.
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
 	return !slices.Equal(old, now)

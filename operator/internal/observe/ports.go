@@ -7,12 +7,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// portsByName are the names under which containers declare their ports.
+// portsByName are the names of the declared container ports.
 var portsByName = map[string]names.Ports{
 	names.Port: names.PlaintextPort, names.TLSPort: names.EncryptedPort, names.MetricsPort: names.AgentMetricsPort,
 }
 
-// portsOf returns the ports that the containers of a Pod declare. memcached declares those that other Pods can reach.
+// portsOf returns the ports that the containers of a Pod declare: those that other Pods can reach.
 func portsOf(pod *corev1.PodSpec) names.Ports {
 	var ports names.Ports
 	for _, containers := range [][]corev1.Container{pod.InitContainers, pod.Containers} {
@@ -25,7 +25,7 @@ func portsOf(pod *corev1.PodSpec) names.Ports {
 	return ports
 }
 
-// servicePorts are those of a Service.
+// servicePorts returns the ports of a Service.
 func servicePorts(object client.Object) names.Ports {
 	service, ok := object.(*corev1.Service)
 	if !ok {
@@ -38,7 +38,7 @@ func servicePorts(object client.Object) names.Ports {
 	return ports
 }
 
-// declared are containers that declare a set of ports each. Trimmed Pods share them: they take no memory of their own.
+// declared are containers that declare each set of ports. Trimmed Pods share them, to save memory.
 var declared = func() [names.AllPorts + 1][]corev1.Container {
 	var containers [names.AllPorts + 1][]corev1.Container
 	for set := range containers {

@@ -25,43 +25,44 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
 )
 
-// Secret is what is known of a Secret that a Memcached names. It holds nothing of the content but what everybody may
-// know who connects to the cache.
+// Secret is the state of a Secret that a Memcached names. Of its content it holds only what every client of the cache
+// may know.
 type Secret struct {
 	Name string
 
-	// Err says that it can't be read.
+	// Err is why the Secret cannot be read.
 	Err error
 
-	// Missing says that there is none.
+	// Missing: the Secret does not exist.
 	Missing bool
 
-	// Problem says why memcached could not use it.
+	// Problem is why memcached cannot use the Secret.
 	Problem string
 
-	// NotAfter is when the certificate ends; zero where there is none.
+	// NotAfter is when the certificate expires; zero if there is none.
 	NotAfter time.Time
 
-	// Expired says that it has ended.
+	// Expired: the certificate has expired.
 	Expired bool
 
-	// Removed is what it does not hold any more, the oldest first: nodes that were started before still accept it.
+	// Removed lists what was removed from the Secret, the oldest first: Pods that started before the removal still
+	// accept it.
 	Removed []Removal
 
-	// Restored is when something came back that had been removed.
+	// Restored is when something that had been removed was added again.
 	Restored time.Time
 }
 
-// Removal is a client CA or a user, and when it was noticed to be gone, by the clock of the API server.
+// Removal is a removed client CA or user, and when the operator noticed, by the clock of the API server.
 type Removal struct {
 	What  string
 	Since time.Time
 }
 
-// Usable tells whether new nodes could start with what the Secrets hold.
+// Usable reports whether new Pods can start with the Secrets.
 func (s Snapshot) Usable() bool { return s.TLS.usable() && s.Auth.usable() }
 
-// Err says why Secrets can't be read.
+// Err returns why Secrets cannot be read.
 func (s Snapshot) Err() error {
 	var problems []error
 	for _, secret := range []*Secret{s.TLS, s.Auth} {
@@ -74,20 +75,20 @@ func (s Snapshot) Err() error {
 
 func (s *Secret) usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
 
-// UnwatchedSecretTypes are those of which a cluster may have thousands, for purposes of their own. Nobody tells when
-// one of them changes.
+// UnwatchedSecretTypes are types of which a cluster may have thousands for other purposes. The operator does not
+// watch them.
 var UnwatchedSecretTypes = []corev1.SecretType{
 	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
 	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,
 }
 
-// Secrets reads Secrets live, once for each of their versions, and forgets what they hold.
+// Secrets reads each version of a Secret once from the API server, and does not keep the content.
 type Secrets struct {
 	live client.Reader
 	now  func() time.Time
-	salt []byte // of this process alone: what is kept of a password is of no use to anybody
+	salt []byte // of this process alone, so that the remembered hash of a password is worthless elsewhere
 
-	// serverTime is the time by the clock of the API server, which also gives Pods the time of their creation.
+	// serverTime is the time by the clock of the API server, which also sets the creation time of Pods.
 	serverTime func() time.Time
 
 	mu    sync.Mutex
@@ -99,16 +100,17 @@ type Secrets struct {
 type record struct {
 	Secret
 
-	// version is the one that was read; empty where it is to be read again. Watched is the last that a watch told of.
+	// version is the version that was read; empty if it must be read again. watched is the last version that the watch
+	// reported.
 	version, watched string
 
-	// accepted are the client CAs or the users in words, by what tells them apart: certificates, and hashes of users.
-	// Former are those that are gone.
+	// accepted describes the client CAs or users, by certificate or by the hash of the user. former are the removed
+	// ones.
 	accepted map[string]string
 	former   map[string]Removal
 }
 
-// NewSecrets reads Secrets by a reader that is no cache.
+// NewSecrets reads Secrets with a reader that does not cache.
 func NewSecrets(live client.Reader, serverTime func() time.Time) *Secrets {
 	salt := make([]byte, sha256.Size)
 	_, _ = rand.Read(salt) // It never fails.
@@ -117,9 +119,8 @@ func NewSecrets(live client.Reader, serverTime func() time.Time) *Secrets {
 	}
 }
 
-// Changed has a Secret read again when it is needed next, unless it is of the version that was read. One that was
-// deleted has no version. Other Secrets than those that were asked for are passed over. It returns whether there is
-// something new to read.
+// Changed makes the next use read a Secret again, unless that version was read already. A deleted Secret has no
+// version. Changed ignores Secrets that no Memcached uses, and returns whether there is a new version to read.
 func (s *Secrets) Changed(key types.NamespacedName, version string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +139,7 @@ func (s *Secrets) Changed(key types.NamespacedName, version string) (changed boo
 	return changed
 }
 
-// certificate tells of the Secret of a Memcached's certificate; nil where the spec names none.
+// certificate returns the state of the Secret of a Memcached's certificate; nil if the spec names none.
 func (s *Secrets) certificate(ctx context.Context, mc *cachev1.Memcached) *Secret {
 	if mc.Spec.TLS == nil {
 		return nil
@@ -150,7 +151,7 @@ func (s *Secrets) certificate(ctx context.Context, mc *cachev1.Memcached) *Secre
 	return &secret
 }
 
-// users tells of the Secret of a Memcached's users; nil where the spec names none.
+// users returns the state of the Secret of a Memcached's users; nil if the spec names none.
 func (s *Secrets) users(ctx context.Context, mc *cachev1.Memcached) *Secret {
 	if mc.Spec.Auth == nil {
 		return nil
@@ -159,7 +160,7 @@ func (s *Secrets) users(ctx context.Context, mc *cachev1.Memcached) *Secret {
 	return &secret
 }
 
-// read returns what is known of a Secret, and asks the API server where that is not known or old.
+// read returns the remembered state of a Secret, and reads it from the API server if it is unknown or outdated.
 func (s *Secrets) read(ctx context.Context, use use, judge func(map[string][]byte) record) Secret {
 	before := s.recall(use)
 	if before.version != "" {
@@ -169,7 +170,7 @@ func (s *Secrets) read(ctx context.Context, use use, judge func(map[string][]byt
 	now := before
 	err := s.live.Get(ctx, use.NamespacedName, object)
 	switch {
-	case apierrors.IsNotFound(err): // What was accepted stays known, for when it is back.
+	case apierrors.IsNotFound(err): // Keep what was accepted, for when the Secret is created again.
 		now.Secret = Secret{Name: use.Name, Missing: true}
 	case err != nil:
 		return Secret{Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err)}
@@ -186,7 +187,7 @@ func (s *Secrets) read(ctx context.Context, use use, judge func(map[string][]byt
 	return now.Secret
 }
 
-// recall returns what is known of a Secret. From now on, a watch tells of it.
+// recall returns the remembered state of a Secret, and starts remembering it. From now on the watch invalidates it.
 func (s *Secrets) recall(use use) record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +196,7 @@ func (s *Secrets) recall(use use) record {
 	return known
 }
 
-// keep remembers what was read, unless the watch has told of another version meanwhile.
+// keep remembers what was read, unless the watch has reported another version meanwhile.
 func (s *Secrets) keep(use use, now record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +207,8 @@ func (s *Secrets) keep(use use, now record) {
 	s.known[use] = now
 }
 
-// compare finds what a Secret does not hold any more. Of one that can't be used, nothing gets to memcached.
+// compare finds what was removed from a Secret. An invalid Secret is never loaded into memcached, so it removes
+// nothing.
 func (s *Secrets) compare(now, before record) record {
 	now.Restored = before.Restored
 	if now.Problem != "" {
@@ -263,7 +265,7 @@ func (s *Secrets) readUsers(data map[string][]byte) record {
 	return record{accepted: accepted}
 }
 
-// TrimSecret drops all of a Secret's metadata but what tells of a change.
+// TrimSecret keeps only the metadata that identifies a version.
 func TrimSecret(object any) (any, error) {
 	if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
 		secret.ObjectMeta = metav1.ObjectMeta{

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TrimObject drops what nobody reads of a child before it is cached, and lets Deployments share what most have in
-// common: the amounts of two containers are more than a quarter of what a Deployment takes. Of managed fields, the hold
-// of a Deployment stays.
+// TrimObject drops fields that the operator does not read before an object is cached. Deployments share equal amounts
+// of resources, which take more than a quarter of a Deployment's memory. Of the managed fields only the mark of a
+// pause stays.
 func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry
 	switch child := object.(type) {
@@ -23,7 +23,7 @@ func TrimObject(object any) (any, error) {
 	case *policyv1.PodDisruptionBudget:
 		child.Status = policyv1.PodDisruptionBudgetStatus{}
 	}
-	if metadata, err := meta.Accessor(object); err == nil { // Else it tells that an object is gone.
+	if metadata, err := meta.Accessor(object); err == nil { // Otherwise it is the mark of a deleted object.
 		metadata.SetManagedFields(managed)
 	}
 	return object, nil
@@ -36,10 +36,10 @@ func shareResources(containers []corev1.Container) {
 	}
 }
 
-// amounts are those of all containers. Nobody changes what lies in the cache.
+// amounts are those of all containers. Cached objects are not modified.
 var amounts sharedLists
 
-// mostShared is how many different ones are shared. Few clusters have as many; what is beyond is held by each.
+// mostShared limits how many different amounts are shared. Few clusters have more; further ones are not shared.
 const mostShared = 64
 
 type sharedLists struct {
@@ -62,7 +62,7 @@ func (s *sharedLists) share(list corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// same compares amounts, and how they are written.
+// same compares amounts and their spelling.
 func same(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false

@@ -8,7 +8,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// use is a Secret, and what it is read for.
+// use is a Secret and its purpose.
 type use struct {
 	types.NamespacedName
 	purpose
@@ -22,7 +22,7 @@ const (
 	forAuth      purpose = "auth"
 )
 
-// SecretsOf names the Secrets that a Memcached depends on.
+// SecretsOf returns the names of the Secrets that a Memcached uses.
 func SecretsOf(mc *cachev1.Memcached) []string {
 	var names []string
 	if mc.Spec.TLS != nil {
@@ -57,7 +57,7 @@ func usesOf(mc *cachev1.Memcached) []use {
 	return of
 }
 
-// uses are those of the Memcacheds that there are.
+// uses are the uses of all Memcacheds.
 type uses struct {
 	of     map[types.NamespacedName][]use // by Memcached
 	number map[use]int                    // of Memcacheds
@@ -67,7 +67,7 @@ func newUses() uses {
 	return uses{of: map[types.NamespacedName][]use{}, number: map[use]int{}}
 }
 
-// set notes the uses of a Memcached, and returns those that no Memcached has any more.
+// set records the uses of a Memcached, and returns those that no Memcached has any more.
 func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	before := u.of[memcached]
 	if slices.Equal(before, now) {
@@ -89,12 +89,12 @@ func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	return over
 }
 
-// follow notes which Secrets a Memcached uses, and forgets those that no Memcached uses any more.
+// follow records which Secrets a Memcached uses, and forgets those that are no longer used.
 func (s *Secrets) follow(mc *cachev1.Memcached) {
 	s.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
 }
 
-// Forget forgets the Secrets of a Memcached that does not exist any more. Nobody may read them for it meanwhile.
+// Forget forgets the Secrets of a deleted Memcached. No other goroutine may read them for it at the same time.
 func (s *Secrets) Forget(memcached types.NamespacedName) {
 	s.set(memcached, nil)
 }

@@ -1,4 +1,6 @@
-// Package pace tells how long to leave alone what somebody else undoes each time that it is written.
+// Package pace limits how often the operator repeats a write that another client reverts. client-go's
+// flowcontrol.Backoff does not fit: it grants no attempts without a pause, and doubles the pause instead of deriving
+// it from how long the conflict has lasted.
 package pace
 
 import "time"
@@ -9,17 +11,17 @@ const (
 	Longest  = 10 * time.Minute
 )
 
-// Limit is how many writes may follow each other at once. Before each further one there is a pause three times as long
-// as the fight has lasted: what is over soon is put right soon, and what goes on for ever costs little.
+// Limit is how many writes may follow each other without a pause. Before each further write there is a pause three
+// times as long as the conflict has lasted: a short conflict ends soon, and an endless one costs little.
 type Limit int
 
-// Writes is what is remembered of writes that somebody else undid. Its zero value has had none.
+// Writes records the writes that another client reverted. The zero value has none.
 type Writes struct {
 	count       int
 	first, last time.Time
 }
 
-// After returns the fight after one more write.
+// After returns the record after one more write.
 func (w Writes) After(now time.Time) Writes {
 	if w.IsOver(now) {
 		w = Writes{first: now}
@@ -27,13 +29,13 @@ func (w Writes) After(now time.Time) Writes {
 	return Writes{count: w.count + 1, first: w.first, last: now}
 }
 
-// IsOver tells whether there was no write for so long that the next one begins another fight. That is longer than any
-// pause, so that a write at the end of one is still of the same fight.
+// IsOver reports whether the last write is so long ago that the next one starts a new conflict. That is longer than
+// any pause, so a write at the end of a pause belongs to the same conflict.
 func (w Writes) IsOver(now time.Time) bool {
 	return w.count == 0 || now.Sub(w.last) >= 2*Longest
 }
 
-// Wait returns how long to wait with the next write; 0 means that it may be now.
+// Wait returns how long to wait before the next write; 0 means none.
 func (l Limit) Wait(w Writes, now time.Time) time.Duration {
 	if w.count < int(l) {
 		return 0

@@ -9,27 +9,27 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fewPods is the size from which on changes of Pods are not written at once.
+// fewPods is the size from which changes of Pods are not written at once.
 const fewPods = 20
 
-// numbers are those in messages.
+// numbers matches the numbers in messages.
 var numbers = regexp.MustCompile("[0-9]+")
 
-// Change is how soon a status has to be written.
+// Change is how urgently a status must be written.
 type Change int
 
 const (
-	// Urgent is another state, or a cache with few Pods.
+	// Urgent: another state, or a cache with few Pods.
 	Urgent Change = iota
 
-	// Progress is one of at least a fifth of the Pods, while the cache is not Ready, as before and for the same reason.
+	// Progress: at least a fifth of the Pods changed, while the cache is not Ready, as before and for the same reason.
 	Progress
 
-	// Minor is the same of fewer Pods. A rollout of a hundred Pods would cost several hundred writes.
+	// Minor: fewer Pods changed. Otherwise a rollout of a hundred Pods would cost several hundred writes.
 	Minor
 )
 
-// ChangeOf tells how soon a status has to be written that differs from the one before it.
+// ChangeOf returns how urgently a changed status must be written.
 func ChangeOf(mc *cachev1.Memcached, now cachev1.MemcachedStatus) Change {
 	size := max(now.Replicas, mc.Status.Replicas)
 	if mc.Spec.Size != nil {
@@ -45,7 +45,7 @@ func ChangeOf(mc *cachev1.Memcached, now cachev1.MemcachedStatus) Change {
 	return Minor
 }
 
-// podsChanged counts the Pods that differ.
+// podsChanged counts the Pods that changed.
 func podsChanged(old, now cachev1.MemcachedStatus) int32 {
 	return max(
 		missing(old.Nodes, now.Nodes), missing(now.Nodes, old.Nodes),
@@ -53,7 +53,7 @@ func podsChanged(old, now cachev1.MemcachedStatus) int32 {
 	)
 }
 
-// missing counts the names of a sorted list that another sorted list lacks.
+// missing counts the names of a sorted list that are not in another sorted list.
 func missing(names, in []string) int32 {
 	var count int32
 	for _, name := range names {
@@ -66,7 +66,7 @@ func missing(names, in []string) int32 {
 
 func distance(a, b int32) int32 { return max(a-b, b-a) }
 
-// withoutPods leaves out of a status what changes with each Pod.
+// withoutPods removes from a status what changes with each Pod.
 func withoutPods(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
 	status.Nodes, status.Replicas, status.ReadyReplicas = nil, 0, 0
 	status.Conditions = slices.Clone(status.Conditions)

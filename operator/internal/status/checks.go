@@ -16,56 +16,56 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// state is what the conditions boil down to.
+// state determines the conditions.
 type state int
 
 const (
 	// done: Ready is True.
 	done state = iota
 
-	// underWay: Ready is False and Reconciling is True.
-	underWay
+	// reconciling: Ready is False and Reconciling is True.
+	reconciling
 
-	// stuck: Ready is False and Stalled is True.
-	stuck
+	// stalled: Ready is False and Stalled is True.
+	stalled
 )
 
-// verdict is what a check found.
+// verdict is the result of a check.
 type verdict struct {
 	state   state
 	reason  string
 	message string
 }
 
-// check judges a cache, or passes.
+// check examines one aspect of a cache; false means that it found nothing.
 type check func(Input) (verdict, bool)
 
-// checks are asked in turn; the first that does not pass gives the reason. Their messages hold nothing that changes
-// while the cache does not: no random names, and no times but that of the change that a fight began to pause with.
+// checks run in order; the first finding determines the reason. Messages change only when the cache does: no random
+// names, and no times except that of the change which started a conflict.
 var checks = []check{
-	// Make sure that the spec is possible.
+	// The spec is valid.
 	specIsValid,
-	// Make sure that memcached could use what the Secrets hold.
+	// The Secrets exist and memcached can use them.
 	secretsAreThere, secretsAreValid,
-	// Make sure that nothing stands in the way of a child.
+	// No unowned object has the name of a managed object.
 	objectsAreOwned,
-	// Make sure that nobody takes back what we set.
+	// No other client keeps overwriting the operator's fields.
 	noConflict,
-	// Make sure that the API server took what was applied.
+	// The API server accepted what was applied.
 	applySucceeded,
-	// Make sure that no child is on its way out.
+	// No managed object is being deleted.
 	nothingTerminates,
-	// Make sure that there is something to tell of, where nothing may be written.
+	// A suspended Memcached has a Deployment.
 	podsExist,
-	// Make sure that what we know of the Pods is not older than what we wrote.
+	// The Deployment's status reflects the last write.
 	deploymentIsObserved,
-	// Make sure that nothing keeps a node from coming up.
+	// No Pod has a problem that keeps it from becoming ready.
 	podsStart,
-	// Make sure that every node is of the current template, and that no older one is left.
+	// Every Pod has the current template.
 	rolloutIsComplete,
-	// Make sure that each node answers.
+	// Every Pod is ready.
 	podsAreReady,
-	// Make sure that clients trust what the nodes serve.
+	// The certificate has not expired.
 	certificateHolds,
 }
 
@@ -76,14 +76,14 @@ func judge(in Input) verdict {
 			return late(in, verdict)
 		}
 	}
-	if size := wantedSize(in); size > 0 {
-		return verdict{done, cachev1.ReasonAllPodsReady, ofPods(size, size, "ready")}
+	if size := desiredSize(in); size > 0 {
+		return verdict{done, cachev1.ReasonAllPodsReady, countOf(size, size, "ready")}
 	}
 	return verdict{done, cachev1.ReasonScaledToZero, "The size is 0: no Pods are expected"}
 }
 
-// wantedSize is the planned size; that of the Deployment while nothing may be written to it.
-func wantedSize(in Input) int32 {
+// desiredSize is the planned size, or that of the Deployment while the Memcached is suspended.
+func desiredSize(in Input) int32 {
 	deployment := in.deployment()
 	if in.Plan.Suspended && deployment != nil && deployment.Spec.Replicas != nil {
 		return *deployment.Spec.Replicas
@@ -93,36 +93,36 @@ func wantedSize(in Input) int32 {
 
 func specIsValid(in Input) (verdict, bool) {
 	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); invalid {
-		return verdict{stuck, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
+		return verdict{stalled, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
 	}
 	if in.Report.SpecRefused() {
-		return verdict{stuck, cachev1.ReasonInvalidSpec, oneLine(in.Report.Err())}, true
+		return verdict{stalled, cachev1.ReasonInvalidSpec, oneLine(in.Report.Err())}, true
 	}
 	return verdict{}, false
 }
 
 func objectsAreOwned(in Input) (verdict, bool) {
-	return explained(in, apply.NotOwned, verdict{state: stuck, reason: cachev1.ReasonOwnershipConflict})
+	return explained(in, apply.NotOwned, verdict{state: stalled, reason: cachev1.ReasonOwnershipConflict})
 }
 
 func noConflict(in Input) (verdict, bool) {
-	var fights []string
+	var conflicts []string
 	for _, outcome := range in.Report {
 		if outcome.Result == apply.Conflicting {
-			fights = append(fights, fmt.Sprintf("%s %q: another client keeps overwriting fields: %s. The operator waits at most "+
+			conflicts = append(conflicts, fmt.Sprintf("%s %q: another client keeps overwriting fields: %s. The operator waits at most "+
 				"ten minutes before it reverts them again. Fix: %s", outcome.Kind, outcome.Name,
 				drift.Describe(outcome.Drift), drift.Fixes(outcome.Kind, outcome.Drift)))
 		}
 	}
-	message := strings.Join(fights, "; ")
-	return verdict{stuck, cachev1.ReasonFieldManagerConflict, message}, len(fights) > 0
+	message := strings.Join(conflicts, "; ")
+	return verdict{stalled, cachev1.ReasonFieldManagerConflict, message}, len(conflicts) > 0
 }
 
 func nothingTerminates(in Input) (verdict, bool) {
-	return explained(in, apply.Terminating, verdict{state: underWay, reason: cachev1.ReasonRollingOut})
+	return explained(in, apply.Terminating, verdict{state: reconciling, reason: cachev1.ReasonRollingOut})
 }
 
-// explained gives a verdict the explanations of the children with an outcome, if there are any.
+// explained sets the message to the explanations of the objects with a result, if there are any.
 func explained(in Input, outcome apply.Result, v verdict) (verdict, bool) {
 	explanations := in.Report.Why(outcome)
 	v.message = strings.Join(explanations, "; ")
@@ -134,7 +134,7 @@ func applySucceeded(in Input) (verdict, bool) {
 	if err == nil {
 		return verdict{}, false
 	}
-	return verdict{underWay, cachev1.ReasonApplyFailed, oneLine(err)}, true
+	return verdict{reconciling, cachev1.ReasonApplyFailed, oneLine(err)}, true
 }
 
 func oneLine(err error) string {
@@ -146,7 +146,7 @@ func podsExist(in Input) (verdict, bool) {
 		return verdict{}, false
 	}
 	const message = "No Deployment exists: set spec.suspend to false to create it"
-	return verdict{stuck, cachev1.ReasonSuspended, message}, true
+	return verdict{stalled, cachev1.ReasonSuspended, message}, true
 }
 
 func deploymentIsObserved(in Input) (verdict, bool) {
@@ -157,8 +157,8 @@ func deploymentIsObserved(in Input) (verdict, bool) {
 			return verdict{}, false
 		}
 	}
-	// What the Pods are like is not known yet; the Deployment's next event tells.
-	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, wantedSize(in)))
+	// The state of the Pods is not known yet; the Deployment's next event brings it.
+	return rollingOut(in, "ready", min(in.deployed().ReadyReplicas, desiredSize(in)))
 }
 
 func podsStart(in Input) (verdict, bool) {
@@ -173,7 +173,7 @@ func podsStart(in Input) (verdict, bool) {
 }
 
 func rolloutIsComplete(in Input) (verdict, bool) {
-	deployed, size := in.deployed(), wantedSize(in)
+	deployed, size := in.deployed(), desiredSize(in)
 	switch {
 	case deployed.UpdatedReplicas == size && deployed.Replicas == size:
 		return verdict{}, false
@@ -185,16 +185,16 @@ func rolloutIsComplete(in Input) (verdict, bool) {
 		return notReady(in, fmt.Sprintf(", %d of them up to date", deployed.UpdatedReplicas))
 	case deployed.Replicas == deployed.UpdatedReplicas && deployed.Replicas > size:
 		message := fmt.Sprintf("Pods above the size of %d still to be deleted: %d", size, deployed.Replicas-size)
-		return verdict{underWay, cachev1.ReasonRollingOut, message}, true
+		return verdict{reconciling, cachev1.ReasonRollingOut, message}, true
 	}
 	what, count := progress(in)
 	return rollingOut(in, what, count)
 }
 
-// progress counts the nodes that took the place of an older one: as many as there are new ones, and no more than there
-// are older ones gone. Where there is none left, nodes are still to be made.
+// progress counts the Pods that replaced an older one: at most as many as older Pods were deleted. Without older Pods
+// it counts the current ones.
 func progress(in Input) (what string, count int32) {
-	deployed, size := in.deployed(), wantedSize(in)
+	deployed, size := in.deployed(), desiredSize(in)
 	if older := deployed.Replicas - deployed.UpdatedReplicas; older > 0 {
 		return "replaced", max(0, min(deployed.UpdatedReplicas, size-older))
 	}
@@ -202,7 +202,7 @@ func progress(in Input) (what string, count int32) {
 }
 
 func podsAreReady(in Input) (verdict, bool) {
-	deployed, size := in.deployed(), wantedSize(in)
+	deployed, size := in.deployed(), desiredSize(in)
 	switch {
 	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
@@ -215,7 +215,7 @@ func podsAreReady(in Input) (verdict, bool) {
 }
 
 func rollingOut(in Input, what string, count int32) (verdict, bool) {
-	return verdict{underWay, cachev1.ReasonRollingOut, ofPods(count, wantedSize(in), what)}, true
+	return verdict{reconciling, cachev1.ReasonRollingOut, countOf(count, desiredSize(in), what)}, true
 }
 
 func rollingOutBut(in Input, detail string) (verdict, bool) {
@@ -227,16 +227,16 @@ func rollingOutBut(in Input, detail string) (verdict, bool) {
 
 func notReady(in Input, detail string) (verdict, bool) {
 	ready := in.deployed().ReadyReplicas
-	message := ofPods(ready, wantedSize(in), "ready") + detail
-	return verdict{underWay, cachev1.ReasonPodsNotReady, message}, true
+	message := countOf(ready, desiredSize(in), "ready") + detail
+	return verdict{reconciling, cachev1.ReasonPodsNotReady, message}, true
 }
 
-func ofPods(count, size int32, what string) string {
+func countOf(count, size int32, what string) string {
 	return fmt.Sprintf("%d of %d Pods %s", count, size, what)
 }
 
-// wasReady tells whether the current spec has been rolled out before: nodes that are missing now have failed, and are
-// not on their way.
+// wasReady reports whether the current spec was rolled out before: then missing Pods have failed, and are not still
+// starting.
 func wasReady(in Input) bool {
 	before := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionReady)
 	if before == nil || before.ObservedGeneration != in.Memcached.Generation {

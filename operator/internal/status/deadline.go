@@ -10,25 +10,25 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Reasons of a Deployment's condition Progressing, as its controller writes them (pkg/controller/deployment/util of
-// Kubernetes).
+// Reasons of a Deployment's condition Progressing, as the Deployment controller writes them
+// (pkg/controller/deployment/util of Kubernetes).
 const (
 	replicaSetAvailable = "NewReplicaSetAvailable"
 	replicaSetRefused   = "ReplicaSetCreateError"
 	timedOut            = "ProgressDeadlineExceeded"
 )
 
-// late makes a cache Stalled that is under way and makes no progress.
+// late makes a cache that reconciles without progress Stalled.
 func late(in Input, v verdict) verdict {
 	if late, _ := timed(in); !late || !isTimed(v.reason) {
 		return v
 	}
 	message := fmt.Sprintf("No progress for %d seconds (spec.rollout.progressDeadlineSeconds): %s",
 		int(progressDeadline(in).Seconds()), v.message)
-	return verdict{stuck, cachev1.ReasonProgressDeadlineExceeded, message}
+	return verdict{stalled, cachev1.ReasonProgressDeadlineExceeded, message}
 }
 
-// Deadline returns when a cache that is under way becomes Stalled without any event; 0 where events tell.
+// Deadline returns when a cache becomes Stalled without any event; 0 if events report it.
 func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
 	reconciling := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReconciling)
 	if reconciling == nil || !isTimed(reconciling.Reason) {
@@ -40,16 +40,16 @@ func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
 	return left
 }
 
-// isTimed tells whether a reason is one that Pods end by becoming ready.
+// isTimed reports whether a reason ends when Pods become ready.
 func isTimed(reason string) bool {
 	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonPodsNotReady
 }
 
-// timed tells whether the deadline has passed, and else how much of it is left. A rollout is timed by the Deployment's
-// controller, which then sets the Deployment's status. That ends when the Deployment is complete: Pods that are added
-// later, or are not ready any more, are timed here. So is a new spec after a rollout that was too late.
+// timed reports whether the deadline has passed, and otherwise how much of it is left. The Deployment controller
+// times a rollout, until the Deployment is complete once. Pods that are added later, or that stop being ready, are
+// timed here, and so is a new spec after a rollout that exceeded its deadline.
 func timed(in Input) (late bool, left time.Duration) {
-	deployment, since := in.deployment(), underWaySince(in)
+	deployment, since := in.deployment(), reconcilingSince(in)
 	if deployment != nil && deployment.Spec.Paused {
 		return false, 0
 	}
@@ -73,9 +73,9 @@ func timed(in Input) (late bool, left time.Duration) {
 	return left <= 0, max(left, 0)
 }
 
-// underWaySince is when the cache began to be under way to the current generation of the spec: now, where it was not
-// before, and before all times, where it is late already.
-func underWaySince(in Input) time.Time {
+// reconcilingSince returns when the cache started to reconcile the current generation: now if it starts with this
+// reconciliation, and the zero time if the deadline was exceeded before.
+func reconcilingSince(in Input) time.Time {
 	conditions := in.Memcached.Status.Conditions
 	reconciling := meta.FindStatusCondition(conditions, cachev1.ConditionReconciling)
 	stalled := meta.FindStatusCondition(conditions, cachev1.ConditionStalled)
@@ -89,7 +89,7 @@ func underWaySince(in Input) time.Time {
 	return in.Now
 }
 
-// progressDeadline is that of the Deployment, and of the plan as long as there is none.
+// progressDeadline is that of the Deployment, or that of the plan if there is no Deployment.
 func progressDeadline(in Input) time.Duration {
 	seconds := in.Plan.Rollout.ProgressDeadlineSeconds
 	if deployment := in.deployment(); deployment != nil && deployment.Spec.ProgressDeadlineSeconds != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// exposure says who can reach the Pods while their NetworkPolicy is not what the spec says.
+// exposure states who can reach the Pods while their NetworkPolicy is not as desired.
 func exposure(in Input) string {
 	policy, wanted := in.Report.Of(observe.PolicyKind.GroupKind())
 	if !wanted || policy.IsMade() {

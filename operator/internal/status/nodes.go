@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LacksNodes tells whether the cluster is known to have no node of any architecture that the nodes may run on.
+// LacksNodes reports whether the cluster is known to have no Node of any architecture that the Pods may run on.
 func LacksNodes(in Input) bool {
 	if in.Nodes == nil || len(in.Plan.Architectures) == 0 {
 		return false
@@ -17,16 +17,16 @@ func LacksNodes(in Input) bool {
 	})
 }
 
-// lack says which architectures are missing, and what there is instead.
-func lack(in Input) string {
+// missingArchitectures names the missing architectures, and the available ones.
+func missingArchitectures(in Input) string {
 	what := "the architecture "
 	if len(in.Plan.Architectures) > 1 {
 		what = "one of the architectures "
 	}
-	return "no Node has " + what + strings.Join(in.Plan.Architectures, ", ") + "; " + thereAre(in)
+	return "no Node has " + what + strings.Join(in.Plan.Architectures, ", ") + "; " + availableNodes(in)
 }
 
-func thereAre(in Input) string {
+func availableNodes(in Input) string {
 	if len(in.Nodes) == 0 {
 		return "the cluster has no Nodes"
 	}

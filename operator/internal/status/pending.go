@@ -12,8 +12,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// setUpdatePending says what would replace the nodes, and how to let it. It tells of our own Deployment alone. It is
-// False, and not absent, while nothing is pending: kubectl waits for ever for a condition that is absent.
+// setUpdatePending states what would replace the Pods, and how to apply it. It covers only the Memcached's own
+// Deployment. Without a pending update the condition is False and not absent: kubectl wait never ends for an absent
+// condition.
 func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	pending := metav1.Condition{
 		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
@@ -25,7 +26,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	switch {
 	case in.deployment() == nil:
 	case planned && !deployment.IsMade() && before != nil:
-		pending = *before // What is planned was not applied.
+		pending = *before // The plan was not applied.
 		pending.ObservedGeneration = status.ObservedGeneration
 	case len(in.Plan.Pending) > 0:
 		pending.Status = metav1.ConditionTrue
@@ -42,7 +43,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	meta.SetStatusCondition(&status.Conditions, pending)
 }
 
-// awaited says what a pending update waits for.
+// awaited states what a pending update waits for.
 func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
 	switch {
 	case spec.UpdatePolicy != cachev1.UpdateAutomatic:

@@ -13,18 +13,18 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// problemsOf says what keeps nodes from coming up, or nothing. A Pod that can't even be created is the Deployment's
-// to tell; of the Pods that are there, equal troubles are counted, the most frequent first.
+// problemsOf states why Pods do not become ready, or returns "". If Pods cannot be created, the Deployment has the
+// reason; problems of existing Pods are counted, the most frequent first.
 func problemsOf(in Input) string {
 	if refusal := refusal(in.deployed()); refusal != "" {
-		return "Pods cannot be created: " + observe.OneLine(refusal) + whichToSet(refusal)
+		return "Pods cannot be created: " + observe.OneLine(refusal) + fieldsToSet(refusal)
 	}
 	lacks := LacksNodes(in)
 	counts := map[string]int{}
 	for _, pod := range in.Snapshot.Pods {
 		switch {
 		case pod.Unschedulable && lacks:
-			counts[observe.CanNotBeScheduled+lack(in)]++
+			counts[observe.CanNotBeScheduled+missingArchitectures(in)]++
 		case pod.Problem != "":
 			counts[pod.Problem]++
 		}
@@ -38,7 +38,7 @@ func problemsOf(in Input) string {
 	return strings.Join(problems, "; ")
 }
 
-// refusal says why Pods, or the ReplicaSet that would make them, can't be created.
+// refusal returns why Pods, or their ReplicaSet, cannot be created.
 func refusal(deployed appsv1.DeploymentStatus) string {
 	pods := deploymentCondition(deployed, appsv1.DeploymentReplicaFailure)
 	if pods != nil && pods.Status == corev1.ConditionTrue {
@@ -58,7 +58,7 @@ func countedPods(count int) string {
 	return fmt.Sprintf("%d Pods", count)
 }
 
-// unresponsive counts the nodes that run and do not answer their probe.
+// unresponsive counts the Pods that run and fail their readiness probe.
 func unresponsive(in Input) string {
 	silent := 0
 	for _, pod := range in.Snapshot.Pods {

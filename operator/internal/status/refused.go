@@ -8,19 +8,19 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// resourceFields are the fields of the spec with the resources of a container.
+// resourceFields are the fields of the spec with a container's resources.
 var resourceFields = map[string]string{names.Container: "spec.resources", names.Agent: "spec.agent.resources"}
 
-// mustSpecify is what a quota says of containers that lack a resource: "must specify limits.cpu for: agent,memcached;
-// limits.memory for: agent" (kubernetes, pkg/quota/v1/evaluator/core/pods.go).
+// mustSpecify matches the message of a quota about containers without a resource: "must specify limits.cpu for:
+// agent,memcached; limits.memory for: agent" (kubernetes, pkg/quota/v1/evaluator/core/pods.go).
 var mustSpecify = regexp.MustCompile(`([\w./-]+) for: ([\w.,-]+)`)
 
-// ofALimitRange is what a LimitRange says of a container or a Pod: "maximum cpu usage per Container is 500m, but limit
-// is 2" (kubernetes, plugin/pkg/admission/limitranger).
+// ofALimitRange matches the message of a LimitRange about a container or a Pod: "maximum cpu usage per Container is
+// 500m, but limit is 2" (kubernetes, plugin/pkg/admission/limitranger).
 var ofALimitRange = regexp.MustCompile(` per (Container|Pod) is `)
 
-// whichToSet names the fields that let Pods in which a quota or a LimitRange refused, as far as they are ours.
-func whichToSet(refusal string) string {
+// fieldsToSet names the fields of the spec that satisfy a quota or a LimitRange, for the operator's containers.
+func fieldsToSet(refusal string) string {
 	_, asked, found := strings.Cut(refusal, "must specify ")
 	if !found {
 		if ofALimitRange.MatchString(refusal) {
@@ -31,7 +31,7 @@ func whichToSet(refusal string) string {
 	var fields []string
 	for _, match := range mustSpecify.FindAllStringSubmatch(asked, -1) {
 		for container := range strings.SplitSeq(match[2], ",") {
-			if field, ours := resourceFields[container]; ours {
+			if field, owned := resourceFields[container]; owned {
 				fields = append(fields, field+"."+resourcePath(match[1]))
 			}
 		}
@@ -43,7 +43,7 @@ func whichToSet(refusal string) string {
 	return " (set " + strings.Join(slices.Compact(fields), ", ") + ")"
 }
 
-// resourcePath is where a quota's name of a resource is in a container: cpu, for example, is short for requests.cpu.
+// resourcePath returns the path of a quota's resource name in a container: cpu, for example, means requests.cpu.
 func resourcePath(name string) string {
 	if strings.HasPrefix(name, "limits.") || strings.HasPrefix(name, "requests.") {
 		return name

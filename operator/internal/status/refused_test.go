@@ -15,7 +15,7 @@ func TestARefusalOfAQuotaOrALimitRangeNamesTheFieldsToSet(t *testing.T) {
 		`pods "cache-1" is forbidden: exceeded quota: small, requested: pods=1, used: pods=0, limited: pods=0`:                      "",
 		`pods "cache-1" is forbidden: no PriorityClass with name precious was found`:                                                "",
 	} {
-		if got := whichToSet(refusal); got != want {
+		if got := fieldsToSet(refusal); got != want {
 			t.Errorf("%s:\ngot  %q\nwant %q", refusal, got, want)
 		}
 	}

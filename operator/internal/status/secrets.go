@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// named is a Secret with the field that names it.
+// named is a Secret with the field of the spec that names it.
 type named struct {
 	*observe.Secret
 	field string
@@ -31,7 +31,7 @@ func (in Input) secrets() []named {
 	return secrets
 }
 
-// A Secret that is missing often comes a moment later, such as from cert-manager: that is no reason to call for help.
+// A missing Secret is often created a moment later, for example by cert-manager, so this does not stall the cache.
 func secretsAreThere(in Input) (verdict, bool) {
 	var missing []string
 	for _, secret := range in.secrets() {
@@ -40,7 +40,7 @@ func secretsAreThere(in Input) (verdict, bool) {
 				secret.field, secret.Name, in.Memcached.Namespace))
 		}
 	}
-	return blocked(in, underWay, cachev1.ReasonSecretNotFound, missing)
+	return blocked(in, reconciling, cachev1.ReasonSecretNotFound, missing)
 }
 
 func secretsAreValid(in Input) (verdict, bool) {
@@ -50,10 +50,10 @@ func secretsAreValid(in Input) (verdict, bool) {
 			problems = append(problems, fmt.Sprintf("%s %q: %s", secret.field, secret.Name, secret.Problem))
 		}
 	}
-	return blocked(in, stuck, cachev1.ReasonInvalidSecret, problems)
+	return blocked(in, stalled, cachev1.ReasonInvalidSecret, problems)
 }
 
-// blocked says what becomes of the Pods meanwhile.
+// blocked adds what happens to the Pods meanwhile.
 func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
 	if len(problems) == 0 {
 		return verdict{}, false
@@ -69,13 +69,13 @@ func blocked(in Input, state state, reason string, problems []string) (verdict, 
 }
 
 func certificateHolds(in Input) (verdict, bool) {
-	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || wantedSize(in) == 0 {
+	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || desiredSize(in) == 0 {
 		return verdict{}, false
 	}
 	message := fmt.Sprintf("The certificate in the Secret %q expired at %s, and clients refuse it: renew it. "+
 		"The Pods load the new one without a restart",
 		in.Snapshot.TLS.Name, in.Snapshot.TLS.NotAfter.UTC().Format(time.RFC3339))
-	return verdict{stuck, cachev1.ReasonCertificateExpired, message}, true
+	return verdict{stalled, cachev1.ReasonCertificateExpired, message}, true
 }
 
 func tlsStatus(in Input) *cachev1.TLSStatus {
@@ -86,7 +86,7 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// former is a condition about what was removed from a Secret, and memcached still accepts.
+// former is a condition about something that was removed from a Secret and that memcached still accepts.
 type former struct{ condition, reason, consequence string }
 
 var (
@@ -99,11 +99,11 @@ var (
 	}
 )
 
-// setFormer says so until no node is left that was started before. What an earlier operator said holds, too: this one
-// does not know what the Secret held then.
+// setFormer sets the condition until every Pod that started before the removal is replaced. It keeps the condition
+// that an earlier operator wrote, because this one does not know the Secret's former content.
 func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *observe.Secret) {
 	before := meta.FindStatusCondition(status.Conditions, about.condition)
-	now := about.tell(in, secret)
+	now := about.current(in, secret)
 	if now == nil && before != nil && secret != nil && in.isOlder(before.LastTransitionTime.Time) &&
 		secret.Restored.Before(before.LastTransitionTime.Time) {
 		return
@@ -113,14 +113,14 @@ func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *
 		return
 	}
 	if before != nil && !before.LastTransitionTime.Equal(&now.LastTransitionTime) {
-		meta.RemoveStatusCondition(&status.Conditions, about.condition) // So that it gets the newer time.
+		meta.RemoveStatusCondition(&status.Conditions, about.condition) // So that the condition gets the newer time.
 	}
 	now.ObservedGeneration = status.ObservedGeneration
 	meta.SetStatusCondition(&status.Conditions, *now)
 }
 
-// tell returns the condition, or nil where no node knows more than the Secret.
-func (f former) tell(in Input, secret *observe.Secret) *metav1.Condition {
+// current returns the condition, or nil if no Pod accepts more than the Secret holds.
+func (f former) current(in Input, secret *observe.Secret) *metav1.Condition {
 	if secret == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (f former) tell(in Input, secret *observe.Secret) *metav1.Condition {
 	}
 }
 
-// isOlder tells whether a node may have been started before. Kubernetes tells whole seconds.
+// isOlder reports whether a Pod may have started before a time. Kubernetes records whole seconds.
 func (in Input) isOlder(than time.Time) bool {
 	return !in.Snapshot.Oldest.IsZero() && !in.Snapshot.Oldest.After(than)
 }

@@ -1,5 +1,5 @@
-// Package status says what a cache is like. It is pure: from what was planned, seen and done it computes the
-// whole status, and whether to look again at a known time.
+// Package status computes the status of a cache. It is pure: its input is the plan, the observed state and the
+// results of apply.
 package status
 
 import (
@@ -21,36 +21,36 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Input is all that the status depends on. What a failure kept from being known is zero.
+// Input is everything that the status depends on. What is unknown because of an error is zero.
 type Input struct {
 	Memcached *cachev1.Memcached
 	Plan      plan.Plan
 	Snapshot  observe.Snapshot
 	Report    apply.Report
 
-	// Machines are asked for only while nodes are unplaced, and not every operator may.
+	// Nodes are only collected while Pods are unschedulable, and not every operator may list them.
 	Nodes observe.Nodes
 
-	// Now is the time by which deadlines pass.
+	// Now is the current time, for deadlines.
 	Now time.Time
 
-	// Updating says that the cache has its turn to be updated to the defaults of the operator, until it is Ready.
+	// Updating: the cache is being updated to the operator's defaults, until it is Ready.
 	Updating bool
 
-	// Err is what ended the pass before anything was applied.
+	// Err ended the reconciliation before anything was applied.
 	Err error
 }
 
-// formerConditions are those of the Operator SDK tutorial's operator, which made caches before this one. Nobody updates
-// them any more, so they would go on to tell of the cache as it was.
+// formerConditions are those of the Operator SDK tutorial's operator. No client updates them any more, so they would
+// report an outdated state.
 var formerConditions = []string{"Available", "Degraded"}
 
-// Evaluate returns the status of a cache. It keeps what the old status says of Pods where nothing was observed.
+// Evaluate returns the status of a cache. It keeps the old status of the Pods if nothing was observed.
 func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
-	// Where a spec is invalid and there is no Pod, nothing tells what the next one listens on.
+	// With an invalid spec and no Pods, the port of the next Pods is unknown.
 	if in.Plan.Name != "" && (status.Endpoint == "" || in.Err == nil || len(in.Snapshot.Pods) > 0) {
 		status.Endpoint = in.Plan.Endpoint
 	}
@@ -66,16 +66,16 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	setConditions(&status, judge(in), in.Now)
 	setSuspended(&status, in)
-	if in.Err == nil { // Otherwise it is not known what waits.
+	if in.Err == nil { // Otherwise the pending update is unknown.
 		setUpdatePending(&status, in)
 	}
 	return status
 }
 
-// IsReady tells whether the condition Ready is True.
+// IsReady reports whether the condition Ready is True.
 func IsReady(in Input) bool { return judge(in).state == done }
 
-// setTemplate says what the Pods are made of, once the Deployment says so.
+// setTemplate records what the Pods are made from, once the Deployment is written.
 func setTemplate(status *cachev1.MemcachedStatus, in Input) {
 	deployment, _ := in.Report.Of(observe.DeploymentKind.GroupKind())
 	if !deployment.IsMade() || in.Plan.Record.Revision == 0 {
@@ -92,7 +92,8 @@ func setTemplate(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// countPods tells of our own Deployment alone: a foreign one of the same name and labels is not the cache's.
+// countPods counts the Pods of the Memcached's own Deployment; an unowned Deployment with the same name and labels
+// does not count.
 func countPods(status *cachev1.MemcachedStatus, in Input) {
 	status.Nodes = nil
 	if in.deployment() != nil {
@@ -105,17 +106,17 @@ func countPods(status *cachev1.MemcachedStatus, in Input) {
 	status.ReadyReplicas = deployed.ReadyReplicas
 }
 
-// deployment is our own Deployment, or nil.
+// deployment is the Deployment that the Memcached owns, or nil.
 func (in Input) deployment() *appsv1.Deployment {
 	deployment := in.Snapshot.Deployment()
-	ours := in.Report.IsOwned(observe.DeploymentKind.GroupKind())
-	if deployment == nil || !ours && !metav1.IsControlledBy(deployment, in.Memcached) {
+	owned := in.Report.IsOwned(observe.DeploymentKind.GroupKind())
+	if deployment == nil || !owned && !metav1.IsControlledBy(deployment, in.Memcached) {
 		return nil
 	}
 	return deployment
 }
 
-// deployed is what our Deployment says of itself.
+// deployed is the status of the owned Deployment.
 func (in Input) deployed() appsv1.DeploymentStatus {
 	if deployment := in.deployment(); deployment != nil {
 		return deployment.Status
@@ -123,14 +124,14 @@ func (in Input) deployed() appsv1.DeploymentStatus {
 	return appsv1.DeploymentStatus{}
 }
 
-// isPaused tells whether our Deployment's rollout was stopped, because the Memcached was suspended.
+// isPaused reports whether the operator paused the rollout because the Memcached is suspended.
 func (in Input) isPaused() bool {
 	deployment := in.deployment()
 	return deployment != nil && deployment.Spec.Paused && observe.IsPaused(deployment)
 }
 
-// setSuspended says that nothing is written, once a rollout that was under way is held (plan.Hold): before that, the
-// next pass has to know that it is still to be done.
+// setSuspended reports the suspension once a rollout in progress is paused (plan.Pause): until then the next
+// reconciliation must still pause it.
 func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	switch {
 	case !in.Memcached.Spec.Suspend:
@@ -146,8 +147,8 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	})
 }
 
-// setConditions writes Ready, and of Reconciling and Stalled the one that is true, if any. The time of Reconciling
-// begins anew with each generation of the spec: what is new has the whole deadline.
+// setConditions writes Ready, and Reconciling or Stalled if one of them is True. The time of Reconciling starts again
+// with each generation, so that each has the whole deadline.
 func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
 	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReconciling)
 	if before != nil && before.ObservedGeneration != status.ObservedGeneration {
@@ -166,8 +167,8 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
 	}
 	set(cachev1.ConditionReady, ready)
 	for conditionType, state := range map[string]state{
-		cachev1.ConditionReconciling: underWay,
-		cachev1.ConditionStalled:     stuck,
+		cachev1.ConditionReconciling: reconciling,
+		cachev1.ConditionStalled:     stalled,
 	} {
 		if v.state == state {
 			set(conditionType, metav1.ConditionTrue)
@@ -177,10 +178,10 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
 	}
 }
 
-// longestMessage is far below what a condition may hold (32768 characters): nobody reads more.
+// longestMessage is far below the limit of a condition (32768 characters); longer messages are not readable.
 const longestMessage = 4096
 
-// Shorten cuts a text to a number of bytes, between two characters, and shows that it did.
+// Shorten cuts a text to a number of bytes, at a character boundary, and marks the cut.
 func Shorten(text string, longest int) string {
 	const ellipsis = "…"
 	if len(text) <= longest {
@@ -193,7 +194,7 @@ func Shorten(text string, longest int) string {
 	return text[:cut] + ellipsis
 }
 
-// Differs tells whether writing the status would change anything.
+// Differs reports whether writing the status would change anything.
 func Differs(old, now cachev1.MemcachedStatus) bool {
 	return old.ObservedGeneration != now.ObservedGeneration ||
 		old.Replicas != now.Replicas ||

@@ -42,7 +42,7 @@ func rolledOut() Input {
 		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
 		Snapshot: observe.Snapshot{
 			Objects: map[schema.GroupKind]client.Object{deploymentKind: deployment},
-			Pods:   []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
+			Pods:    []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
 		},
 		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Result: apply.Unchanged}},
 	}
@@ -162,13 +162,13 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 
 // TestADeploymentThatIsTakenBackIsOurs: it had lost its owner reference when it was read, and its nodes serve on.
 func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
-	for verdict, ours := range map[apply.Result]bool{
+	for verdict, owned := range map[apply.Result]bool{
 		apply.Updated: true, apply.Adopted: true, apply.Conflicting: true,
 		apply.NotOwned: false, apply.Terminating: false, apply.Failed: false,
 	} {
 		in := rolledOut()
 		in.Snapshot.Deployment().OwnerReferences, in.Report[0].Result = nil, verdict
-		if got := Evaluate(in); len(got.Nodes) > 0 != ours || got.ReadyReplicas > 0 != ours {
+		if got := Evaluate(in); len(got.Nodes) > 0 != owned || got.ReadyReplicas > 0 != owned {
 			t.Errorf("%s: nodes %v, %d ready", verdict, got.Nodes, got.ReadyReplicas)
 		}
 	}
