@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the table of docs/helm.md")
 const root = "../../.."
 
 func TestTheDocsListEveryValue(t *testing.T) {
-	const page, mark, end = root + "/docs/helm.md", "<!-- values: written by make golden -->\n", "<!-- end -->"
+	const page, mark, end = root + "/docs/helm.md", "<!-- values: written by make generate -->\n", "<!-- end -->"
 	before, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
