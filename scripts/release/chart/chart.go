@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
@@ -32,15 +34,40 @@ type Options struct {
 // Files are the contents of a chart's files by their paths below the chart's folder.
 type Files map[string]string
 
-// Build makes the chart of the repository at root. It writes nothing.
-func Build(root string, o Options) (Files, error) {
+// Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,
+// and the package as an artifact for a registry. There, its repository must end in Name, and its tag is the version.
+func Write(root, dir string, o Options) (path string, artifact v1.Image, err error) {
 	if err := o.validate(); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	s, err := readSource(root, o)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
+	files, err := s.files()
+	if err != nil {
+		return "", nil, err
+	}
+	created, err := time.Parse(time.RFC3339, s.csv.GetAnnotations()["createdAt"])
+	if err != nil {
+		return "", nil, err
+	}
+	packed, err := files.pack(created)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", nil, err
+	}
+	path = filepath.Join(dir, Name+"-"+o.Version+".tgz")
+	if err := os.WriteFile(path, packed, 0o644); err != nil {
+		return "", nil, err
+	}
+	artifact, err = newArtifact(files, packed)
+	return path, artifact, err
+}
+
+func (s *source) files() (Files, error) {
 	files, err := s.templates()
 	if err != nil {
 		return nil, err
@@ -58,34 +85,13 @@ func Build(root string, o Options) (Files, error) {
 	return files, err
 }
 
-// Write writes the chart's package into a folder, and returns its path.
-func Write(root, dir string, o Options) (path string, err error) {
-	files, err := Build(root, o)
-	if err != nil {
-		return "", err
-	}
-	modified, err := createdAt(root)
-	if err != nil {
-		return "", err
-	}
-	packed, err := files.pack(modified)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, Name+"-"+o.Version+".tgz")
-	return path, os.WriteFile(path, packed, 0o644)
-}
-
 func (o Options) validate() error {
 	errs := []error{bundle.ValidateVersion("version", o.Version)}
-	for _, image := range [][2]string{
-		{"image", o.Operator}, {"agent-image", o.Agent}, {"memcached-image", o.Memcached},
+	for flag, image := range map[string]string{
+		"image": o.Operator, "agent-image": o.Agent, "memcached-image": o.Memcached,
 	} {
-		if image[1] != "" {
-			errs = append(errs, bundle.ValidateImage(image[0], image[1]))
+		if image != "" {
+			errs = append(errs, bundle.ValidateImage(flag, image))
 		}
 	}
 	return errors.Join(errs...)
@@ -99,7 +105,7 @@ func (f Files) pack(modified time.Time) ([]byte, error) {
 		return nil, err
 	}
 	archive := tar.NewWriter(zipped)
-	for _, path := range slices.Sorted(maps.Keys(f)) { // Chart.yaml comes first, as Helm and Image expect.
+	for _, path := range slices.Sorted(maps.Keys(f)) { // Chart.yaml comes first, as Helm expects.
 		header := &tar.Header{
 			Typeflag: tar.TypeReg, Name: Name + "/" + path, Mode: 0o644, Size: int64(len(f[path])), ModTime: modified.UTC(),
 		}

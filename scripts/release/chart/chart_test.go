@@ -43,21 +43,18 @@ func TestTheDocsListEveryValue(t *testing.T) {
 }
 
 func TestInvalidInputIsRefused(t *testing.T) {
-	build := func(o Options) error { _, err := Build(root, o); return err }
-	_, notAChart := Image([]byte("x"))
 	tests := map[string]struct {
-		err  error
-		want string
+		options Options
+		want    string
 	}{
-		"no version":                {build(Options{}), `--version ""`},
-		"a version with a v":        {build(Options{Version: "v0.2.0"}), "begins with a v"},
-		"an image without a tag":    {build(Options{Version: "0.2.0", Agent: "agent"}), `--agent-image "agent"`},
-		"a package without a chart": {notAChart, "the package is not a chart"},
+		"no version":             {Options{}, `--version ""`},
+		"a version with a v":     {Options{Version: "v0.2.0"}, "begins with a v"},
+		"an image without a tag": {Options{Version: "0.2.0", Agent: "agent"}, `--agent-image "agent"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
-				t.Errorf("error %v, want %q in it", tc.err, tc.want)
+			if _, _, err := Write(root, t.TempDir(), tc.options); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q in it", err, tc.want)
 			}
 		})
 	}

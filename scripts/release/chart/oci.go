@@ -1,12 +1,7 @@
 package chart
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"fmt"
-	"io"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
@@ -21,15 +16,14 @@ const (
 	contentType types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
-// artifact is a package as registries keep it, and as helm pull gets it: a manifest with a config and one layer.
+// artifact is a package as registries keep it, and as helm pull gets it: Chart.yaml as its config, and one layer.
 type artifact struct {
 	config, manifest []byte
 	content          v1.Layer
 }
 
-// Image makes the artifact of a package. Its repository must end in Name, and its tag is the version.
-func Image(packed []byte) (v1.Image, error) {
-	config, err := configOf(packed)
+func newArtifact(files Files, packed []byte) (v1.Image, error) {
+	config, err := yaml.YAMLToJSON([]byte(files["Chart.yaml"]))
 	if err != nil {
 		return nil, err
 	}
@@ -51,27 +45,8 @@ func Image(packed []byte) (v1.Image, error) {
 	return partial.CompressedToImage(a)
 }
 
-// configOf is Chart.yaml as JSON. It comes first in a package.
-func configOf(packed []byte) ([]byte, error) {
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return nil, fmt.Errorf("the package is not a chart: %w", err)
-	}
-	archive := tar.NewReader(unzipped)
-	header, err := archive.Next()
-	if err != nil || header.Name != Name+"/Chart.yaml" {
-		return nil, fmt.Errorf("the package does not begin with Chart.yaml: make it by make chart: %w", err)
-	}
-	content, err := io.ReadAll(archive)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.YAMLToJSON(content)
-}
-
 func (a *artifact) RawConfigFile() ([]byte, error)      { return a.config, nil }
 func (a *artifact) RawManifest() ([]byte, error)        { return a.manifest, nil }
 func (a *artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
 
-// LayerByDigest returns the one layer.
 func (a *artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return a.content, nil }

@@ -2,14 +2,12 @@ package chart
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/distribution/reference"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -22,23 +20,20 @@ const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
 	everything = "scripts/release/chart/everything" // the same with all components that values turn on
 
-	pod     = "spec.template.spec"
-	manager = pod + ".containers.[name=manager]"
-	archs   = pod + ".affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0" +
-		".matchExpressions.[key=kubernetes.io/arch].values"
+	manager = "spec.template.spec.containers.[name=manager]"
 )
 
 //go:embed all:files edits.yaml schema.yaml
 var data embed.FS
 
-// source is what a chart is made of. The files refer to its exported fields.
+// source is what a chart is made of. The files refer to its exported fields and methods.
 type source struct {
-	Version                            string
-	Operator, Agent, Memcached         image
-	Replicas, Architectures, Resources string // the manifests' own, as YAML in one line
-	CSV                                any    // the base of the ClusterServiceVersion, with what catalogs show
+	Version                    string
+	Operator, Agent, Memcached image
 
-	objects []*yaml.RNode
+	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
+	deployment *yaml.RNode // with the default values
+	objects    []*yaml.RNode
 }
 
 // image is a reference in two parts: users may replace the repository alone, such as by a mirror.
@@ -51,105 +46,73 @@ func readSource(root string, o Options) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", bundle.Base, err)
 	}
-	s := &source{Version: o.Version}
-	if err := csv.YNode().Decode(&s.CSV); err != nil {
-		return nil, fmt.Errorf("%s: %w", bundle.Base, err)
-	}
-	if s.objects, err = build(filepath.Join(root, overlay)); err != nil {
-		return nil, err
-	}
-	plain := s.deployment()
-	if err := s.addOptions(root); err != nil {
-		return nil, err
-	}
-	for _, part := range []struct {
-		into               *image
-		released, fallback string
-	}{
-		{&s.Operator, o.Operator, manager + ".image"},
-		{&s.Agent, o.Agent, manager + ".env.[name=RELATED_IMAGE_AGENT].value"},
-		{&s.Memcached, o.Memcached, manager + ".env.[name=RELATED_IMAGE_MEMCACHED].value"},
-	} {
-		if part.released == "" {
-			part.released, err = inline(plain, part.fallback)
-		}
-		parsed, parseErr := parseImage(part.released)
-		*part.into = parsed
-		if err := errors.Join(err, parseErr); err != nil {
+	s := &source{Version: o.Version, csv: csv}
+	for _, dir := range []string{overlay, everything} {
+		if err := s.addObjects(filepath.Join(root, dir)); err != nil {
 			return nil, err
 		}
 	}
 	var errs [3]error
-	s.Replicas, errs[0] = inline(plain, "spec.replicas")
-	s.Architectures, errs[1] = inline(plain, archs)
-	s.Resources, errs[2] = inline(plain, manager+".resources")
+	s.Operator, errs[0] = s.image(o.Operator, manager+".image")
+	s.Agent, errs[1] = s.image(o.Agent, manager+".env.[name=RELATED_IMAGE_AGENT].value")
+	s.Memcached, errs[2] = s.image(o.Memcached, manager+".env.[name=RELATED_IMAGE_MEMCACHED].value")
 	return s, errors.Join(errs[:]...)
 }
 
-// addOptions adds the objects of all components, and takes their Deployment in place of the plain one.
-func (s *source) addOptions(root string) error {
-	all, err := build(filepath.Join(root, everything))
+// addObjects adds what a kustomization builds and is new. Its Deployment takes the place of the one before.
+func (s *source) addObjects(dir string) error {
+	built, err := kustomize.Build(dir)
 	if err != nil {
 		return err
 	}
-	for _, node := range all {
-		same := func(known *yaml.RNode) bool { return idOf(known) == idOf(node) }
-		switch i := slices.IndexFunc(s.objects, same); {
+	for _, resource := range built.Resources() {
+		same := func(known *yaml.RNode) bool { return idOf(known) == idOf(&resource.RNode) }
+		i := slices.IndexFunc(s.objects, same)
+		switch kind := resource.GetKind(); {
+		case kind == "Namespace": // Helm makes it, or the user.
 		case i < 0:
-			s.objects = append(s.objects, node)
-		case node.GetKind() == "Deployment":
-			s.objects[i] = node
+			s.objects = append(s.objects, &resource.RNode)
+		case kind == "Deployment":
+			s.deployment, s.objects[i] = s.objects[i], &resource.RNode
 		}
 	}
 	return nil
 }
 
-func (s *source) deployment() *yaml.RNode {
-	i := slices.IndexFunc(s.objects, func(o *yaml.RNode) bool { return o.GetKind() == "Deployment" })
-	if i < 0 {
-		return yaml.MakeNullNode()
-	}
-	return s.objects[i]
-}
-
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
 
-func build(dir string) ([]*yaml.RNode, error) {
-	built, err := kustomize.Build(dir)
-	if err != nil {
-		return nil, err
-	}
-	var nodes []*yaml.RNode
-	for _, resource := range built.Resources() {
-		if resource.GetKind() != "Namespace" { // Helm makes it, or the user.
-			nodes = append(nodes, &resource.RNode)
+// image is that of the release, or the one in a field of the Deployment.
+func (s *source) image(released, field string) (image, error) {
+	if released == "" {
+		var err error
+		if released, err = s.Manifest(field); err != nil {
+			return image{}, err
 		}
 	}
-	return nodes, nil
-}
-
-func parseImage(text string) (image, error) {
-	parsed, err := reference.Parse(text)
-	if err != nil {
-		return image{}, fmt.Errorf("image %q: %w", text, err)
-	}
+	parsed, err := reference.Parse(released)
 	named, ok := parsed.(reference.Named)
-	if !ok || named.Name() == text {
-		return image{}, fmt.Errorf("image %q: write a name with a tag or a digest", text)
+	if err != nil || !ok || named.Name() == released {
+		return image{}, fmt.Errorf("image %q: write a name with a tag or a digest: %w", released, err)
 	}
-	return image{Repository: named.Name(), Version: text[len(named.Name()):]}, nil
+	return image{Repository: named.Name(), Version: released[len(named.Name()):]}, nil
 }
 
-// inline is the value of a field, as YAML in one line.
-func inline(object *yaml.RNode, field string) (string, error) {
+// Manifest is the value of a field of the Deployment, in one line.
+func (s *source) Manifest(field string) (string, error) { return oneLine(s.deployment, field) }
+
+// CSV is the value of a field of the ClusterServiceVersion, in one line.
+func (s *source) CSV(field string) (string, error) { return oneLine(s.csv, field) }
+
+func oneLine(object *yaml.RNode, field string) (string, error) {
 	nodes, err := match(object, field)
 	if err != nil || len(nodes) != 1 {
-		return "", fmt.Errorf("%s: the field %s is there %d times, want once: %w", idOf(object), field, len(nodes), err)
+		return "", fmt.Errorf("%s has the field %s %d times, want once: %w", idOf(object), field, len(nodes), err)
 	}
-	return oneLine(nodes[0])
+	return inline(nodes[0])
 }
 
-func oneLine(node *yaml.Node) (string, error) {
+// inline writes YAML in one line.
+func inline(node *yaml.Node) (string, error) {
 	flow := yaml.CopyYNode(node)
 	flow.Style, flow.LineComment = flow.Style|yaml.FlowStyle, ""
 	line, err := yaml.String(flow)
@@ -162,25 +125,11 @@ func (s *source) fill(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	parsed, err := template.New(name).Delims("[[", "]]").Funcs(template.FuncMap{
-		"json": func(value any) (string, error) {
-			text, err := json.Marshal(value)
-			return string(text), err
-		},
-	}).Parse(string(text))
+	parsed, err := template.New(name).Delims("[[", "]]").Parse(string(text))
 	if err != nil {
 		return "", err
 	}
 	var filled strings.Builder
 	err = parsed.Execute(&filled, s)
 	return filled.String(), err
-}
-
-// createdAt is the time of the commit that is released.
-func createdAt(root string) (time.Time, error) {
-	csv, err := yaml.ReadFile(filepath.Join(root, bundle.Base))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%s: %w", bundle.Base, err)
-	}
-	return time.Parse(time.RFC3339, csv.GetAnnotations()["createdAt"])
 }

@@ -36,7 +36,7 @@ func valuesBelow(node *yaml.Node, path string) (all []value, err error) {
 			all = append(all, below...)
 			continue
 		}
-		fallback, err := oneLine(content)
+		fallback, err := inline(content)
 		if err != nil {
 			return nil, err
 		}

@@ -3,82 +3,62 @@ package cut
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"path"
 	"strings"
 
-	"sigs.k8s.io/kustomize/kyaml/yaml"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
-	agentName     = "memcached-agent"
-	agentVersion  = "operator/cmd/agent/VERSION"
-	agentVariable = "RELATED_IMAGE_AGENT"
+	agentName    = "memcached-agent"
+	agentVersion = "operator/cmd/agent/VERSION"
 )
 
-// chooseAgent finds the agent's image that the release names. The agent has a version of its own. As long as that is
-// the version of the last release, its reference stays, also where another Go builds another image: a new reference
-// would wait at each cache.
-func (r *Release) chooseAgent(ctx context.Context, dir string, f *facts, built string) error {
-	_, version, err := oci.Agent(dir)
+// agent chooses the agent's image. The agent has its own version. As long as that is the version in the last release,
+// the reference stays, even if another version of Go builds another image: a new reference would be a pending update of
+// each cache.
+func (r *Release) agent(ctx context.Context, t *Tree, index v1.ImageIndex) (Image, error) {
+	program, version, err := oci.Agent(t.Dir)
 	if err != nil {
-		return err
+		return Image{}, err
 	}
-	byTag := r.Registry + "/" + agentName + ":" + version
-	f.agent = byTag + "@" + built
-	if f.agent == f.oldAgent || !strings.HasPrefix(f.oldAgent, byTag+"@") {
-		return nil
+	if t.oldAgent, err = agentImage.Read(t.Dir); err != nil {
+		return Image{}, err
 	}
-	if f.lastTag != "" {
-		last, err := worktree.Git(ctx, r.Root, "show", f.lastTag+":"+agentVersion)
-		if err != nil || strings.TrimSpace(last) != version {
-			return nil //nolint:nilerror // The version, or the agent, is new in this release: nobody runs it yet.
-		}
+	built, err := NewImage(r.Registry+"/"+agentName, version, index)
+	if err != nil || t.oldAgent == built.String() || !strings.HasPrefix(t.oldAgent, built.ByTag()+"@") {
+		return built, err
 	}
-	f.agent, f.agentKept = f.oldAgent, true
-	changed, err := r.agentChanges(ctx, dir, f.lastTag)
+	_, digest, _ := strings.Cut(t.oldAgent, "@")
+	kept := Image{Name: agentName, Repository: built.Repository, Tag: version, Digest: digest}
+	if t.LastTag == "" {
+		return kept, nil
+	}
+	last, err := worktree.Git(ctx, r.Root, "show", t.LastTag+":"+agentVersion)
+	if err != nil || strings.TrimSpace(last) != version {
+		return built, nil //nolint:nilerror // The version, or the agent, is new in this release: nobody runs it yet.
+	}
+	folders, err := program.Sources(ctx)
+	if err != nil {
+		return Image{}, err
+	}
+	changed, err := r.changedSources(ctx, t.LastTag, folders)
 	if err == nil && len(changed) > 0 {
 		err = fmt.Errorf("the agent has changed since %s, in %s, and its version has not: raise it in %s",
-			f.lastTag, strings.Join(changed, ", "), agentVersion)
+			t.LastTag, strings.Join(changed, ", "), agentVersion)
 	}
-	return err
+	return kept, err
 }
 
-// agentChanges lists the files of the agent that were changed since a tag. Those that a test alone reads don't count,
-// nor does another version of Go, by which the agent would be another image.
-func (r *Release) agentChanges(ctx context.Context, dir, tag string) (changed []string, err error) {
-	if tag == "" {
-		return nil, nil
-	}
-	folders, err := r.AgentSources(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+// changedSources lists the Go files in some folders that have changed since a tag, without tests.
+func (r *Release) changedSources(ctx context.Context, tag string, folders []string) (changed []string, err error) {
 	args := []string{"diff", "--name-only", "-z", tag, "--"}
 	for _, folder := range folders {
-		args = append(args, ":(glob)"+folder+"/*.go") // not those of folders in it
+		args = append(args, ":(glob)"+path.Join(folder, "*.go"), ":(exclude,glob)"+path.Join(folder, "*_test.go"))
 	}
 	out, err := worktree.Git(ctx, r.Root, args...)
-	for name := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
-		if name != "" && !strings.HasSuffix(name, "_test.go") {
-			changed = append(changed, name)
-		}
-	}
-	return changed, err
-}
-
-// managerAgent is the agent's image in the manifests.
-func managerAgent(root string) (string, error) {
-	deployment, err := yaml.ReadFile(filepath.Join(root, managerFile))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", managerFile, err)
-	}
-	value, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name=manager]", "env",
-		"[name="+agentVariable+"]", "value"))
-	if err != nil || value == nil {
-		return "", fmt.Errorf("%s has no %s of the container manager: %w", managerFile, agentVariable, err)
-	}
-	return value.YNode().Value, nil
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }

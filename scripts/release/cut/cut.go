@@ -1,171 +1,156 @@
-// Package cut writes a release into a tree: one version, and the digests of its images, into every place that names
-// them. All of it happens in a copy of the tree, which is checked before a file of the tree is touched. No registry is
-// asked: builds are reproducible, so the digests are known before anything is pushed.
+// Package cut writes a release into a tree: its version, and the digests of its images, into every place that names
+// them. It works in a copy of the tree and asks no registry: builds are reproducible, so the digests are known before
+// anything is pushed.
 package cut
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
-	"github.com/blang/semver/v4"
-	"sigs.k8s.io/kustomize/kyaml/yaml"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Release is what a release is told.
+// Release is what a release is made of.
 type Release struct {
-	Root           string // of the repository
+	Root           string // of the repository, whose commit is released
 	Version        string
 	Registry       string // of all images, host and path
-	MemcachedImage string // of a Memcached that names none; empty: as it was
-	DryRun         bool
+	MemcachedImage string // of a Memcached that names none; empty: as in the manifests
 
-	// Out is where the release gets to. It may be in the tree, and is no change of it.
+	// Out is the folder that the release is written to. It may be in the tree, and is not a change of it.
 	Out string
 
-	// Build builds the images of operator and agent of the sources in dir.
-	Build func(ctx context.Context, dir, version string) (Digests, error)
-
-	// AgentSources names the folders in dir that the agent is made of, as git writes them.
-	AgentSources func(ctx context.Context, dir string) (folders []string, err error)
+	// Build builds the images of operator and agent from the sources in dir.
+	Build func(ctx context.Context, dir, version string) (operator, agent v1.ImageIndex, err error)
 }
 
-// Digests are those of the images that are built of the sources.
-type Digests struct{ Operator, Agent string }
+// Tree is a tree with a release in it.
+type Tree struct {
+	Dir       string
+	Version   string
+	Registry  string
+	Images    []Image // of operator, agent, bundle and catalog
+	Memcached string  // image of a Memcached that names none; it may lack a digest
+	History
 
-// facts are what a release finds out before it begins.
-type facts struct {
-	version    semver.Version
-	oldVersion string // that the tree names so far
-	oldImage   string // of the operator, as the manifests have it
-	image      string // of the operator, with tag and digest
-	oldAgent   string // the agent's image, as the manifests have it
-	agent      string // the agent's image, with tag and digest
-	agentKept  bool   // the agent's image is of an earlier build, and these sources make another
-	createdAt  string
-	history
+	oldAgent string // the agent's image in the manifests before
 }
 
-// Run writes the release into the tree, or reports all that prevents it.
-func (r *Release) Run(ctx context.Context, out io.Writer) error {
-	copied, err := os.MkdirTemp("", "release-")
+// Image is one of the images that a release consists of.
+type Image struct {
+	Name       string `json:"name"`       // such as memcached-operator
+	Repository string `json:"repository"` // registry and path
+	Tag        string `json:"tag"`
+	Digest     string `json:"digest"`
+
+	// Layout is the image's folder in the release. An image of an earlier release has none.
+	Layout string `json:"layout,omitempty"`
+
+	// Index is what Layout holds.
+	Index v1.ImageIndex `json:"-"`
+}
+
+// NewImage names an image that was built.
+func NewImage(repository, tag string, index v1.ImageIndex) (Image, error) {
+	digest, err := index.Digest()
+	name := path.Base(repository)
+	return Image{
+		Name: name, Repository: repository, Tag: tag, Digest: digest.String(), Layout: "images/" + name, Index: index,
+	}, err
+}
+
+// ByTag is the image's reference by tag alone.
+func (i Image) ByTag() string { return i.Repository + ":" + i.Tag }
+
+// ByDigest is the image's reference by digest alone.
+func (i Image) ByDigest() string { return i.Repository + "@" + i.Digest }
+
+// String is the image's reference by tag and digest.
+func (i Image) String() string { return i.ByTag() + "@" + i.Digest }
+
+// WriteTo copies the files of the commit into an empty folder, and writes the release into them.
+func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
+	history, err := r.validate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files, err := worktree.Git(ctx, r.Root, "ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	names := strings.FieldsFunc(files, func(r rune) bool { return r == 0 })
+	if err := worktree.CopyFiles(r.Root, dir, names); err != nil {
+		return nil, err
+	}
+	t := &Tree{Dir: dir, Version: r.Version, Registry: r.Registry, History: history}
+	if err := r.build(ctx, t); err != nil {
+		return nil, err
+	}
+	if err := r.stamp(t, names); err != nil {
+		return nil, err
+	}
+	return t, t.stampOLM(ctx)
+}
+
+// Prepare writes the release into the tree at Root, unless it is a dry run, and reports what it changes.
+func (r *Release) Prepare(ctx context.Context, dryRun bool, out io.Writer) error {
+	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(copied)
-	f, made, err := r.write(ctx, copied)
+	defer os.RemoveAll(dir)
+	t, err := r.WriteTo(ctx, dir)
 	if err != nil {
 		return err
 	}
-	changed, err := differences(r.Root, copied)
+	changed, err := differences(r.Root, dir)
 	if err != nil {
 		return err
 	}
-	if !r.DryRun {
-		if err := worktree.CopyFiles(copied, r.Root, changed); err != nil {
+	if !dryRun {
+		if err := worktree.CopyFiles(dir, r.Root, changed); err != nil {
 			return err
 		}
 	}
-	r.report(out, f, made, changed)
-	return nil
+	return t.report(out, changed, dryRun)
 }
 
-// write copies the files of the commit into an empty folder, and writes the release into that copy.
-func (r *Release) write(ctx context.Context, dir string) (*facts, *made, error) {
-	f, err := r.find(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	files, err := tracked(ctx, r.Root)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := worktree.CopyFiles(r.Root, dir, files); err != nil {
-		return nil, nil, err
-	}
-	if err := r.build(ctx, dir, f); err != nil {
-		return nil, nil, err
-	}
-	made, err := r.stamp(ctx, dir, f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := agree(dir, f, made); err != nil {
-		return nil, nil, fmt.Errorf("what was written does not agree, and nothing is changed: %w", err)
-	}
-	return f, made, nil
-}
-
-// find checks all that the release is told, and collects what it needs to know.
-func (r *Release) find(ctx context.Context) (*facts, error) {
-	if err := errors.Join(r.validate(), r.validateTree(ctx)); err != nil {
-		return nil, err
-	}
-	f := &facts{version: semver.MustParse(r.Version)}
-	var err error
-	if f.oldVersion, f.oldImage, err = current(r.Root); err != nil {
-		return nil, err
-	}
-	if f.oldAgent, err = managerAgent(r.Root); err != nil {
-		return nil, err
-	}
-	if f.history, err = readHistory(ctx, r.Root, r.Version); err != nil {
-		return nil, err
-	}
-	return f, errors.Join(f.validateOrder(), validateAPI(r.Root))
-}
-
-// build finds the references of the images that the sources in dir make.
-func (r *Release) build(ctx context.Context, dir string, f *facts) error {
-	built, err := r.Build(ctx, dir, r.Version)
+// build builds the images of operator and agent.
+func (r *Release) build(ctx context.Context, t *Tree) error {
+	operatorIndex, agentIndex, err := r.Build(ctx, t.Dir, r.Version)
 	if err != nil {
 		return err
 	}
-	f.image = r.operatorImage() + "@" + built.Operator
-	if f.createdAt, err = r.createdAt(f); err != nil {
+	operator, err := NewImage(r.Registry+"/"+bundle.Package, r.Version, operatorIndex)
+	if err != nil {
 		return err
 	}
-	return r.chooseAgent(ctx, dir, f, built.Agent)
+	agent, err := r.agent(ctx, t, agentIndex)
+	t.Images = []Image{operator, agent}
+	return err
 }
 
-// createdAt is the time of the commit, unless the commit is one that this release was written into: the bundle that
-// is made of it has to stay the same.
-func (r *Release) createdAt(f *facts) (string, error) {
-	if f.oldImage != f.image {
-		return f.time, nil
-	}
-	base, err := yaml.ReadFile(filepath.Join(r.Root, bundle.Base))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", bundle.Base, err)
-	}
-	return base.GetAnnotations()["createdAt"], nil
-}
-
-// operatorImage is the operator's image by its tag.
-func (r *Release) operatorImage() string { return r.Registry + "/" + bundle.Package + ":" + r.Version }
-
-func (r *Release) bundleImage() string { return r.Registry + "/" + bundle.Package + "-bundle" }
-
-func (r *Release) catalogImage() string { return r.Registry + "/" + bundle.Package + "-catalog" }
-
-// differences lists the files that are not in both folders alike.
-func differences(old, changed string) ([]string, error) {
-	var names []string
-	err := walk(changed, func(name string, content []byte) error {
-		before, err := os.ReadFile(filepath.Join(old, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+// differences lists the files in changed that are not the same in old.
+func differences(old, changed string) (names []string, err error) {
+	err = fs.WalkDir(os.DirFS(changed), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
 		}
-		if err != nil || string(before) != string(content) {
+		after, err := os.ReadFile(filepath.Join(changed, name))
+		before, beforeErr := os.ReadFile(filepath.Join(old, name))
+		if beforeErr != nil || !bytes.Equal(before, after) {
 			names = append(names, name)
 		}
-		return nil
+		return err
 	})
 	return names, err
 }

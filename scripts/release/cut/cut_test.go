@@ -2,233 +2,343 @@ package cut
 
 import (
 	"context"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
-	built = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-	other = "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+	registry  = "registry.acme.test/team"
+	version   = "20000.0.0" // newer than any that the tree may have been released as
+	later     = "20000.1.0"
+	memcached = "registry.acme.test/memcached:1.6.45@sha256:2222222222222222222222222222222222222222222222222222222222222222"
 
-	registry = "registry.acme.test/team"
+	page      = "docs/page.md"
+	csvFile   = "bundle/manifests/memcached-operator.clusterserviceversion.yaml"
+	agentMain = "operator/cmd/agent/main.go"
 )
 
-// good is a release with nothing to complain about; cases change one thing.
-func good(root string) *Release {
-	return &Release{
-		Root: root, Version: "0.2.0", Registry: registry,
-		Build: func(context.Context, string, string) (Digests, error) { return Digests{built, built}, nil },
-
-		AgentSources: func(context.Context, string) ([]string, error) { return []string{"operator/cmd/agent"}, nil },
-	}
-}
-
-func TestAReleaseIsWrittenIntoEveryPlace(t *testing.T) {
-	root := repository(t)
-	const image = registry + "/memcached-operator:0.2.0@" + built
-	out := run(t, good(root))
-
-	for file, want := range map[string][]string{
-		"Makefile":                             {"VERSION ?= 0.2.0\n", "REGISTRY ?= " + registry + "\n"},
-		"operator/config/manager/manager.yaml": {"image: " + image + "\n"},
-		"gitops/settings/settings.yaml":        {"operatorImage: " + image + "\n", "# The operator's image"},
-		"docs/install.md":                      {"Since 0.1.0.", "VERSION=0.2.0\n", "newTag: 0.2.0\n"},
-		"test/crd/released/0.2.0.yaml":         {"name: memcacheds.cache.example.com\n"},
-		templates + "/released/0.2.0/deployment/a-size-alone.yaml": {"kind: Deployment"},
-		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {
-			"name: memcached-operator.v0.2.0\n", "replaces: memcached-operator.v0.1.0\n", "image: " + registry + "/memcached-operator@" + built + "\n",
-			"/memcached:1.6.45\n", `createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "false"`,
-		},
-		"bundle/catalog/memcached-operator/catalog.yaml": {
-			"image: " + registry + "/memcached-operator-bundle@sha256:", "- name: memcached-operator.v0.2.0\n  replaces: memcached-operator.v0.1.0\n",
-		},
-	} {
-		content := read(t, root, file)
-		for _, want := range want {
-			if !strings.Contains(content, want) {
-				t.Errorf("%s does not hold %q:\n%s", file, want, content)
-			}
-		}
-	}
-	for _, want := range []string{
-		registry + "/memcached-operator-bundle:v0.2.0\n    sha256:", "git tag v0.2.0",
-		"make release VERSION=0.2.0 REGISTRY=" + registry + " OUT=dist\n",
-		"since v0.1.0", "- one: a change\n",
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the report does not hold %q:\n%s", want, out)
-		}
-	}
-	if strings.Contains(out, "Everything before") {
-		t.Errorf("the notes hold what was released before:\n%s", out)
-	}
-}
-
-func TestTheSameCommitGivesTheSameRelease(t *testing.T) {
-	first, second := repository(t), repository(t)
-	if diff := cmp.Diff(run(t, good(first)), run(t, good(second))); diff != "" {
-		t.Errorf("reports (-first +second):\n%s", diff)
-	}
-	if diff := cmp.Diff(snapshot(t, first), snapshot(t, second)); diff != "" {
-		t.Errorf("trees (-first +second):\n%s", diff)
-	}
-}
-
-func TestWritingTheReleaseIntoItsOwnCommitChangesNothing(t *testing.T) {
-	root := repository(t)
-	run(t, good(root))
-	before := snapshot(t, root)
-	t.Setenv("GIT_COMMITTER_DATE", "2026-02-28T12:00:00Z")
-	mustGit(t, root, "add", "--all")
-	mustGit(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "release: v0.2.0")
-	mustGit(t, root, "tag", "v0.2.0")
-
-	dir := t.TempDir()
-	stamped, err := good(root).WriteTo(t.Context(), dir)
+// repository commits the working tree into a repository of its own, with a release before, and one commit since.
+func repository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	const tree = "../../.."
+	files, err := worktree.Files(t.Context(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
-		t.Errorf("the tree (-before +after):\n%s", diff)
+	needed := regexp.MustCompile(`^(Makefile|go\.mod|go\.sum|(operator|overlays|gitops|bundle|test/crd/released)/.*|docs/install.md)$`)
+	unneeded := func(file string) bool { return !needed.MatchString(file) || strings.HasSuffix(file, "_test.go") }
+	if err := worktree.CopyFiles(tree, root, slices.DeleteFunc(files, unneeded)); err != nil {
+		t.Fatal(err)
 	}
-	if want := []string{"release: v0.2.0", "one: a change"}; stamped.LastTag != "v0.1.0" || !slices.Equal(stamped.Subjects, want) {
-		t.Errorf("commits since %s: %q, want %q since v0.1.0", stamped.LastTag, stamped.Subjects, want)
+	operator, err := operatorImage.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, root, page, "Since 0.0.1.\nVERSION=0.0.1\n"+repositoryOf(operator)+"\nnewName: r.io/memcached-operator\nnewTag: 0.0.1\n")
+	git(t, root, "init", "--quiet")
+	commit(t, root, "Everything before")
+	git(t, root, "tag", "v0.0.1")
+	writeFile(t, root, "one", "")
+	commit(t, root, "one: a change")
+	return root
+}
+
+// release has no problem; cases change one thing. The content of the agent makes its digest.
+func release(root, version, agent string) *Release {
+	return &Release{
+		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
+		Build: func(context.Context, string, string) (operatorIndex, agentIndex v1.ImageIndex, err error) {
+			if operatorIndex, err = oci.Files(nil, map[string]string{"operator": version}); err == nil {
+				agentIndex, err = oci.Files(nil, map[string]string{"agent": agent})
+			}
+			return operatorIndex, agentIndex, err
+		},
 	}
 }
 
-func TestAReleaseThatIsInTheTreeAlreadyIsNoChangeOfIt(t *testing.T) {
+func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
+	root := repository(t)
+	before := snapshot(t, root)
+	dry := prepare(t, release(root, version, "1"), true)
+	if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
+		t.Fatalf("a dry run changed the tree (-before +after):\n%s", diff)
+	}
+	report := prepare(t, release(root, version, "1"), false)
+	if diff := cmp.Diff(strings.Replace(dry, "Would be written", "Written", 1), report); diff != "" {
+		t.Errorf("reports (-dry +real):\n%s", diff)
+	}
+	for _, want := range []string{
+		registry + "/memcached-operator-bundle:v" + version + "\n    sha256:", "git tag v" + version,
+		"make release VERSION=" + version + " REGISTRY=" + registry + " OUT=dist\n", "since v0.0.1", "\n- one: a change\n",
+	} {
+		if !strings.Contains(report, want) || strings.Contains(report, "Everything before") {
+			t.Errorf("the report does not hold %q, or more than is new:\n%s", want, report)
+		}
+	}
+	tree := writeTo(t, commitRelease(t, root, version))
+	if want := []string{"release: v" + version, "one: a change"}; tree.LastTag != "v0.0.1" || !slices.Equal(tree.Subjects, want) {
+		t.Errorf("commits since %s: %q, want %q", tree.LastTag, tree.Subjects, want)
+	}
+	after := snapshot(t, root)
+	if diff := cmp.Diff(after, snapshot(t, tree.Dir)); diff != "" {
+		t.Errorf("the same release of its own commit differs (-before +after):\n%s", diff)
+	}
+	operator, agent := tree.Images[0], tree.Images[1]
+	for file, lines := range map[string][]string{
+		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + registry + "\n"},
+		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + memcached + "\n"},
+		settings: {
+			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "# The operator's image",
+			"memcachedImage: " + memcached + "\n", "catalogImage: " + tree.Images[3].ByDigest() + "\n",
+		},
+		page: {
+			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + registry + "/memcached-operator\n",
+		},
+		releasedCRD + "/" + version + ".yaml":                                {"name: memcacheds."},
+		templates + "/released/" + version + "/deployment/a-size-alone.yaml": {"kind: Deployment"},
+		csvFile: {
+			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n",
+			`createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
+		},
+		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + tree.Images[2].ByDigest() + "\n"},
+	} {
+		for _, want := range lines {
+			if !strings.Contains(after[file], want) {
+				t.Errorf("%s does not hold %q:\n%.3000s", file, want, after[file])
+			}
+		}
+	}
+}
+
+// commitRelease commits what prepare has written, some time later, and returns the same release.
+func commitRelease(t *testing.T, root, version string) *Release {
+	t.Helper()
+	git(t, root, "add", "--all")
+	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "release: v"+version)
+	git(t, root, "tag", "v"+version)
+	r := release(root, version, "1")
+	r.MemcachedImage = ""
+	return r
+}
+
+func TestACandidateIsNotForAllUsers(t *testing.T) {
+	root := repository(t)
+	before := snapshot(t, root)[page]
+	r := release(root, version+"-rc.1", "1")
+	r.MemcachedImage = "docker.io/library/memcached:1.6.45"
+	tree := writeTo(t, r)
+	after := snapshot(t, tree.Dir)
+	_, stable, _ := strings.Cut(after["bundle/catalog/memcached-operator/catalog.yaml"], "name: stable\n")
+	stable, _, _ = strings.Cut(stable, "---")
+	if strings.Contains(stable, "rc.1") || after[page] != before {
+		t.Errorf("the channel stable is\n%s\nthe documentation is\n%s", stable, after[page])
+	}
+	if !strings.Contains(after[csvFile], `disconnected: "false"`) {
+		t.Errorf("the bundle of an image without a digest declares support for disconnected clusters:\n%s", after[csvFile])
+	}
+}
+
+func TestTheNextRelease(t *testing.T) {
+	root := repository(t)
+	prepare(t, release(root, version, "1"), false)
+	commitRelease(t, root, version)
+	reset(t, root)
+	t.Run("names another agent only if the agent has another version", func(t *testing.T) { assertAgent(t, root) })
+	t.Run("is refused before anything is written", func(t *testing.T) { assertRefused(t, root) })
+}
+
+func assertAgent(t *testing.T, root string) {
+	t.Helper()
+	first, err := agentImage.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
-		out     string // in the tree
-		refused string
+		change func(r *Release)
+		same   bool
 	}{
-		"the folder that is asked for": {"out", ""},
-		"one below another":            {"out/one", ""},
-		"another folder":               {"dist", "?? out/"},
-		"an odd name":                  {"o*", "?? out/"},
+		"another Go builds another image": {func(*Release) {}, true},
+		"changes of other files": {func(*Release) {
+			for _, file := range []string{"operator/cmd/manager/more.go", "operator/cmd/agent/more_test.go"} {
+				writeFile(t, root, file, "package main\n")
+			}
+		}, true},
+		"another version of the agent": {func(*Release) {
+			writeFile(t, root, agentVersion, "30.0.0\n")
+			writeFile(t, root, agentMain, read(t, root, agentMain)+"// Changed.\n")
+		}, false},
+		"another registry": {func(r *Release) { r.Registry = "registry.acme.test/another" }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := good(repository(t))
-			r.Out = filepath.Join(r.Root, tc.out)
-			writeFile(t, r.Root, "out/one/release.json", "{}")
-			_, err := r.WriteTo(t.Context(), t.TempDir())
-			if (err == nil) != (tc.refused == "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
-				t.Errorf("error %v, want %q", err, tc.refused)
+			defer reset(t, root)
+			r := release(root, later, "2")
+			tc.change(r)
+			commit(t, root, "a change")
+			agent := writeTo(t, r).Images[1]
+			if same := agent.String() == first; same != tc.same || same != (agent.Index == nil) {
+				t.Errorf("the agent is %s, was %s, want the same: %v", agent, first, tc.same)
 			}
 		})
 	}
 }
 
-func TestABundleWithAllImagesByDigestIsForDisconnectedClusters(t *testing.T) {
-	root := repository(t)
-	r := good(root)
-	r.MemcachedImage = "registry.acme.test/memcached:1.6.45@" + other
-	run(t, r)
-	for _, want := range []string{"image: registry.acme.test/memcached@" + other + "\n", `disconnected: "true"`} {
-		if csv := read(t, root, bundledCSV); !strings.Contains(csv, want) {
-			t.Errorf("the bundle does not hold %q:\n%s", want, csv)
-		}
-	}
-}
-
-func TestADryRunWritesNothingAndTellsTheSame(t *testing.T) {
-	root := repository(t)
-	before := snapshot(t, root)
-	dry := good(root)
-	dry.DryRun = true
-	told := run(t, dry)
-	if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
-		t.Errorf("the tree (-before +after):\n%s", diff)
-	}
-	if diff := cmp.Diff(strings.Replace(told, "Would be written", "Written", 1), run(t, good(root))); diff != "" {
-		t.Errorf("reports (-dry +real):\n%s", diff)
-	}
-}
-
-func TestACandidateIsNotOfferedToAll(t *testing.T) {
-	root := repository(t)
-	r := good(root)
-	r.Version = "0.2.0-rc.1"
-	run(t, r)
-	catalog := read(t, root, "bundle/catalog/memcached-operator/catalog.yaml")
-	_, stable, _ := strings.Cut(catalog, "name: stable\n")
-	stable, _, _ = strings.Cut(stable, "---")
-	if docs := read(t, root, documented); strings.Contains(docs, "rc.1") {
-		t.Errorf("the documentation sends readers to the candidate:\n%s", docs)
-	}
-	if strings.Contains(stable, "rc.1") || !strings.Contains(catalog, "defaultChannel: stable\n") {
-		t.Errorf("the channel stable is\n%s", stable)
-	}
-}
-
-func TestWhatStandsAgainstAReleaseIsToldBeforeAnythingIsWritten(t *testing.T) {
+func assertRefused(t *testing.T, root string) {
+	t.Helper()
 	tests := map[string]struct {
 		change func(t *testing.T, r *Release)
 		want   []string
 	}{
-		"a version that is none":     {func(_ *testing.T, r *Release) { r.Version = "0.2" }, []string{"--version", `"0.2"`, "three numbers"}},
-		"a version with a v":         {func(_ *testing.T, r *Release) { r.Version = "v0.2.0" }, []string{"leave it out"}},
-		"a version of the past":      {func(_ *testing.T, r *Release) { r.Version = "0.0.9" }, []string{"is not newer than the last release, 0.1.0"}},
-		"a version that is released": {func(_ *testing.T, r *Release) { r.Version = "0.1.0" }, []string{"the tag v0.1.0 is at another commit"}},
-		"no registry":                {func(_ *testing.T, r *Release) { r.Registry = "" }, []string{"--registry", "registry.example.com/team"}},
-		"a registry without a host":  {func(_ *testing.T, r *Release) { r.Registry = "team" }, []string{`--registry "team"`, "names no registry"}},
-		"a change in no commit": {
-			func(t *testing.T, r *Release) { writeFile(t, r.Root, "one", "changed") }, []string{"in no commit", "M one"},
-		},
-		"a new file in no commit": {
-			func(t *testing.T, r *Release) { writeFile(t, r.Root, "new", "") }, []string{"in no commit", "?? new"},
+		"no version":                {func(_ *testing.T, r *Release) { r.Version = "0.2" }, []string{"--version", `"0.2"`, "three numbers"}},
+		"an older version":          {func(_ *testing.T, r *Release) { r.Version = "0.0.9" }, []string{"is not newer than the last release, " + version}},
+		"a released version":        {func(_ *testing.T, r *Release) { r.Version = version }, []string{"the tag v" + version + " is at another commit"}},
+		"no registry":               {func(_ *testing.T, r *Release) { r.Registry = "" }, []string{"--registry", "registry.example.com/team"}},
+		"a registry without a host": {func(_ *testing.T, r *Release) { r.Registry = "team" }, []string{`--registry "team"`, "names no registry"}},
+		"uncommitted changes": {
+			func(t *testing.T, r *Release) {
+				writeFile(t, r.Root, "one", "changed")
+				writeFile(t, r.Root, "new", "")
+			},
+			[]string{"uncommitted changes", "M one", "?? new"},
 		},
 		"a shallow clone": {
 			func(t *testing.T, r *Release) {
 				clone := t.TempDir()
-				mustGit(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone)
+				git(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone)
 				r.Root = clone
 			},
 			[]string{"this clone is shallow", "git fetch --unshallow --tags"},
 		},
 		"an API that breaks objects": {
 			func(t *testing.T, r *Release) {
-				api := read(t, r.Root, crdFile)
-				writeFile(t, r.Root, crdFile, strings.ReplaceAll(api, "maximum: 1000", "maximum: 500"))
+				writeFile(t, r.Root, crdFile, strings.ReplaceAll(read(t, r.Root, crdFile), "maximum: 1000", "maximum: 500"))
 				commit(t, r.Root, "api: a bound that is tighter")
 			},
-			[]string{"since 0.1.0.yaml: v1 spec.size: maximum was 1000, is 500"},
+			[]string{"since " + version + ".yaml: v1 spec.size: maximum was 1000, is 500"},
+		},
+		"an agent that changed with the same version": {
+			func(t *testing.T, r *Release) {
+				writeFile(t, r.Root, agentMain, read(t, r.Root, agentMain)+"// Changed.\n")
+				commit(t, r.Root, "agent: a change")
+			},
+			[]string{"changed since v" + version + ", in " + agentMain, "raise it in " + agentVersion},
+		},
+		"a folder of another release in the tree": {
+			func(t *testing.T, r *Release) {
+				writeFile(t, r.Root, "out/one/release.json", "{}")
+				r.Out = filepath.Join(r.Root, "o*")
+			},
+			[]string{"?? out/"},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := good(repository(t))
+			defer reset(t, root)
+			r := release(root, later, "2")
 			tc.change(t, r)
-			assertRefused(t, r, tc.want)
+			before := git(t, r.Root, "status", "--porcelain")
+			var out strings.Builder
+			err := r.Prepare(t.Context(), false, &out)
+			for _, want := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v does not hold %q", err, want)
+				}
+			}
+			if diff := cmp.Diff(before, git(t, r.Root, "status", "--porcelain")); diff != "" || out.Len() > 0 {
+				t.Errorf("it wrote %s\n%s", &out, diff)
+			}
 		})
 	}
+	t.Run("the folder of this release in the tree is allowed", func(t *testing.T) {
+		r := release(root, later, "1")
+		r.Out = filepath.Join(root, "out/one")
+		writeFile(t, root, "out/one/release.json", "{}")
+		writeTo(t, r)
+	})
 }
 
-func TestRoomsThatDoNotAgreeAreNoticed(t *testing.T) {
-	root := repository(t)
-	f := &facts{
-		image: registry + "/memcached-operator:0.2.0@" + built, agent: registry + "/memcached-agent:0.1.0@" + built,
-	}
-	err := agree(root, f, &made{bundle: "registry.acme.test/bundle@" + built})
-	for _, want := range []string{
-		"amd64 has", "s390x has", "gitops/settings/settings.yaml has", "Makefile has", managerFile + " has", "catalog.yaml has",
-		`amd64 has "` + oldAgent, `settings.yaml has "` + oldAgent, "related image manager has", `related image agent has "` + oldAgent,
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
-		}
-	}
-}
-
-func run(t *testing.T, r *Release) string {
+func prepare(t *testing.T, r *Release, dryRun bool) string {
 	t.Helper()
 	var out strings.Builder
-	if err := r.Run(t.Context(), &out); err != nil {
+	if err := r.Prepare(t.Context(), dryRun, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+func writeTo(t *testing.T, r *Release) *Tree {
+	t.Helper()
+	tree, err := r.WriteTo(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func commit(t *testing.T, root, subject string) {
+	t.Helper()
+	t.Setenv("GIT_COMMITTER_DATE", "2026-01-31T13:00:00+01:00")
+	git(t, root, "add", "--all")
+	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--allow-empty", "--message", subject)
+}
+
+// reset undoes what a case did after the last tag.
+func reset(t *testing.T, root string) {
+	t.Helper()
+	git(t, root, "reset", "--quiet", "--hard", "v"+version)
+	git(t, root, "clean", "--quiet", "-d", "--force")
+	commit(t, root, "one more change")
+}
+
+func git(t *testing.T, root string, args ...string) string {
+	t.Helper()
+	out, err := worktree.Git(t.Context(), root, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// snapshot is a tree's content, without Git's own.
+func snapshot(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.HasPrefix(name, ".git/") {
+			files[name] = read(t, root, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, root, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func writeFile(t *testing.T, root, name, content string) {
+	t.Helper()
+	if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

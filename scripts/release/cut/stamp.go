@@ -2,169 +2,164 @@ package cut
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
-	"sigs.k8s.io/kustomize/kyaml/yaml"
-
+	"github.com/example-inc/memcached-operator/scripts/place"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/settings/values"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+	versions "github.com/example-inc/memcached-operator/scripts/versions/facts"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
 	managerFile = "operator/config/manager/manager.yaml"
-	makefile    = "Makefile"
+	settings    = "gitops/settings/settings.yaml"
+	crdFile     = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
+	releasedCRD = "test/crd/released"
+	templates   = "operator/internal/render/testdata"
 )
 
-// stamp writes the places that name a version or an image, bundle and catalog last: they are made of the others.
-func (r *Release) stamp(ctx context.Context, dir string, f *facts) (*made, error) {
-	for _, room := range []func(string, *facts) error{
-		r.stampManifests, r.stampMakefile, r.stampSettings, stampBase, stampDocs, addAPI, addTemplates,
-	} {
-		if err := room(dir, f); err != nil {
-			return nil, err
-		}
-	}
-	return r.stampOLM(ctx, dir, f)
-}
+// The places that name a release.
+var (
+	operatorImage  = place.Place{File: managerFile, Find: `(?m)^ +image: (\S+)`}
+	agentImage     = place.Place{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`}
+	memcachedImage = place.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
+	createdAt      = place.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
+	catalogImage   = place.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
+)
 
-var versionLine = regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`)
-
-// current tells what the tree names so far.
-func current(root string) (version, image string, err error) {
-	text, err := os.ReadFile(filepath.Join(root, makefile))
-	if err != nil {
-		return "", "", err
-	}
-	match := versionLine.FindSubmatch(text)
-	if match == nil {
-		return "", "", fmt.Errorf("%s has no line VERSION ?= x.y.z", makefile)
-	}
-	image, err = managerImage(root)
-	return string(match[1]), image, err
-}
-
-func managerImage(root string) (string, error) {
-	deployment, err := yaml.ReadFile(filepath.Join(root, managerFile))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", managerFile, err)
-	}
-	image, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name=manager]", "image"))
-	if err != nil || image == nil {
-		return "", fmt.Errorf("%s has no image of the container manager: %w", managerFile, err)
-	}
-	return image.YNode().Value, nil
-}
-
-// edit replaces texts in a file and leaves every other byte as it is. Each of the texts must be there.
-func edit(dir, name string, pairs ...string) error {
-	path := filepath.Join(dir, name)
-	content, err := os.ReadFile(path)
+// stamp writes the release into the files that bundle and catalog are made of, and into documentation.
+func (r *Release) stamp(t *Tree, files []string) error {
+	operator, agent := t.Images[0], t.Images[1]
+	old, err := operatorImage.Read(t.Dir)
 	if err != nil {
 		return err
 	}
-	text := string(content)
-	for i := 0; i < len(pairs); i += 2 {
-		if !strings.Contains(text, pairs[i]) {
-			return fmt.Errorf("%s does not hold %q: it was changed by hand; put it back", name, pairs[i])
-		}
-		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	type write struct {
+		place.Place
+		value string
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	writes := []write{
+		{place.Place{File: "Makefile", Find: `(?m)^VERSION \?= (\S+)$`}, r.Version},
+		{place.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}, r.Registry},
+		{operatorImage, operator.String()},
+		{agentImage, agent.String()},
+		{place.Place{File: settings, Find: `(?m)^  operatorImage: (\S+)`}, operator.String()},
+		{place.Place{File: settings, Find: `(?m)^  agentImage: (\S+)`}, agent.String()},
+	}
+	if old != operator.String() { // Otherwise this release is in the commit already, with the time of the one before.
+		writes = append(writes, write{createdAt, t.Time})
+	}
+	if r.MemcachedImage != "" {
+		writes = append(writes, write{memcachedImage, r.MemcachedImage},
+			write{place.Place{File: settings, Find: `(?m)^  memcachedImage: (\S+)`}, r.MemcachedImage})
+	}
+	var errs []error
+	for _, w := range writes {
+		errs = append(errs, w.Write(t.Dir, w.value))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if t.Memcached, err = memcachedImage.Read(t.Dir); err != nil {
+		return err
+	}
+	return errors.Join(t.stampDocs(files, old), t.keepReleased())
 }
 
-// stampManifests writes the image that the overlays and the bundle build on.
-func (r *Release) stampManifests(dir string, f *facts) error {
-	pairs := []string{"image: " + f.oldImage, "image: " + f.image, "value: " + f.oldAgent, "value: " + f.agent}
-	if r.MemcachedImage != "" {
-		old, err := values.Read(dir)
+// stampDocs writes registry and version into documentation. It does not send readers to a candidate.
+func (t *Tree) stampDocs(files []string, oldOperator string) error {
+	if isCandidate(t.Version) {
+		return nil
+	}
+	replacer := strings.NewReplacer(
+		repositoryOf(oldOperator), t.Images[0].Repository, repositoryOf(t.oldAgent), t.Images[1].Repository)
+	for _, name := range files {
+		if filepath.Ext(name) != ".md" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(t.Dir, name))
 		if err != nil {
 			return err
 		}
-		pairs = append(pairs, "value: "+old.MemcachedImage, "value: "+r.MemcachedImage)
-	}
-	return edit(dir, managerFile, pairs...)
-}
-
-// stampMakefile writes the defaults of make.
-func (r *Release) stampMakefile(dir string, f *facts) error {
-	content, err := os.ReadFile(filepath.Join(dir, makefile))
-	if err != nil {
-		return err
-	}
-	registry := regexp.MustCompile(`(?m)^REGISTRY \?= (\S+)$`).FindSubmatch(content)
-	if registry == nil {
-		return fmt.Errorf("%s has no line REGISTRY ?= host", makefile)
-	}
-	return edit(dir, makefile,
-		"VERSION ?= "+f.oldVersion, "VERSION ?= "+r.Version,
-		"REGISTRY ?= "+string(registry[1])+"\n", "REGISTRY ?= "+r.Registry+"\n",
-	)
-}
-
-// stampSettings writes what Argo CD installs.
-func (r *Release) stampSettings(dir string, f *facts) error {
-	return values.Edit(dir, func(s *values.Settings) {
-		s.OperatorImage, s.AgentImage = f.image, f.agent
-		if r.MemcachedImage != "" {
-			s.MemcachedImage = r.MemcachedImage
-		}
-	})
-}
-
-// stampBase writes the time of the release, which each bundle that is made of this tree has.
-func stampBase(dir string, f *facts) error {
-	base, err := yaml.ReadFile(filepath.Join(dir, bundle.Base))
-	if err != nil {
-		return fmt.Errorf("%s: %w", bundle.Base, err)
-	}
-	old := base.GetAnnotations()["createdAt"]
-	return edit(dir, bundle.Base, `createdAt: "`+old+`"`, `createdAt: "`+f.createdAt+`"`)
-}
-
-// addAPI keeps the API as it is released: later ones must not break it.
-func addAPI(dir string, f *facts) error {
-	content, err := os.ReadFile(filepath.Join(dir, crdFile))
-	if err != nil {
-		return err
-	}
-	return worktree.WriteFile(filepath.Join(dir, released, f.version.String()+".yaml"), content, 0o644)
-}
-
-const templates = "operator/internal/render/testdata"
-
-// addTemplates keeps what the released operator makes of Memcacheds: later ones must make the same of them, or they
-// would replace the nodes of running caches.
-func addTemplates(dir string, f *facts) error {
-	if err := os.RemoveAll(filepath.Join(dir, releasedTemplates(f.version.String()))); err != nil {
-		return err
-	}
-	for _, kind := range []string{"memcached", "deployment"} {
-		from := filepath.Join(dir, templates, kind)
-		if err := os.CopyFS(filepath.Join(dir, releasedTemplates(f.version.String()), kind), os.DirFS(from)); err != nil {
+		if err := os.WriteFile(filepath.Join(t.Dir, name), []byte(replacer.Replace(string(content))), 0o644); err != nil {
 			return err
 		}
 	}
-	return nil
+	return versions.Write(t.Dir, files, "operator", "agent")
 }
 
-func releasedTemplates(version string) string { return filepath.Join(templates, "released", version) }
-
-// withoutTag is an image's reference by digest alone: tools that mirror images take one or the other.
-func withoutTag(image string) string { return nameOf(image) + "@" + digestIn(image) }
-
-// tagOf is the tag in an image's reference.
-func tagOf(image string) string {
-	byTag, _, _ := strings.Cut(image, "@")
-	return strings.TrimPrefix(strings.TrimPrefix(byTag, nameOf(image)), ":")
+// keepReleased keeps the API, and what this operator renders, as they are released: later releases must not break the
+// one, nor replace the Pods of running caches by a change of the other.
+func (t *Tree) keepReleased() error {
+	to := filepath.Join(t.Dir, templates, "released", t.Version)
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	for _, kind := range []string{"memcached", "deployment"} {
+		if err := os.CopyFS(filepath.Join(to, kind), os.DirFS(filepath.Join(t.Dir, templates, kind))); err != nil {
+			return err
+		}
+	}
+	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile))
+	if err != nil {
+		return err
+	}
+	return worktree.WriteFile(filepath.Join(t.Dir, releasedCRD, t.Version+".yaml"), crd, 0o644)
 }
 
-// nameOf is an image's reference without tag and digest.
-func nameOf(image string) string {
+// stampOLM writes bundle and catalog, which are made of all else, and adds their images.
+func (t *Tree) stampOLM(ctx context.Context) error {
+	channels := []string{"stable", "candidate"}
+	if isCandidate(t.Version) {
+		channels = []string{"candidate"}
+	}
+	dir := filepath.Join(t.Dir, bundle.Dir)
+	o := bundle.Options{
+		Version: t.Version, Image: t.Images[0].ByDigest(), Channels: channels, DefaultChannel: "stable", Digest: pin,
+	}
+	if err := catalog.WriteBundle(ctx, t.Dir, dir, o); err != nil {
+		return err
+	}
+	if err := t.addImage("-bundle", image.Bundle); err != nil {
+		return err
+	}
+	if err := catalog.AddBundle(dir, t.Images[2].ByDigest()); err != nil {
+		return err
+	}
+	if err := t.addImage("-catalog", image.Catalog); err != nil {
+		return err
+	}
+	return catalogImage.Write(t.Dir, t.Images[3].ByDigest())
+}
+
+func (t *Tree) addImage(suffix string, kind image.Kind) error {
+	index, err := kind.Build(filepath.Join(t.Dir, bundle.Dir))
+	if err != nil {
+		return err
+	}
+	i, err := NewImage(t.Registry+"/"+bundle.Package+suffix, "v"+t.Version, index)
+	t.Images = append(t.Images, i)
+	return err
+}
+
+func isCandidate(version string) bool { return strings.Contains(version, "-") }
+
+// pin names an image by its digest alone: tools that mirror images take either a tag or a digest. An image without a
+// digest, as memcached's may be, stays as it is.
+func pin(_ context.Context, image string) (string, error) {
+	if _, digest, found := strings.Cut(image, "@"); found {
+		return repositoryOf(image) + "@" + digest, nil
+	}
+	return image, nil
+}
+
+// repositoryOf is an image's reference without tag and digest.
+func repositoryOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
 		name = name[:i]

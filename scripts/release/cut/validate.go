@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/blang/semver/v4"
 
@@ -16,41 +17,52 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-const (
-	crdFile  = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
-	released = "test/crd/released"
-)
-
-func (r *Release) validate() error {
-	version := bundle.ValidateVersion("version", r.Version)
-	if version != nil {
-		return version
-	}
-	if err := bundle.ValidateImage("image", r.operatorImage()); err != nil {
-		return fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team", r.Registry, err)
-	}
-	if r.MemcachedImage == "" {
-		return nil
-	}
-	return bundle.ValidateImage("memcached-image", r.MemcachedImage)
+// History is what Git knows of the commit that is released.
+type History struct {
+	Commit   string
+	Time     string   // of the commit, as in 2026-01-31T12:00:00Z
+	LastTag  string   // of the release before this one; empty: this is the first
+	Subjects []string // of the commits since, the newest first
 }
 
-// validateTree refuses what would get into a release without being in its commit.
-func (r *Release) validateTree(ctx context.Context) error {
-	args := []string{"status", "--porcelain"}
-	if r.Out != "" {
-		out, err := r.outInTree()
-		if err != nil {
-			return err
-		}
-		args = append(args, out...)
+// validate refuses what cannot be released.
+func (r *Release) validate(ctx context.Context) (h History, err error) {
+	if err := bundle.ValidateVersion("version", r.Version); err != nil {
+		return h, err
 	}
-	status, err := worktree.Git(ctx, r.Root, args...)
+	if err := bundle.ValidateImage("image", r.Registry+"/"+bundle.Package+":"+r.Version); err != nil {
+		return h, fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team", r.Registry, err)
+	}
+	if r.MemcachedImage != "" {
+		if err := bundle.ValidateImage("memcached-image", r.MemcachedImage); err != nil {
+			return h, err
+		}
+	}
+	if err := r.validateTree(ctx); err != nil {
+		return h, err
+	}
+	if h, err = r.history(ctx); err != nil {
+		return h, err
+	}
+	last, err := semver.Parse(strings.TrimPrefix(h.LastTag, "v"))
+	switch {
+	case h.LastTag == "":
+	case err != nil:
+		return h, fmt.Errorf("the tag %s is not a version: %w", h.LastTag, err)
+	case semver.MustParse(r.Version).LE(last):
+		return h, fmt.Errorf("--version %q is not newer than the last release, %s: choose a higher one", r.Version, last)
+	}
+	return h, validateAPI(r.Root)
+}
+
+// validateTree refuses what would be in a release without being in its commit.
+func (r *Release) validateTree(ctx context.Context) error {
+	status, err := worktree.Git(ctx, r.Root, append([]string{"status", "--porcelain"}, r.withoutOut()...)...)
 	if err != nil {
 		return err
 	}
 	if status != "" {
-		return fmt.Errorf("a release is made of a commit, and the tree has changes that are in no commit: "+
+		return fmt.Errorf("the tree has uncommitted changes, and a release is made of a commit: "+
 			"commit or stash them first:\n%s", status)
 	}
 	shallow, err := worktree.Git(ctx, r.Root, "rev-parse", "--is-shallow-repository")
@@ -61,78 +73,66 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return errors.New("this clone is shallow, and may lack tags and commits since the last release: " +
 			"run git fetch --unshallow --tags")
 	}
-	tag := "v" + r.Version
-	tags, err := worktree.Git(ctx, r.Root, "tag", "--list", tag, "--no-contains", "HEAD")
-	if err == nil && tags != "" {
-		err = fmt.Errorf("--version %q: the tag %s is at another commit: a release is made once", r.Version, tag)
+	tag, err := worktree.Git(ctx, r.Root, "tag", "--list", "v"+r.Version, "--no-contains", "HEAD")
+	if err == nil && tag != "" {
+		err = fmt.Errorf("--version %q: the tag v%s is at another commit: choose a higher version", r.Version, r.Version)
 	}
 	return err
 }
 
-// outInTree makes git leave out the folder that the release gets to, if it is in the tree.
-func (r *Release) outInTree() ([]string, error) {
-	out, err := filepath.Abs(r.Out)
-	if err != nil {
-		return nil, err
-	}
-	root, err := filepath.Abs(r.Root)
-	if err != nil {
-		return nil, err
-	}
+// withoutOut makes git leave out the folder that the release is written to, if it is in the tree.
+func (r *Release) withoutOut() []string {
+	out, outErr := filepath.Abs(r.Out)
+	root, rootErr := filepath.Abs(r.Root)
 	name, err := filepath.Rel(root, out)
-	if err != nil || !filepath.IsLocal(name) {
-		return nil, nil //nolint:nilerror // It is elsewhere, where git does not look.
-	}
-	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}, nil
-}
-
-func (f *facts) validateOrder() error {
-	if f.lastTag == "" {
+	if errors.Join(outErr, rootErr, err) != nil || r.Out == "" || !filepath.IsLocal(name) {
 		return nil
 	}
-	last, err := semver.Parse(strings.TrimPrefix(f.lastTag, "v"))
-	if err != nil {
-		return fmt.Errorf("the tag %s is no version: %w", f.lastTag, err)
-	}
-	if f.version.LE(last) {
-		return fmt.Errorf("--version %q: is not newer than the last release, %s: choose a higher one", f.version, last)
-	}
-	return nil
+	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}
 }
 
-// validateAPI compares the API with the one that was released last.
-func validateAPI(root string) error {
-	last, err := lastReleased(root)
-	if err != nil || last == "" {
-		return err
-	}
-	older, err := os.ReadFile(last)
+// history reads what was committed since the last release. The tag of this release may exist already.
+func (r *Release) history(ctx context.Context) (h History, err error) {
+	out, err := worktree.Git(ctx, r.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {
-		return err
+		return h, err
 	}
+	commit, committed, _ := strings.Cut(strings.TrimSpace(out), " ")
+	at, err := time.Parse(time.RFC3339, committed)
+	if err != nil {
+		return h, err
+	}
+	h.Commit, h.Time = commit, at.UTC().Format(time.RFC3339)
+	span := "HEAD"
+	described, err := worktree.Git(ctx, r.Root,
+		"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+r.Version)
+	if err == nil { // It fails where there is no tag.
+		h.LastTag = strings.TrimSpace(described)
+		span = h.LastTag + "..HEAD"
+	}
+	out, err = worktree.Git(ctx, r.Root, "log", "--no-merges", "--format=%s", span)
+	h.Subjects = slices.Collect(strings.Lines(out))
+	for i, subject := range h.Subjects {
+		h.Subjects[i] = strings.TrimSpace(subject)
+	}
+	return h, err
+}
+
+// validateAPI compares the API with those that were released.
+func validateAPI(root string) error {
 	newer, err := os.ReadFile(filepath.Join(root, crdFile))
 	if err != nil {
 		return err
 	}
-	violations, err := crd.Compare(older, newer)
-	if err != nil {
-		return err
-	}
-	errs := []error{}
-	for _, violation := range violations {
-		errs = append(errs, fmt.Errorf("since %s: %s", filepath.Base(last), violation))
+	released, err := filepath.Glob(filepath.Join(root, releasedCRD, "*.yaml"))
+	errs := []error{err}
+	for _, file := range released {
+		older, readErr := os.ReadFile(file)
+		violations, err := crd.Compare(older, newer)
+		errs = append(errs, readErr, err)
+		for _, violation := range violations {
+			errs = append(errs, fmt.Errorf("since %s: %s", filepath.Base(file), violation))
+		}
 	}
 	return errors.Join(errs...)
-}
-
-func lastReleased(root string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(root, released, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		return "", err
-	}
-	version := func(file string) semver.Version {
-		v, _ := semver.Parse(strings.TrimSuffix(filepath.Base(file), ".yaml")) // What is no version comes first.
-		return v
-	}
-	return slices.MaxFunc(files, func(a, b string) int { return version(a).Compare(version(b)) }), nil
 }

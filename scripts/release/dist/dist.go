@@ -1,110 +1,197 @@
-// Package dist makes a whole release in a folder: manifests, images, lists and checksums. It pushes nothing, asks no
-// registry, and makes the same bytes of the same commit.
+// Package dist makes a release in a folder: manifests, images, chart, lists and checksums. It pushes nothing, asks no
+// registry, and makes the same bytes of the same commit. Push pushes what is in such a folder.
 package dist
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
+	"github.com/example-inc/memcached-operator/scripts/release/sbom"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// Release is what a release is told.
-type Release struct {
-	cut.Release
-	Platforms []v1.Platform
+// content is what the parts of a release are made of.
+type content struct {
+	*cut.Tree
+
+	out       string // folder to write to
+	platforms []v1.Platform
 }
 
-// Content is what the parts of a release are made of.
-type Content struct {
-	*cut.Stamped // the tree of the release, and what it names
-
-	Out       string // folder to write to
-	Platforms []v1.Platform
-	Images    []Image
-}
-
-// A part writes some files of a release.
-type part struct {
-	title string
-	write func(ctx context.Context, c *Content) error
-}
-
-// parts of a release, in the order in which they are written. Further ones are added here.
-var parts = []part{
-	{"Images as OCI layouts", writeImages},
-	{"Manifests", writeManifests},
-	{"SBOMs", writeSBOMs},
-	{"Helm chart", writeChart},
-	{"Mirror list", writeMirrorList},
-	{"Release notes", writeNotes},
-}
-
-// Make writes the release. Where it fails, the folder stays as it was.
-func (r *Release) Make(ctx context.Context) (*Made, error) {
-	p, err := openPlace(r.Out)
-	if err != nil {
-		return nil, err
+// Build builds the images of operator and agent for some platforms.
+func Build(platforms []v1.Platform) func(context.Context, string, string) (operator, agent v1.ImageIndex, err error) {
+	return func(ctx context.Context, dir, version string) (operator, agent v1.ImageIndex, err error) {
+		program, _, err := oci.Agent(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		err = progress.Stage(ctx, "Images of operator and agent", func(update func(string)) error {
+			indexes, err := oci.BuildTogether(ctx, platforms, update, oci.Operator(dir, version), program)
+			if err == nil {
+				operator, agent = indexes[0], indexes[1]
+			}
+			return err
+		})
+		return operator, agent, err
 	}
-	defer p.close()
+}
+
+// Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
+func Make(ctx context.Context, r *cut.Release, platforms []v1.Platform) (*Record, error) {
 	tree, err := os.MkdirTemp("", "release-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tree)
-	c, err := r.content(ctx, tree)
-	if err != nil {
-		return nil, err
-	}
-	c.Out = p.temporary
-	for _, part := range parts {
-		err := progress.Stage(ctx, part.title, func(func(string)) error { return part.write(ctx, c) })
+	var record *Record
+	err = replace(r.Out, func(dir string) error {
+		r.Build = Build(platforms)
+		t, err := r.WriteTo(ctx, tree)
 		if err != nil {
+			return err
+		}
+		record, err = write(ctx, &content{t, dir, platforms})
+		return err
+	})
+	return record, err
+}
+
+// write writes all parts of a release, the checksums last.
+func write(ctx context.Context, c *content) (*Record, error) {
+	for _, part := range []struct {
+		title string
+		write func() error
+	}{
+		{"Images as OCI layouts", c.writeImages},
+		{"Manifests", c.writeManifests},
+		{"SBOMs", c.writeSBOMs},
+		{"Helm chart", c.writeChart},
+		{"Mirror list", c.writeMirrorList},
+		{"Release notes", c.writeNotes},
+	} {
+		if err := progress.Stage(ctx, part.title, func(func(string)) error { return part.write() }); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.title, err)
 		}
 	}
-	record, err := writeRecord(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := writeSums(c.Out); err != nil {
-		return nil, err
-	}
-	if err := p.finish(); err != nil {
-		return nil, err
-	}
-	return newMade(r.Out, record)
+	return c.seal()
 }
 
-// content makes the tree of the release, and the images that it names.
-func (r *Release) content(ctx context.Context, tree string) (*Content, error) {
-	var programs *Programs
-	r.AgentSources = AgentSources
-	r.Build = func(ctx context.Context, dir, version string) (cut.Digests, error) {
-		var err error
-		if programs, err = Build(ctx, dir, version, r.Platforms); err != nil {
-			return cut.Digests{}, err
+func (c *content) writeFile(name string, content []byte) error {
+	return worktree.WriteFile(filepath.Join(c.out, name), content, 0o644)
+}
+
+// writeImages writes a layout for each image. It lists one index, as skopeo and crane expect.
+func (c *content) writeImages() error {
+	for _, i := range c.Images {
+		if i.Index == nil {
+			continue
 		}
-		return programs.Digests()
+		to, err := c.newLayout(i)
+		if err != nil {
+			return err
+		}
+		if err := to.AppendIndex(i.Index, tagged(i)); err != nil {
+			return err
+		}
 	}
-	stamped, err := r.WriteTo(ctx, tree)
-	if err != nil {
-		return nil, err
-	}
-	images, err := collectImages(stamped, programs)
-	return &Content{Stamped: stamped, Platforms: r.Platforms, Images: images}, err
+	return nil
 }
 
-// writeFile writes a file of the release.
-func (c *Content) writeFile(name string, content []byte) error {
-	path := filepath.Join(c.Out, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func (c *content) newLayout(i cut.Image) (layout.Path, error) {
+	dir := filepath.Join(c.out, i.Layout)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return layout.Write(dir, empty.Index)
+}
+
+// tagged is the annotation with the tag of an image in a layout.
+func tagged(i cut.Image) layout.Option {
+	return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": i.Tag})
+}
+
+// writeManifests builds a manifest of each overlay. That of the overlay for several architectures has the plain name.
+func (c *content) writeManifests() error {
+	overlays, err := filepath.Glob(filepath.Join(c.Dir, "overlays/*/kustomization.yaml"))
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644)
+	for _, file := range overlays {
+		overlay := filepath.Base(filepath.Dir(file))
+		built, err := kustomize.Build(filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		manifest, err := built.AsYaml()
+		if err != nil {
+			return err
+		}
+		for _, i := range c.Images[:2] {
+			if !bytes.Contains(manifest, []byte(": "+i.String()+"\n")) {
+				return fmt.Errorf("overlays/%s does not use %s: remove the image that it sets", overlay, i)
+			}
+		}
+		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
+		if err := c.writeFile(name, manifest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// writeSBOMs describes each image that the release holds.
+func (c *content) writeSBOMs() error {
+	for _, i := range c.Images {
+		if i.Index == nil {
+			continue
+		}
+		var document bytes.Buffer
+		if err := sbom.Write(&document, i, c.Time); err != nil {
+			return err
+		}
+		if err := c.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds it in a
+// repository that ends in its name, and with the plain version as its tag.
+func (c *content) writeChart() error {
+	_, artifact, err := chart.Write(c.Dir, filepath.Join(c.out, "charts"), chart.Options{Version: c.Version})
+	if err != nil {
+		return err
+	}
+	digest, err := artifact.Digest()
+	if err != nil {
+		return err
+	}
+	i := cut.Image{
+		Name: chart.Name + "-chart", Repository: c.ChartRepository(), Tag: c.Version,
+		Digest: digest.String(), Layout: "images/" + chart.Name + "-chart",
+	}
+	c.Images = append(c.Images, i)
+	to, err := c.newLayout(i)
+	if err != nil {
+		return err
+	}
+	return to.AppendImage(artifact, tagged(i))
+}
+
+// ChartRepository is the repository of the Helm chart.
+func (c *content) ChartRepository() string { return path.Join(c.Registry, "charts", chart.Name) }

@@ -1,7 +1,6 @@
 package dist
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,167 +8,118 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
-// Pushed is a release whose images and chart are in the registry.
-type Pushed struct {
-	Version string        `json:"version"`
-	Images  []PushedImage `json:"images"`
-}
-
-// PushedImage is one of the images, and what had to be done about it.
-type PushedImage struct {
-	Reference string `json:"reference"` // by tag
-	Digest    string `json:"digest"`
-	Action    string `json:"action"`
-}
-
-// What is done about an image.
-const (
-	pushed    = "pushed"
-	unchanged = "unchanged" // the registry has it already
-)
-
-// Push sends the images and the chart of the release in dir to its registry, and nothing else. All that could be wrong
-// is checked before the first one is sent.
-func Push(ctx context.Context, dir string, opts ...name.Option) (*Pushed, error) {
+// Push sends the images and the chart of the release in dir to its registry, and nothing else. It checks everything
+// before it sends the first one.
+func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) error {
 	record, err := ReadRecord(dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := record.complete(); err != nil {
-		return nil, err
+		return err
 	}
 	err = progress.Stage(ctx, "Checksums", func(func(string)) error { return verify(dir) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &Pushed{Version: record.Version}
-	sends := make([]send, len(record.Images))
-	for n, i := range record.Images {
-		if sends[n], err = i.open(dir, opts); err != nil {
-			return nil, err
-		}
-		action, err := i.plan(ctx, opts)
+	var opened []remote.Taggable
+	var present []bool
+	for _, i := range record.Images {
+		artifact, err := open(dir, i)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.Images = append(p.Images, PushedImage{Reference: i.byTag(), Digest: i.Digest, Action: action})
+		inRegistry, err := isPresent(ctx, i, opts)
+		if err != nil {
+			return err
+		}
+		opened, present = append(opened, artifact), append(present, inRegistry)
 	}
 	for n, i := range record.Images {
-		if p.Images[n].Action != pushed {
-			continue
+		action := "unchanged"
+		if !present[n] {
+			action = "pushed"
+			err := progress.Stage(ctx, "Push "+i.ByTag(), func(func(string)) error { return push(ctx, i, opened[n], opts) })
+			if err != nil {
+				return err
+			}
 		}
-		err := progress.Stage(ctx, "Push "+i.byTag(), func(func(string)) error { return i.push(ctx, sends[n], opts) })
-		if err != nil {
-			return nil, err
-		}
+		fmt.Fprintf(out, "%s: %s\n  %s\n", i.ByTag(), action, i.Digest)
 	}
-	return p, nil
+	return nil
 }
 
-func (i *Image) byTag() string { return i.Repository + ":" + i.Tag }
-
-func (i *Image) byDigest() string { return i.Repository + "@" + i.Digest }
-
-// is compares digests alone: references of one image can be written in several ways.
-func (i *Image) is(found string) bool { return strings.HasSuffix(found, "@"+i.Digest) }
-
-// A send pushes an image that was opened.
-type send func(ctx context.Context) (reference string, err error)
-
-// open opens the image's layout or package, which must hold what the record says, and nothing else.
-func (i *Image) open(dir string, opts []name.Option) (send, error) {
-	if within := cmp.Or(i.Layout, i.Package, "."); !filepath.IsLocal(within) {
-		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release anew",
-			recordFile, i.Name, within)
+// open opens the layout of an image, which must hold what the record names. An image of an earlier release has none.
+func open(dir string, i cut.Image) (remote.Taggable, error) {
+	if i.Layout == "" {
+		return nil, nil
 	}
-	switch {
-	case i.Layout != "":
-		index, err := i.openLayout(dir)
-		return func(ctx context.Context) (string, error) { return oci.PushIndex(ctx, index, i.byTag(), opts...) }, err
-	case i.Package != "":
-		packed, err := i.openPackage(dir)
-		return func(ctx context.Context) (string, error) { return oci.Push(ctx, packed, i.byTag(), opts...) }, err
+	if !filepath.IsLocal(i.Layout) {
+		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release again", recordFile, i.Name, i.Layout)
 	}
-	return nil, nil
-}
-
-func (i *Image) openLayout(dir string) (v1.ImageIndex, error) {
-	digest, err := v1.NewHash(i.Digest)
-	if err != nil {
-		return nil, fmt.Errorf("%s: image %s: %w", recordFile, i.Name, err)
-	}
-	top, err := layout.ImageIndexFromPath(filepath.Join(dir, i.Layout))
+	index, err := layout.ImageIndexFromPath(filepath.Join(dir, i.Layout))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Layout, err)
 	}
-	index, err := top.ImageIndex(digest)
+	manifest, err := index.IndexManifest()
 	if err != nil {
-		return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release anew: %w",
-			i.Layout, i.Digest, recordFile, err)
+		return nil, fmt.Errorf("%s: %w", i.Layout, err)
 	}
-	return index, nil
+	for _, entry := range manifest.Manifests {
+		switch {
+		case entry.Digest.String() != i.Digest:
+		case entry.MediaType.IsIndex():
+			return index.ImageIndex(entry.Digest)
+		default:
+			return index.Image(entry.Digest)
+		}
+	}
+	return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release again", i.Layout, i.Digest, recordFile)
 }
 
-func (i *Image) openPackage(dir string) (v1.Image, error) {
-	packed, err := readChart(filepath.Join(dir, i.Package))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", i.Package, err)
-	}
-	digest, err := packed.Digest()
-	if err == nil && digest.String() != i.Digest {
-		err = fmt.Errorf("%s makes %s, and %s names %s: make the release anew", i.Package, digest, recordFile, i.Digest)
-	}
-	return packed, err
-}
-
-// plan asks the registry what is left to do. A tag is never moved: whoever has installed a release relies on it.
-func (i *Image) plan(ctx context.Context, opts []name.Option) (action string, err error) {
-	reference, elsewhere := i.byTag(), i.Layout == "" && i.Package == ""
+// isPresent asks the registry for an image. A tag is never moved: users of a release rely on it.
+func isPresent(ctx context.Context, i cut.Image, opts []name.Option) (bool, error) {
+	reference, elsewhere := i.ByTag(), i.Layout == ""
 	if elsewhere {
-		reference = i.byDigest()
+		reference = i.ByDigest()
 	}
 	found, err := oci.Digest(ctx, reference, opts...)
 	switch {
-	case err == nil && i.is(found):
-		return unchanged, nil
+	case err == nil && strings.HasSuffix(found, "@"+i.Digest):
+		return true, nil
 	case err == nil:
-		return "", fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
-			"a release is made once: choose a higher version, or delete the tag if nobody uses it", reference, i.Digest, found)
+		return false, fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
+			"choose a higher version, or delete the tag if nobody uses it", reference, i.Digest, found)
 	case elsewhere:
-		return "", fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
+		return false, fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
 			"push it from there, or raise the version of the agent", err)
 	case errors.Is(err, oci.ErrMissing):
-		return pushed, nil
+		return false, nil
 	}
-	return "", err
+	return false, err
 }
 
 // push sends an image, and asks the registry whether it has the same.
-func (i *Image) push(ctx context.Context, send send, opts []name.Option) error {
-	if _, err := send(ctx); err != nil {
-		return errors.Join(err, errors.New("log in by docker login or podman login if the registry asks for it"))
+func push(ctx context.Context, i cut.Image, artifact remote.Taggable, opts []name.Option) error {
+	to, err := name.ParseReference(i.ByTag(), opts...)
+	if err != nil {
+		return err
 	}
-	found, err := oci.Digest(ctx, i.byTag(), opts...)
-	if err == nil && !i.is(found) {
-		err = fmt.Errorf("the registry returns %s for %s, want %s", found, i.byTag(), i.Digest)
+	if err := remote.Push(to, artifact, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return fmt.Errorf("push %s: %w: log in by docker login or podman login if the registry requires it", to, err)
 	}
-	return err
-}
-
-// Print writes it for people.
-func (p *Pushed) Print(out io.Writer) error {
-	for _, i := range p.Images {
-		if _, err := fmt.Fprintf(out, "%s: %s\n  %s\n", i.Reference, i.Action, i.Digest); err != nil {
-			return err
-		}
+	if same, err := isPresent(ctx, i, opts); err != nil || !same {
+		return fmt.Errorf("the registry does not return %s for %s: %w", i.Digest, to, err)
 	}
 	return nil
 }

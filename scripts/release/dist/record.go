@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,21 +13,22 @@ import (
 	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
-// recordFile is the release for machines. A folder that has it, and checksums of all else, is a release of ours.
+// recordFile describes the release for programs.
 const recordFile = "release.json"
 
 // Record is the content of release.json.
 type Record struct {
-	Version   string   `json:"version"`
-	Registry  string   `json:"registry"`
-	Commit    string   `json:"commit"`
-	Time      string   `json:"time"` // of the commit
-	Go        string   `json:"go"`   // version that the images are built with
-	Platforms []string `json:"platforms"`
-	Memcached string   `json:"memcached"` // image of a Memcached that names none
-	Images    []Image  `json:"images"`
+	Version   string      `json:"version"`
+	Registry  string      `json:"registry"`
+	Commit    string      `json:"commit"`
+	Time      string      `json:"time"` // of the commit
+	Go        string      `json:"go"`   // version that the images are built with
+	Platforms []string    `json:"platforms"`
+	Memcached string      `json:"memcached"` // image of a Memcached that names none
+	Images    []cut.Image `json:"images"`
 }
 
 // goVersion leaves out the experiments of this program: the images are built without any.
@@ -35,22 +37,30 @@ func goVersion() string {
 	return version
 }
 
-func writeRecord(c *Content) (*Record, error) {
+// seal writes what follows from all other parts of a release.
+func (c *content) seal() (*Record, error) {
 	record := &Record{
 		Version: c.Version, Registry: c.Registry, Commit: c.Commit, Time: c.Time, Go: goVersion(),
 		Memcached: c.Memcached, Images: c.Images,
 	}
-	for _, platform := range c.Platforms {
+	for _, platform := range c.platforms {
 		record.Platforms = append(record.Platforms, platform.String())
 	}
-	content, err := json.MarshalIndent(record, "", "  ")
+	text, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {
 		return nil, err
 	}
-	return record, c.writeFile(recordFile, append(content, '\n'))
+	if err := c.writeFile(recordFile, append(text, '\n')); err != nil {
+		return nil, err
+	}
+	files, err := sums(c.out)
+	if err != nil {
+		return nil, err
+	}
+	return record, c.writeFile(sumsFile, []byte(files))
 }
 
-// ReadRecord reads the record of a release that was made.
+// ReadRecord reads the record of the release in dir.
 func ReadRecord(dir string) (*Record, error) {
 	content, err := os.ReadFile(filepath.Join(dir, recordFile))
 	if err != nil {
@@ -63,8 +73,7 @@ func ReadRecord(dir string) (*Record, error) {
 	return record, nil
 }
 
-// complete refuses a trial, whose images lack platforms that the manifests promise: its tags would be those of the
-// release for good.
+// complete refuses a trial for fewer platforms than the manifests promise: tags that are pushed are final.
 func (r *Record) complete() error {
 	var missing []string
 	for _, platform := range oci.Platforms() {
@@ -73,43 +82,29 @@ func (r *Record) complete() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s: the release was made without %s, as a trial, and its tags are final: "+
-			"make it anew without --platform", recordFile, strings.Join(missing, ", "))
+		return fmt.Errorf("%s: this release is a trial without %s, and tags that are pushed are final: "+
+			"make it again without --platform", recordFile, strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// Made is a release that was written.
-type Made struct {
-	Out string `json:"out"`
-	*Record
-	Files []File `json:"files"`
-}
-
-// File is one of a release, by its path in the folder.
-type File struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-}
-
-func newMade(out string, record *Record) (*Made, error) {
-	files, err := readSums(out)
-	return &Made{Out: out, Record: record, Files: files}, err
-}
-
-// Print writes it for people.
-func (m *Made) Print(out io.Writer) error {
-	fmt.Fprintf(out, "%s holds the release %s:\n", m.Out, m.Version)
-	for _, file := range m.Files {
-		if !strings.HasPrefix(file.Path, "images/") {
-			fmt.Fprintf(out, "  %s\n", file.Path)
+// Print lists the files and images of the release in dir.
+func (r *Record) Print(out io.Writer, dir string) error {
+	files, err := sums(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s holds the release %s:\n", dir, r.Version)
+	for _, name := range slices.Sorted(maps.Keys(byName(files))) {
+		if !strings.HasPrefix(name, "images/") {
+			fmt.Fprintf(out, "  %s\n", name)
 		}
 	}
 	fmt.Fprintln(out, "\nImages:")
-	for _, i := range m.Images {
-		fmt.Fprintf(out, "  %s:%s\n    %s\n    %s\n", i.Repository, i.Tag, i.Digest,
-			cmp.Or(i.Layout, i.Package, "of an earlier release, not held here"))
+	for _, i := range r.Images {
+		fmt.Fprintf(out, "  %s\n    %s\n    %s\n", i.ByTag(), i.Digest,
+			cmp.Or(i.Layout, "of an earlier release, not in this folder"))
 	}
-	_, err := fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", m.Out)
+	_, err = fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", dir)
 	return err
 }

@@ -1,27 +1,30 @@
-// Package sbom describes what images consist of, as SPDX 2.3. It reads the images themselves: of each Go program, what
-// Go has recorded in it.
+// Package sbom describes what images consist of, as SPDX 2.3. It reads the images themselves, and in each Go program
+// what Go has recorded there.
 package sbom
 
 import (
+	"archive/tar"
 	"bytes"
+	"crypto/sha1" //nolint:gosec // SPDX requires it of each file.
 	"crypto/sha256"
+	"debug/buildinfo"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
+	"runtime/debug"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	spdxjson "github.com/spdx/tools-golang/json"
 	"github.com/spdx/tools-golang/spdx"
 	"github.com/spdx/tools-golang/spdx/v2/common"
+
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
-
-// Image is the image to describe, an index of platforms.
-type Image struct {
-	Name, Repository, Tag, Digest string
-
-	Index v1.ImageIndex
-}
 
 const (
 	noAssertion = "NOASSERTION"
@@ -29,21 +32,34 @@ const (
 	root        = "Image"
 )
 
-// Write writes one document for all platforms of an image. They share most packages, and who scans an image knows it
-// by the digest of its index. Created is the time that the document names, as in 2026-01-31T12:00:00Z.
-func Write(out io.Writer, i Image, created string) error {
-	d := &document{ids: map[common.ElementID]bool{}, Document: &spdx.Document{
+// document grows: elements that several platforms share are added once.
+type document struct {
+	spdx.Document
+
+	image cut.Image
+	ids   map[common.ElementID]bool
+}
+
+// Write writes one document for all platforms of an image: they share most packages. Created is the time that the
+// document names, as in 2026-01-31T12:00:00Z.
+func Write(out io.Writer, image cut.Image, created string) error {
+	d := &document{image: image, ids: map[common.ElementID]bool{}, Document: spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense,
-		SPDXIdentifier: "DOCUMENT", DocumentName: i.Name + "-" + i.Tag,
+		SPDXIdentifier: "DOCUMENT", DocumentName: image.Name + "-" + image.Tag,
 		CreationInfo: &spdx.CreationInfo{
 			Created:  created,
 			Creators: []spdx.Creator{{CreatorType: "Tool", Creator: "memcached-operator-scripts-release"}},
 		},
 	}}
-	d.addPackage(imagePackage(root, i, i.Digest, ""))
-	d.relate("DOCUMENT", common.TypeRelationshipDescribe, root)
-	if err := d.addPlatforms(i); err != nil {
-		return fmt.Errorf("SBOM of %s: %w", i.Name, err)
+	d.addImage("DOCUMENT", common.TypeRelationshipDescribe, root, image.Digest, "")
+	manifest, err := image.Index.IndexManifest()
+	if err != nil {
+		return err
+	}
+	for _, entry := range manifest.Manifests {
+		if err := d.addPlatform(entry); err != nil {
+			return fmt.Errorf("SBOM of %s: %w", image.Name, err)
+		}
 	}
 	// The namespace is unique to the content, and the same wherever the document is made.
 	var content bytes.Buffer
@@ -56,22 +72,91 @@ func Write(out io.Writer, i Image, created string) error {
 	return spdxjson.Write(d.Document, out, spdxjson.Indent("  "))
 }
 
-// document is a document that grows. Elements that several platforms share are added once.
-type document struct {
-	*spdx.Document
-
-	ids map[common.ElementID]bool
+// addPlatform adds the image of one platform, with its files.
+func (d *document) addPlatform(entry v1.Descriptor) error {
+	platform := strings.ReplaceAll(entry.Platform.String(), "/", "-")
+	id := common.ElementID(root + "-" + platform)
+	d.addImage(root, common.TypeRelationshipContains, id, entry.Digest.String(), entry.Platform.Architecture)
+	image, err := d.image.Index.Image(entry.Digest)
+	if err != nil {
+		return err
+	}
+	files := mutate.Extract(image)
+	defer files.Close()
+	archive := tar.NewReader(files)
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			return err
+		}
+		d.addFile(id, platform, header.Name, content)
+	}
 }
 
-// isNew tells it of each element once.
-func (d *document) isNew(id common.ElementID) bool {
-	known := d.ids[id]
-	d.ids[id] = true
-	return !known
+// addImage adds an index, or the image of a platform.
+func (d *document) addImage(of common.ElementID, as string, id common.ElementID, digest, architecture string) {
+	query := url.Values{"repository_url": {d.image.Repository}, "tag": {d.image.Tag}}
+	name := d.image.Name
+	if architecture != "" {
+		query.Set("arch", architecture)
+		name += "-" + architecture
+	}
+	d.addPackage(of, as, &spdx.Package{
+		PackageSPDXIdentifier: id, PackageName: name, PackageVersion: d.image.Tag, PrimaryPackagePurpose: "CONTAINER",
+		PackageLicenseDeclared:    license,
+		PackageChecksums:          []spdx.Checksum{{Algorithm: spdx.SHA256, Value: strings.TrimPrefix(digest, "sha256:")}},
+		PackageExternalReferences: purl("pkg:oci/" + d.image.Name + "@" + url.QueryEscape(digest) + "?" + query.Encode()),
+	})
 }
 
-func (d *document) addPackage(p *spdx.Package) {
-	if !d.isNew(p.PackageSPDXIdentifier) {
+// addFile adds a file of an image: a Go program with all its modules, anything else with its checksums.
+func (d *document) addFile(image common.ElementID, platform, name string, content []byte) {
+	sum := sha256.Sum256(content)
+	checksum := spdx.Checksum{Algorithm: spdx.SHA256, Value: hex.EncodeToString(sum[:])}
+	info, err := buildinfo.Read(bytes.NewReader(content))
+	if err != nil { // It is not a Go program.
+		id := identifier("File", name, checksum.Value)
+		if d.isNew(image, common.TypeRelationshipContains, id) {
+			sha1sum := sha1.Sum(content) //nolint:gosec // SPDX requires it of each file.
+			d.Files = append(d.Files, &spdx.File{
+				FileSPDXIdentifier: id, FileName: "./" + name,
+				LicenseConcluded: noAssertion, LicenseInfoInFiles: []string{noAssertion}, FileCopyrightText: noAssertion,
+				Checksums: []spdx.Checksum{{Algorithm: spdx.SHA1, Value: hex.EncodeToString(sha1sum[:])}, checksum},
+			})
+		}
+		return
+	}
+	id := common.ElementID("Program-" + platform + "-" + name)
+	d.addPackage(image, common.TypeRelationshipContains, &spdx.Package{
+		PackageSPDXIdentifier: id, PackageName: info.Path, PackageVersion: d.image.Tag, PackageFileName: "/" + name,
+		PrimaryPackagePurpose: "APPLICATION", PackageLicenseDeclared: license, PackageChecksums: []spdx.Checksum{checksum},
+	})
+	standard := &debug.Module{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}
+	for _, module := range append([]*debug.Module{standard}, info.Deps...) {
+		if module.Replace != nil {
+			module = module.Replace
+		}
+		d.addPackage(id, common.TypeRelationshipDependsOn, &spdx.Package{
+			PackageSPDXIdentifier: identifier("Module", module.Path, module.Version),
+			PackageName:           module.Path, PackageVersion: module.Version, PrimaryPackagePurpose: "LIBRARY",
+			PackageSourceInfo:         strings.TrimSuffix("checksum in go.sum: "+module.Sum, "checksum in go.sum: "),
+			PackageExternalReferences: purl("pkg:golang/" + module.Path + "@" + module.Version),
+		})
+	}
+}
+
+func (d *document) addPackage(of common.ElementID, as string, p *spdx.Package) {
+	if !d.isNew(of, as, p.PackageSPDXIdentifier) {
 		return
 	}
 	p.PackageDownloadLocation, p.PackageLicenseConcluded, p.PackageCopyrightText = noAssertion, noAssertion, noAssertion
@@ -81,27 +166,22 @@ func (d *document) addPackage(p *spdx.Package) {
 	d.Packages = append(d.Packages, p)
 }
 
-func (d *document) relate(a common.ElementID, relationship string, b common.ElementID) {
+// isNew relates an element to another, and returns whether it has to be added to the document.
+func (d *document) isNew(of common.ElementID, as string, id common.ElementID) bool {
 	d.Relationships = append(d.Relationships, &spdx.Relationship{
-		RefA: common.MakeDocElementID("", string(a)), RefB: common.MakeDocElementID("", string(b)),
-		Relationship: relationship,
+		RefA: common.MakeDocElementID("", string(of)), RefB: common.MakeDocElementID("", string(id)), Relationship: as,
 	})
+	known := d.ids[id]
+	d.ids[id] = true
+	return !known
 }
 
-// imagePackage is an index, or the image of a platform.
-func imagePackage(id common.ElementID, i Image, digest, architecture string) *spdx.Package {
-	query := url.Values{"repository_url": {i.Repository}, "tag": {i.Tag}}
-	name := i.Name
-	if architecture != "" {
-		query.Set("arch", architecture)
-		name += "-" + architecture
-	}
-	return &spdx.Package{
-		PackageSPDXIdentifier: id, PackageName: name, PackageVersion: i.Tag, PrimaryPackagePurpose: "CONTAINER",
-		PackageLicenseDeclared:    license,
-		PackageChecksums:          []spdx.Checksum{{Algorithm: spdx.SHA256, Value: digest[len("sha256:"):]}},
-		PackageExternalReferences: purl("pkg:oci/" + i.Name + "@" + url.QueryEscape(digest) + "?" + query.Encode()),
-	}
+var notInIdentifiers = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+
+// identifier makes an identifier of names with any characters. A checksum keeps those apart that look alike.
+func identifier(kind, name, version string) common.ElementID {
+	sum := sha256.Sum256([]byte(name + "@" + version))
+	return common.ElementID(kind + "-" + notInIdentifiers.ReplaceAllString(name, "-") + "-" + hex.EncodeToString(sum[:4]))
 }
 
 func purl(locator string) []*spdx.PackageExternalReference {

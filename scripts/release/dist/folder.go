@@ -1,0 +1,126 @@
+package dist
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// replace lets write fill a new folder, and puts that in the place of out when it is complete, so that out never holds
+// half of a release. It refuses to replace anything but a release.
+func replace(out string, write func(dir string) error) error {
+	absolute, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	if followed, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = followed // A link stays, and leads to the new release.
+	}
+	if err := replaceable(absolute); err != nil {
+		return fmt.Errorf("--out %q: %w", out, err)
+	}
+	parent, name := filepath.Split(absolute)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.MkdirTemp(parent, "."+name+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	fresh, old := filepath.Join(temporary, "new"), filepath.Join(temporary, "old")
+	if err := os.Mkdir(fresh, 0o755); err != nil {
+		return err
+	}
+	if err := errors.Join(write(fresh), setModes(fresh), replaceable(absolute)); err != nil {
+		return err
+	}
+	if err := os.Rename(absolute, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, absolute); err != nil {
+		return errors.Join(err, os.Rename(old, absolute))
+	}
+	return nil
+}
+
+// replaceable reports whether a folder does not exist, is empty, or holds an earlier release and nothing else.
+func replaceable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	if err := verify(dir); err != nil {
+		return fmt.Errorf("the folder holds something else than a release: remove it or name another folder: %w", err)
+	}
+	return nil
+}
+
+// setModes lets everybody read a release, whatever the umask.
+func setModes(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return os.Chmod(path, 0o755)
+		}
+		return os.Chmod(path, 0o644)
+	})
+}
+
+// sumsFile lists the checksum of every other file, as sha256sum reads it.
+const sumsFile = "SHA256SUMS"
+
+// sums are the checksums of the files in a folder, without those of the checksums themselves.
+func sums(dir string) (string, error) {
+	var text strings.Builder
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || name == sumsFile {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		fmt.Fprintf(&text, "%x  %s\n", sha256.Sum256(content), name)
+		return err
+	})
+	return text.String(), err
+}
+
+// byName are the checksums by the names of files.
+func byName(sums string) map[string]string {
+	files := map[string]string{}
+	for line := range strings.Lines(sums) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		files[name] = sum
+	}
+	return files
+}
+
+// verify reports every file that has changed since the release was made, is missing, or was added.
+func verify(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if err != nil {
+		return err
+	}
+	present, err := sums(dir)
+	errs := []error{err}
+	want, got := byName(string(text)), byName(present)
+	all := maps.Clone(want)
+	maps.Copy(all, got)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if want[name] != got[name] {
+			errs = append(errs, fmt.Errorf("%s has the checksum %q, and in %s it is %q: make the release again",
+				name, got[name], sumsFile, want[name]))
+		}
+	}
+	return errors.Join(errs...)
+}

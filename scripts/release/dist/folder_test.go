@@ -1,0 +1,118 @@
+package dist
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
+)
+
+func TestOnlyAReleaseIsReplaced(t *testing.T) {
+	tests := map[string]struct {
+		prepare func(t *testing.T, out string)
+		during  func(t *testing.T, out string) // while the new release is written
+		refused string
+	}{
+		"a folder that does not exist": {},
+		"an empty folder":              {prepare: mkdir},
+		"an earlier release":           {prepare: small},
+		"a link to an earlier release": {prepare: func(t *testing.T, out string) {
+			small(t, out+"-real")
+			if err := os.Symlink(out+"-real", out); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"a folder of other files": {
+			prepare: func(t *testing.T, out string) { mkdir(t, out); touch(t, out, "notes") }, refused: "something else than a release",
+		},
+		"a release with another file": {
+			prepare: func(t *testing.T, out string) { small(t, out); touch(t, out, "mine.txt") }, refused: `mine.txt has the checksum`,
+		},
+		"a file that appears meanwhile": {
+			prepare: small, during: func(t *testing.T, out string) { touch(t, out, "mine.txt") }, refused: "mine.txt",
+		},
+		"a file": {
+			prepare: func(t *testing.T, out string) { touch(t, filepath.Dir(out), "dist") }, refused: "not a directory",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			out := filepath.Join(parent, "dist")
+			if tc.prepare != nil {
+				tc.prepare(t, out)
+			}
+			before := entries(t, parent)
+			err := replace(out, func(dir string) error {
+				touch(t, dir, "new")
+				if tc.during != nil {
+					tc.during(t, out)
+				}
+				return os.Chmod(filepath.Join(dir, "new"), 0o600)
+			})
+			if tc.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.refused) {
+					t.Errorf("error %v, want %q", err, tc.refused)
+				}
+				if diff := cmp.Diff(before, entries(t, parent)); diff != "" {
+					t.Errorf("it left something behind (-before +after):\n%s", diff)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(filepath.Join(out, "new"))
+			if err != nil || info.Mode().Perm() != 0o644 || len(entries(t, out)) != 1 {
+				t.Errorf("the folder holds %q, error %v", entries(t, out), err)
+			}
+		})
+	}
+}
+
+// small writes a small release into a new folder.
+func small(t *testing.T, dir string) {
+	t.Helper()
+	c := &content{Tree: &cut.Tree{Version: "0.2.0"}, out: dir}
+	if err := c.writeFile("install.yaml", []byte("a: b\n")); err != nil {
+		t.Fatal(err)
+	}
+	seal(t, c)
+}
+
+func seal(t *testing.T, c *content) {
+	t.Helper()
+	if _, err := c.seal(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mkdir(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func touch(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range found {
+		names = append(names, entry.Name())
+	}
+	return names
+}
