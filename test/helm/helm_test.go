@@ -32,7 +32,7 @@ type objects map[string]map[string]any
 // pack writes the chart of the working tree, and returns the path of its package.
 func pack(t *testing.T, o chart.Options) string {
 	t.Helper()
-	path, err := chart.Write(root, t.TempDir(), o)
+	path, _, err := chart.Write(root, t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,21 @@ func TestHelmPullsTheChartFromARegistry(t *testing.T) {
 	server := httptest.NewServer(ggcrregistry.New())
 	defer server.Close()
 	reference := strings.TrimPrefix(server.URL, "http://") + "/team/charts/" + chart.Name + ":" + version
-	packed, err := os.ReadFile(pack(t, released))
+	path, artifact, err := chart.Write(root, t.TempDir(), released)
 	if err != nil {
 		t.Fatal(err)
 	}
-	push(t, reference, packed)
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := name.ParseReference(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(to, artifact, remote.WithContext(t.Context())); err != nil {
+		t.Fatal(err)
+	}
 
 	client, err := registry.NewClient(registry.ClientOptPlainHTTP(), registry.ClientOptWriter(t.Output()))
 	if err != nil {
@@ -40,20 +50,5 @@ func TestHelmPullsTheChartFromARegistry(t *testing.T) {
 	want := load(t, pack(t, released)).Metadata
 	if diff := cmp.Diff(want, pulled.Chart.Meta); diff != "" {
 		t.Errorf("what registries show of the chart (-want +got):\n%s", diff)
-	}
-}
-
-func push(t *testing.T, reference string, packed []byte) {
-	t.Helper()
-	image, err := chart.Image(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := name.ParseReference(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.Write(to, image, remote.WithContext(t.Context())); err != nil {
-		t.Fatal(err)
 	}
 }
