@@ -137,7 +137,7 @@ verify: ## Check the words of prose, the size of files, and that generated files
 
 .PHONY: generate
 generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions. Read the diff.
-	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField' -update
+	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart -run TestTheDocs -update

@@ -3,7 +3,7 @@
 
 # API reference
 
-Every type and field, from the comments in the code. [memcached.md](memcached.md) explains them with examples.
+Every type and field, from the comments in the code. [memcached/README.md](memcached/README.md) explains them with examples.
 {{ range . }}
 {{ .Doc | trim }}
 {{ $group := . }}

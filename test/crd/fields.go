@@ -101,6 +101,18 @@ func (f Field) Sentences() []string {
 	}
 }
 
+// Meaning is the first sentence of the field's comment without its subject, which is the field's name.
+func (f Field) Meaning() string {
+	text := f.Sentences()[0]
+	name := strings.TrimSuffix(f.Path[strings.LastIndex(f.Path, ".")+1:], "[]")
+	for _, subject := range []string{name + " is ", name + " are ", name + " "} {
+		if meaning, found := strings.CutPrefix(text, subject); found {
+			return strings.ToUpper(meaning[:1]) + meaning[1:]
+		}
+	}
+	return text
+}
+
 // Default is what the comment says after "Defaults to", without its point; empty if it says nothing.
 func (f Field) Default() string {
 	for _, sentence := range f.Sentences() {
@@ -157,8 +169,12 @@ func required(fields []Field, path, name string) bool {
 func (f Field) Bounds() string {
 	s := f.Schema
 	var words []string
-	for _, value := range s.Enum {
-		words = append(words, "`"+strings.Trim(string(value.Raw), `"`)+"`")
+	if len(s.Enum) > 6 {
+		words = append(words, fmt.Sprintf("one of %d values", len(s.Enum)))
+	} else {
+		for _, value := range s.Enum {
+			words = append(words, "`"+strings.Trim(string(value.Raw), `"`)+"`")
+		}
 	}
 	for _, bound := range []struct {
 		least, most *int64

@@ -55,8 +55,8 @@ func isResources(field crd.Field) bool {
 // descriptor describes a field by the first sentence of its comment and by its default. The first item stands for all
 // items of a list.
 func descriptor(path string, field crd.Field, controls []string) *yaml.Node {
-	description := field.Sentences()[0]
-	if value := field.Default(); value != "" && !strings.Contains(description, "Defaults to") {
+	description := field.Meaning()
+	if value := field.Default(); value != "" {
 		description += " Defaults to " + value + "."
 	}
 	pairs := []any{

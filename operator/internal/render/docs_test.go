@@ -1,0 +1,111 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/test/crd"
+)
+
+const fieldPage = repository + "/docs/memcached/README.md"
+
+func TestTheDocsListEveryField(t *testing.T) {
+	before, err := os.ReadFile(fieldPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := replaceTable(t, replaceTable(t, string(before), "fields", fieldTable(t)), "rules", ruleTable(t))
+	if *update {
+		if err := os.WriteFile(fieldPage, []byte(after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(after, string(before)); diff != "" {
+		t.Errorf("run make generate (-want +got):\n%s", diff)
+	}
+}
+
+func replaceTable(t *testing.T, page, name, table string) string {
+	t.Helper()
+	mark := "<!-- " + name + ": written by make generate -->\n"
+	head, rest, found := strings.Cut(page, mark)
+	_, tail, ended := strings.Cut(rest, "<!-- end -->")
+	if !found || !ended {
+		t.Fatalf("%s has no place for %s", fieldPage, name)
+	}
+	return head + mark + table + "<!-- end -->" + tail
+}
+
+// fieldTable links each field to its heading in one of the pages beside the page of the fields, if there is one.
+func fieldTable(t *testing.T) string {
+	t.Helper()
+	var table bytes.Buffer
+	table.WriteString("| field | meaning | default | bounds | replaces the Pods |\n| --- | --- | --- | --- | --- |\n")
+	pages := headings(t)
+	for _, effect := range effects(t) {
+		path := strings.TrimPrefix(effect.field.Path, "spec.")
+		name := "`" + path + "`"
+		top, _, _ := strings.Cut(path, ".")
+		for _, heading := range []string{path, top} {
+			if page := pages[strings.ToLower(heading)]; page != "" {
+				name = fmt.Sprintf("[%s](%s#%s)", name, page, strings.ToLower(heading))
+				break
+			}
+		}
+		replaces := "no"
+		if effect.replacesPods {
+			replaces = "yes"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n",
+			name, cell(effect.field.Meaning()), cell(effect.field.Default()), effect.field.Bounds(), replaces)
+	}
+	return table.String()
+}
+
+// headings are those of the pages beside the page of the fields that are one word, by their anchors.
+func headings(t *testing.T) map[string]string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(content)) {
+			if title, isHeading := strings.CutPrefix(line, "## "); isHeading {
+				found[strings.ToLower(strings.TrimSpace(title))] = filepath.Base(page)
+			}
+		}
+	}
+	return found
+}
+
+// ruleTable is what the API server answers where a value breaks a rule that the type alone does not tell.
+func ruleTable(t *testing.T) string {
+	t.Helper()
+	fields, err := crd.Fields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table bytes.Buffer
+	table.WriteString("| field | message |\n| --- | --- |\n")
+	for _, field := range fields {
+		for _, rule := range field.Schema.XValidations {
+			fmt.Fprintf(&table, "| `%s` | %s |\n", field.Path, cell(rule.Message))
+		}
+	}
+	return table.String()
+}
+
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
