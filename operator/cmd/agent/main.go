@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/supervisor"
 )
 
-// version is the agent's own: a release of the operator alone leaves it as it is.
+// version is the agent's own: a release of the operator alone does not change it.
 //
 //go:embed VERSION
 var version string
@@ -37,7 +37,7 @@ Flags:
 `
 
 func main() {
-	debug.SetGCPercent(25) // CPU is at hand, memory belongs to the cache
+	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
 	options, end, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -56,8 +56,9 @@ func main() {
 	}
 }
 
-// parse returns the options, and whether all is done: the version or the help is printed. A wrong flag is an error like
-// others, as pflag's own exit code is that of a panic, after which the supervisor would start the agent again.
+// parse returns the options, and whether the version or the help was printed and nothing is left to do. It returns an
+// error for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would restart the
+// agent.
 func parse(arguments []string) (options *agent.Options, end bool, err error) {
 	options = agent.NewOptions()
 	options.Restarts, _ = strconv.Atoi(os.Getenv(supervisor.RestartsEnv)) // none without a supervisor

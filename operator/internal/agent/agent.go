@@ -1,14 +1,15 @@
-// Package agent is the program that runs beside memcached in its Pod. It writes memcached's authentication file, makes
-// memcached load users and certificates that have changed, and exports metrics.
+// Package agent is the program that runs beside memcached in its Pod. It writes memcached's authentication file,
+// makes memcached load changed users and certificates, and exports metrics.
 //
-// What it takes for granted:
+// Its assumptions:
 //
-//   - memcached speaks plaintext on a loopback address of the Pod, and with TLS on another one;
-//   - with users, memcached is started with --auth-file after the agent has started, shares its process namespace, and
+//   - memcached listens on a loopback address of the Pod, and with TLS on another one;
+//   - with users, memcached starts with --auth-file after the agent has started, shares its process namespace, and
 //     runs as the same user;
-//   - memcached needs nothing of it while nothing changes.
+//   - memcached does not need the agent while nothing changes.
 //
-// Data flows one way: mounted reads a Secret, users and certs judge it, reload makes memcached use it by protocol.
+// Data flows one way: mounted reads a Secret, users and certs validate it, reload makes memcached load it, with
+// protocol.
 package agent
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 )
 
-// Run works until the context ends.
+// Run runs the agent until the context ends.
 func Run(ctx context.Context, options *Options, version string, log *slog.Logger) error {
 	if err := options.Validate(); err != nil {
 		return err
@@ -45,12 +46,12 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 	return group.Wait()
 }
 
-// agent is what Run puts together.
+// agent holds the parts that Run combines.
 type agent struct {
 	options  *Options
 	version  string
 	log      *slog.Logger
-	users    *reload.Users // nil if memcached asks for no password
+	users    *reload.Users // nil if memcached requires no password
 	watchers []*reload.Watcher
 	exporter *exporter.Exporter
 }
@@ -82,7 +83,7 @@ func (a *agent) watch(secret string, subject reload.Subject) {
 	})
 }
 
-// login connects to memcached, with a password where it asks for one.
+// login connects to memcached, with a password if it requires one.
 func (a *agent) login(ctx context.Context) (*protocol.Client, error) {
 	if a.users == nil {
 		return protocol.Dial(ctx, a.options.MemcachedAddress, nil)
@@ -90,7 +91,7 @@ func (a *agent) login(ctx context.Context) (*protocol.Client, error) {
 	return a.users.Login(ctx)
 }
 
-// started returns an error until memcached can be started.
+// started returns an error until memcached can start.
 func (a *agent) started() error {
 	if a.users == nil {
 		return nil

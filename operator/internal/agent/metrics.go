@@ -26,10 +26,10 @@ var (
 	}
 )
 
-// ownMetrics are those that say nothing of memcached.
+// ownMetrics are the agent's own metrics.
 func ownMetrics() []*exporter.Metric { return []*exporter.Metric{buildInfo, inSync, reloads, restarts} }
 
-// samples are memcached's and those of the agent itself.
+// samples returns the samples of memcached and of the agent itself.
 func (a *agent) samples(ctx context.Context) []exporter.Sample {
 	samples := append(a.exporter.Collect(ctx),
 		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1},

@@ -11,42 +11,42 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
-// Options are what the agent is started with.
+// Options are the agent's options.
 type Options struct {
-	// MemcachedAddress is where memcached speaks plaintext, on the loopback interface.
+	// MemcachedAddress is the loopback address of memcached's plaintext port.
 	MemcachedAddress string
 
-	// MemcachedTLSAddress is where memcached speaks TLS, on the loopback interface.
+	// MemcachedTLSAddress is the loopback address of memcached's TLS port.
 	MemcachedTLSAddress string
 
-	// AuthDir is the folder that the Secret of the users is mounted at; empty means that memcached asks for none.
+	// AuthDir is where the Secret of the users is mounted; empty means that memcached requires no password.
 	AuthDir string
 
 	// AuthFile is memcached's authentication file, which the agent writes.
 	AuthFile string
 
-	// TLSDir is the folder that the Secret of the certificate is mounted at; empty means that memcached has none.
+	// TLSDir is where the Secret of the certificate is mounted; empty means that memcached has none.
 	TLSDir string
 
-	// ClientCA says that memcached asks clients for a certificate, by the CAs of the Secret.
+	// ClientCA: memcached requests client certificates, signed by the CAs of the Secret.
 	ClientCA bool
 
 	// Interval is how often the folders are read.
 	Interval time.Duration
 
-	// SlabClasses serves the metrics of each slab class, and not of all together.
+	// SlabClasses exports the metrics of each slab class instead of totals.
 	SlabClasses bool
 
-	// MetricsAddress is where metrics are served; "0" turns them off.
+	// MetricsAddress is the address of the metrics; "0" turns them off.
 	MetricsAddress string
 
-	// ProbeAddress is where /healthz and /started are served; "0" turns them off.
+	// ProbeAddress is the address of /healthz and /started; "0" turns them off.
 	ProbeAddress string
 
-	// Proc is where processes are to be seen. Tests let the agent see one alone.
+	// Proc is the folder with the processes. Tests show the agent only one.
 	Proc string
 
-	// Restarts is how often the agent was started again before; its supervisor tells.
+	// Restarts is how often the supervisor restarted the agent.
 	Restarts int
 }
 
@@ -62,7 +62,7 @@ func NewOptions() *Options {
 	}
 }
 
-// AddFlags adds a flag for each option that the command line may set.
+// AddFlags adds the flags of the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MemcachedAddress, "memcached-address", o.MemcachedAddress,
 		"Loopback address of memcached's plaintext port.")
@@ -86,7 +86,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Address of /healthz and /started; 0 turns them off.")
 }
 
-// certificate is memcached's; nil if it has none.
+// certificate returns memcached's certificate; nil if it has none.
 func (o *Options) certificate() *certs.Source {
 	if o.TLSDir == "" {
 		return nil
@@ -94,7 +94,7 @@ func (o *Options) certificate() *certs.Source {
 	return &certs.Source{Dir: o.TLSDir, ClientCA: o.ClientCA}
 }
 
-// Validate tells what can't work. Passwords go to memcached in plaintext, so they must not leave the Pod.
+// Validate checks the options. Passwords are sent to memcached in plaintext, so they must not leave the Pod.
 func (o *Options) Validate() error {
 	if (o.AuthDir == "") != (o.AuthFile == "") {
 		return errors.New("--auth-dir and --auth-file require each other: set both or neither")

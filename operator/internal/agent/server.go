@@ -13,10 +13,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-// maxConnections bounds the memory that those can take who scrape, or pretend to.
+// maxConnections limits the memory that clients of the metrics can use.
 const maxConnections = 16
 
-// serve serves over plain HTTP until the context ends, and lets requests finish that are under way.
+// serve serves over plain HTTP until the context ends, and then finishes requests in progress.
 func serve(ctx context.Context, address string, handler http.Handler) error {
 	if address == "0" {
 		return nil
@@ -48,12 +48,12 @@ func metricsHandler(samples func(context.Context) []exporter.Sample) http.Handle
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = exporter.Write(w, samples(r.Context())) // whoever asked has gone
+		_ = exporter.Write(w, samples(r.Context())) // the client has disconnected
 	})
 	return mux
 }
 
-// probeHandler tells of the agent itself: what becomes of memcached is for its own probes to tell.
+// probeHandler reports on the agent itself: memcached has its own probes.
 func probeHandler(started func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

@@ -22,10 +22,10 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// reconcileTimeout ends a pass that hangs, so that it can't hold a worker for ever.
+// reconcileTimeout ends a reconciliation that hangs, so that it does not block a worker for ever.
 const reconcileTimeout = time.Minute
 
-// Run runs the operator until the context ends. What is under way is then finished.
+// Run runs the operator until the context ends, and then finishes reconciliations in progress.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	mgr, err := newManager(ctx, config, options)
 	if err != nil {
@@ -37,7 +37,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	case err = <-ended:
 	case <-ctx.Done():
 		if err := newCaches(mgr).areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
-			return nil // Nothing is under way, and the manager would wait for the caches with no end (runnableGroup.Start).
+			return nil // No reconciliation is in progress, and the manager would wait for the caches without end (runnableGroup.Start).
 		}
 		err = <-ended
 	}
@@ -47,13 +47,12 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	return nil
 }
 
-// newManager returns a manager with the controller in it, ready to be started.
+// newManager returns a manager with the controller, ready to be started.
 func newManager(ctx context.Context, config *rest.Config, options *Options) (ctrl.Manager, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	// The API server shares itself out fairly (API Priority and Fairness); a limit here would only be a
-	// second, worse one.
+	// The API server limits requests fairly (API Priority and Fairness); a client-side limit would be worse.
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	clock := &serverClock{}
@@ -98,8 +97,8 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	return mgr, nil
 }
 
-// nodeReader is nil for an operator that serves some namespaces: it asks for nothing beyond them. It reads past
-// the cache, which would otherwise hold every Node for a question that is seldom asked.
+// nodeReader is nil for an operator that serves only some namespaces: it reads nothing outside of them. The reader
+// does not use the cache, which would hold every Node for a rare question.
 func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 	if !options.servesAll() {
 		return nil
@@ -107,7 +106,7 @@ func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 	return mgr.GetAPIReader()
 }
 
-// podDefaults returns what Pods are made of where neither the spec nor an earlier operator says it.
+// podDefaults returns the operator's defaults for Pods.
 func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
@@ -124,7 +123,7 @@ func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, cachev1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			panic(err) // Only a type registered twice under different names: a mistake in the program.
+			panic(err) // Only if a type is registered twice under different names: a programming error.
 		}
 	}
 	return scheme

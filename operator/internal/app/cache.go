@@ -15,8 +15,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// cacheOptions keeps the cache to what is read: children and Pods with our labels, without managed fields; of
-// Pods no more than what a node is told by. These are read where they lie, as nobody changes what was observed.
+// cacheOptions limits the cache to what the operator reads: managed objects and Pods with its labels, without managed
+// fields, and of Pods only what observe needs. Reads return the cached objects without a copy, because the operator
+// does not modify them.
 func cacheOptions(operator *Options) cache.Options {
 	ours := cache.ByObject{
 		Label: observe.Selector(), Transform: observe.TrimObject, UnsafeDisableDeepCopy: new(true),
@@ -42,7 +43,7 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
-// watchedSecrets leaves out those of other purposes. Of the rest, nothing but the metadata is asked for.
+// watchedSecrets excludes Secrets with other purposes. Of the rest, only metadata is requested.
 func watchedSecrets() fields.Selector {
 	var others []fields.Selector
 	for _, secretType := range observe.UnwatchedSecretTypes {
@@ -51,8 +52,8 @@ func watchedSecrets() fields.Selector {
 	return fields.AndSelectors(others...)
 }
 
-// restMapper knows the kinds that the operator deals with, all of them namespaced but Node. So it need not ask the API
-// server for all kinds that there are, and goes on where that fails.
+// restMapper knows the operator's kinds, all of them namespaced except Node. So the operator needs no discovery, and
+// works where discovery fails.
 func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	kinds := []schema.GroupVersionKind{
 		cachev1.GroupVersion.WithKind("Memcached"),
@@ -65,7 +66,7 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range kinds {
 		mapper.Add(kind, meta.RESTScopeNamespace)
-		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace) // As client-go's own does.
+		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace) // As client-go does.
 	}
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	return mapper, nil

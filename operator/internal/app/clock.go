@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// serverClock tells the time by the API server's clock, which may differ from the operator's. Each answer has it in the
-// header Date, in whole seconds. Before the first answer it is the operator's own.
+// serverClock returns the time by the API server's clock, which may differ from the operator's. Each answer has it in
+// the header Date, in whole seconds. Before the first answer it is the operator's own clock.
 type serverClock struct {
 	ahead atomic.Int64 // nanoseconds
 }
 
 func (c *serverClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// listen notes the time of each answer.
+// listen records the time of each answer.
 func (c *serverClock) listen(next http.RoundTripper) http.RoundTripper {
 	return listener{RoundTripper: next, clock: c}
 }
@@ -24,7 +24,7 @@ type listener struct {
 	clock *serverClock
 }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (l listener) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.RoundTripper.RoundTrip(request)
 	if err == nil {
@@ -35,5 +35,5 @@ func (l listener) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// WrappedRoundTripper lets client-go reach the one below, as it does to close idle connections.
+// WrappedRoundTripper gives client-go the wrapped transport, for example to close idle connections.
 func (l listener) WrappedRoundTripper() http.RoundTripper { return l.RoundTripper }

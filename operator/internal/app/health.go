@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// addProbes serves /healthz, which fails if a worker hangs, and /readyz, which fails until the caches are filled and
+// addProbes serves /healthz, which fails if a worker hangs, and /readyz, which fails until the caches are synced and
 // while the work queue stands still.
 func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	filled := newCaches(mgr)
@@ -32,7 +32,7 @@ func addProbes(mgr ctrl.Manager, work *controller.Work) error {
 	)
 }
 
-// logged logs when a check begins to fail, and when it succeeds again: the kubelet reports no more than a status code.
+// logged logs when a check starts to fail, and when it succeeds again: the kubelet reports only a status code.
 func logged(name string, check healthz.Checker) healthz.Checker {
 	log := ctrl.Log.WithName("probes").WithValues("check", name)
 	var failed atomic.Bool
@@ -48,12 +48,12 @@ func logged(name string, check healthz.Checker) healthz.Checker {
 	}
 }
 
-// caches tells whether the caches are filled that the operator needs now. The metadata of Secrets is not among them:
-// its watch starts when a Memcached first names a Secret, and only such Memcacheds wait for it.
+// caches checks whether the required caches are synced. The metadata of Secrets is not included: its watch starts
+// when a Memcached first names a Secret, and only such Memcacheds wait for it.
 type caches struct {
 	informers cache.Informers
 
-	// leads is closed once this operator leads. Only then does it cache what belongs to Memcacheds.
+	// leads is closed once this operator is the leader. Only then does it cache the managed objects.
 	leads <-chan struct{}
 
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func newCaches(mgr ctrl.Manager) *caches {
 	return &caches{informers: mgr.GetCache(), leads: mgr.Elected(), known: map[string]cache.Informer{}}
 }
 
-// check is an error that names the caches that are not filled yet.
+// check returns an error that names the caches which are not synced yet.
 func (c *caches) check(ctx context.Context) error {
 	needed := cachedAtOnce()
 	select {
@@ -77,7 +77,7 @@ func (c *caches) check(ctx context.Context) error {
 	return c.areFilled(ctx, needed)
 }
 
-// cachedAtOnce are the kinds that an operator caches before it leads.
+// cachedAtOnce are the kinds that an operator caches before it is the leader.
 func cachedAtOnce() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
 
 func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
@@ -97,7 +97,7 @@ func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 	return nil
 }
 
-// isFilled asks for an informer once: to ask for one of several namespaces starts a goroutine each time.
+// isFilled asks for an informer only once: with several namespaces, each request starts a goroutine.
 func (c *caches) isFilled(ctx context.Context, kind string, object client.Object) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

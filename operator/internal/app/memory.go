@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// garbage is how much of it may gather before it is collected, in percent of what is in use. What is in use is a
-	// cache that changes little, so collecting twice as often as Go does costs little.
+	// garbage is how much memory may be allocated before a garbage collection, in percent of the live heap. The live
+	// heap is a cache that changes little, so collecting twice as often as Go's default costs little.
 	garbage = 50
 
-	// ofLimit is how much of the limit, in percent, Go may take before it collects as often as it can. The rest is for
-	// what the kernel counts besides.
+	// ofLimit is how much of the container's limit, in percent, Go may use before it collects as often as possible. The
+	// rest is for memory that only the kernel counts.
 	ofLimit = 90
 )
 
-// BoundMemory keeps the operator small, and below the limit of its container as long as that can be. What $GOGC and
-// $GOMEMLIMIT say wins.
+// BoundMemory keeps the operator's memory small, and below the limit of its container if possible. $GOGC and
+// $GOMEMLIMIT take precedence.
 func BoundMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)

@@ -15,8 +15,8 @@ import (
 
 const metricsOff = "0"
 
-// metricsOptions serves metrics over TLS to those who may read them. Where the operator may not ask the API server
-// who they are, it serves none: an operator that is confined to namespaces works all the same.
+// metricsOptions serves metrics over TLS to authorized clients. Without the right to authenticate clients it serves
+// none: an operator with rights in some namespaces only works all the same.
 func metricsOptions(ctx context.Context, config *rest.Config, options *Options) (metricsserver.Options, error) {
 	metrics := metricsserver.Options{BindAddress: options.MetricsAddress}
 	if options.MetricsInsecure || options.MetricsAddress == metricsOff {
@@ -35,7 +35,7 @@ func metricsOptions(ctx context.Context, config *rest.Config, options *Options) 
 	}
 	metrics.SecureServing = true
 	metrics.FilterProvider = onlyReaders
-	// HTTP/2 without limits on streams let one client exhaust a server (CVE-2023-44487).
+	// HTTP/2 without limits on streams allows a client to exhaust the server (CVE-2023-44487).
 	metrics.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	return metrics, nil
 }

@@ -31,7 +31,7 @@ const (
 	// EnvMemoryLimit is the limit of the operator's container, in bytes.
 	EnvMemoryLimit = "MEMORY_LIMIT"
 
-	// EnvLegacyFieldManagers is the default of --legacy-field-managers, also where it is empty.
+	// EnvLegacyFieldManagers is the default of --legacy-field-managers, even if it is empty.
 	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
 )
 
@@ -46,60 +46,60 @@ const (
 	DefaultAgentImage = "registry.example.com/memcached-agent:0.2.0"
 )
 
-// Options are what the operator is started with.
+// Options are the operator's options.
 type Options struct {
-	// WatchNamespaces are the namespaces whose Memcacheds are served; none means all.
+	// WatchNamespaces are the namespaces to serve; none means all.
 	WatchNamespaces []string
 
-	// MaxConcurrentReconciles is how many Memcacheds are worked on at a time.
+	// MaxConcurrentReconciles is how many Memcacheds are reconciled at a time.
 	MaxConcurrentReconciles int
 
 	// MaxConcurrentUpdates is how many Memcacheds with updatePolicy Automatic are updated at a time after an upgrade of
 	// the operator.
 	MaxConcurrentUpdates int
 
-	// SyncPeriod is how often every Memcached is looked at again although nothing told of a change.
+	// SyncPeriod is how often every Memcached is reconciled without an event.
 	SyncPeriod time.Duration
 
-	// LeaderElection lets one operator of several work.
+	// LeaderElection elects one of several replicas as the leader.
 	LeaderElection bool
 
-	// LeaderElectionNamespace is where the Lease lies; empty means the operator's own namespace.
+	// LeaderElectionNamespace is the namespace of the Lease; empty means the operator's own.
 	LeaderElectionNamespace string
 
-	// MetricsAddress is where metrics are served; "0" turns them off.
+	// MetricsAddress is the address of the metrics; "0" turns them off.
 	MetricsAddress string
 
-	// MetricsInsecure serves metrics over plain HTTP, to anybody.
+	// MetricsInsecure serves metrics over plain HTTP, without authorization.
 	MetricsInsecure bool
 
-	// ProbeAddress is where /healthz and /readyz are served; "0" turns them off.
+	// ProbeAddress is the address of /healthz and /readyz; "0" turns them off.
 	ProbeAddress string
 
-	// ProfilesAddress is where the operator's profiles are served, to anybody; empty, or "0", turns them off.
+	// ProfilesAddress is the address of the profiles, without authorization; empty, or "0", turns them off.
 	ProfilesAddress string
 
-	// MemcachedImage is the image of a Memcached that names none.
+	// MemcachedImage is the image for a Memcached without one.
 	MemcachedImage string
 
 	// AgentImage is the image of the agent in a cache's Pods.
 	AgentImage string
 
-	// Architectures are the architectures that a Memcached's Pods may run on; none means any.
+	// Architectures are the architectures that Pods may run on; none means any.
 	Architectures []string
 
-	// LegacyFieldManagers are the field managers of operators that made a Memcached's objects before this one, by
-	// updates. Their fields are taken over.
+	// LegacyFieldManagers are the field managers of earlier operators, which wrote a Memcached's objects by updates.
+	// The operator takes over their fields.
 	LegacyFieldManagers []string
 
-	// ShowVersion prints the version and ends.
+	// ShowVersion prints the version and exits.
 	ShowVersion bool
 
-	// Log are the options of the log.
+	// Log holds the options of the log.
 	Log zap.Options
 }
 
-// NewOptions returns the defaults, with what the environment says.
+// NewOptions returns the defaults, from the environment.
 func NewOptions() *Options {
 	legacy, given := os.LookupEnv(EnvLegacyFieldManagers)
 	if !given {
@@ -120,7 +120,7 @@ func NewOptions() *Options {
 	}
 }
 
-// validate finds what the flags can't.
+// validate checks what the flags cannot.
 func (o *Options) validate() error {
 	if o.MaxConcurrentUpdates < 1 {
 		return fmt.Errorf("--max-concurrent-updates is %d: set it to 1 or more", o.MaxConcurrentUpdates)
@@ -128,10 +128,10 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// servesAll tells whether the operator serves all namespaces, and has rights in the cluster as a whole.
+// servesAll reports whether the operator serves all namespaces, and has cluster-wide rights.
 func (o *Options) servesAll() bool { return len(o.WatchNamespaces) == 0 }
 
-// AddFlags adds a flag for each option that the command line may set.
+// AddFlags adds the flags of the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", o.WatchNamespaces,
 		"Namespaces to serve, separated by commas; all of them if empty. Defaults to $"+EnvWatchNamespace+".")
@@ -163,7 +163,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.AddGoFlagSet(logFlags)
 }
 
-// splitList splits at commas, and drops blanks, empty entries and repetitions.
+// splitList splits at commas, and drops blanks, empty entries and duplicates.
 func splitList(list string) []string {
 	var entries []string
 	for entry := range strings.SplitSeq(list, ",") {

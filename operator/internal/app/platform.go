@@ -16,21 +16,22 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// openShiftGroup is an API group that every OpenShift cluster serves, and no other.
+// openShiftGroup is an API group of every OpenShift cluster, and of no other.
 const openShiftGroup = "security.openshift.io"
 
-// askAgain is how long a question that was not answered is not asked again, however many caches wait for it.
+// askAgain is how long a failed request is not repeated, however many caches wait for it.
 const askAgain = 5 * time.Second
 
-// askTimeout is how long the answer may take.
+// askTimeout limits the request.
 const askTimeout = 30 * time.Second
 
-// platform finds out, when it is needed, what the operator runs on. One answer is enough, until it is told otherwise.
+// platform detects what the operator runs on, when that is first needed. The answer is kept until the watch reports a
+// change.
 type platform struct {
 	discovery *discovery.DiscoveryClient
 	questions singleflight.Group
 
-	mu      sync.Mutex // Not held while the API server is asked.
+	mu      sync.Mutex // Not held during a request.
 	known   plan.Platform
 	asked   time.Time
 	problem error
@@ -44,14 +45,14 @@ func newPlatform(config *rest.Config) (*platform, error) {
 	return &platform{discovery: client}, nil
 }
 
-// find returns the platform, or why it is not known yet. Reconciliations that need it at the same time ask once, and
-// each waits no longer than its own context allows.
+// find returns the platform, or why it is unknown. Concurrent reconciliations share one request, and each waits no
+// longer than its own context allows.
 func (p *platform) find(ctx context.Context) (plan.Platform, error) {
 	if !p.isToBeAsked() {
 		return p.recall()
 	}
 	answer := p.questions.DoChan("", func() (any, error) {
-		if p.isToBeAsked() { // Else another question ended after the caller looked.
+		if p.isToBeAsked() { // Otherwise another request ended after the caller's check.
 			p.ask(context.WithoutCancel(ctx))
 		}
 		return nil, nil
@@ -76,7 +77,7 @@ func (p *platform) recall() (plan.Platform, error) {
 	return p.known, p.problem
 }
 
-// ask asks the API server. What the watch has told meanwhile is newer.
+// ask asks the API server. A change that the watch reported meanwhile is newer.
 func (p *platform) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -89,7 +90,7 @@ func (p *platform) ask(ctx context.Context) {
 	}
 }
 
-// becomes tells the platform, and returns whether another one was known.
+// becomes sets the platform, and returns whether it changed.
 func (p *platform) becomes(found plan.Platform) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +112,7 @@ func ask(ctx context.Context, client *discovery.DiscoveryClient) (plan.Platform,
 	case known.Has(openShiftGroup):
 		return plan.OpenShift, nil
 	case !known.Has(appsv1.GroupName):
-		return "", errors.New("the API server does not list the API groups that it has") // It has this one for certain.
+		return "", errors.New("the API server does not list the API groups that it has") // Every API server has this group.
 	}
 	return plan.Kubernetes, nil
 }

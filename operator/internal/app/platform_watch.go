@@ -18,25 +18,25 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Where the operator has no such right, what it found at first holds.
+// Without this right, the platform found at the start applies.
 // +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,resourceNames=v1.security.openshift.io,verbs=list;watch
 
-// openShiftAPI is the object that there is while the API server serves openShiftGroup.
+// openShiftAPI is the object that exists while the API server serves openShiftGroup.
 const openShiftAPI = "v1." + openShiftGroup
 
 var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// platformWatch notices that the platform becomes another one while the operator runs: OpenShift's APIs may be
-// installed after the operator was started.
+// platformWatch detects a change of the platform while the operator runs: OpenShift's APIs may be installed after the
+// operator was started.
 type platformWatch struct {
 	config   *rest.Config
 	platform *platform
 
-	// changed tells that caches have to be looked at.
+	// changed requests a reconciliation of all caches.
 	changed chan event.GenericEvent
 }
 
-// Start watches the one object, by its metadata alone, until the context ends.
+// Start watches the metadata of the one object until the context ends.
 func (w platformWatch) Start(ctx context.Context) error {
 	client, err := metadata.NewForConfig(w.config)
 	if err != nil {
@@ -79,6 +79,6 @@ func (w platformWatch) found(found plan.Platform) {
 	ctrl.Log.WithName("platform").Info("The platform changed", "platform", found)
 	select {
 	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
-	default: // One is waiting already.
+	default: // An event is queued already.
 	}
 }

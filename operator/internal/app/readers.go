@@ -20,42 +20,42 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// metricsPath is the one path that the metrics server serves.
+// metricsPath is the only path of the metrics server.
 const metricsPath = "/metrics"
 
 const (
-	// mostReaders is how many tokens are remembered of those who may read, and how many of those who may not.
+	// mostReaders is how many allowed, and how many refused, tokens are remembered.
 	mostReaders = 100
 
-	// allowedTTL and refusedTTL are how long an answer of the API server holds.
+	// allowedTTL and refusedTTL are how long an answer of the API server is valid.
 	allowedTTL, refusedTTL = time.Minute, 10 * time.Second
 
-	// knownTTL is how long a token that was allowed is asked about again without a limit. There are no more than
-	// mostReaders of them, and each is asked about once in allowedTTL.
+	// knownTTL is how long the rate limit does not apply to a token that was allowed. There are at most mostReaders of
+	// them, and each is reviewed once per allowedTTL.
 	knownTTL = time.Hour
 
-	// mostUnknown is how many tokens a second are asked about that were not allowed before; so many may come at once.
+	// mostUnknown is how many other tokens are reviewed per second, and in one burst.
 	mostUnknown   = 5
 	unknownAtOnce = 10
 
-	// retryAfter is when it is worth asking again, in seconds.
+	// retryAfter is when a client may try again, in seconds.
 	retryAfter = "1"
 
-	// reviewTimeout is how long the API server may take.
+	// reviewTimeout limits a request to the API server.
 	reviewTimeout = 10 * time.Second
 )
 
-// readers are those who may read the metrics. The API server says who somebody is, and what they may do. The filter of
-// controller-runtime asks it the same by way of k8s.io/apiserver, which is a third of the program, and of its memory.
+// readers authorizes clients of the metrics with the API server. controller-runtime's filter sends the same requests
+// with k8s.io/apiserver, which would be a third of the program and of its memory.
 type readers struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
 
-	// allowed and refused hold answers, by a hash of the token. Nothing else that a client sends is kept. Two caches, so
-	// that many tokens that are refused do not displace those that are allowed.
+	// allowed and refused hold answers by a hash of the token. Nothing else that a client sends is kept. There are two
+	// caches, so that many refused tokens do not evict allowed ones.
 	allowed, refused *cache.LRUExpireCache
 
-	// known holds the tokens that were allowed in the last hour.
+	// known holds the tokens that were allowed within the last hour.
 	known *cache.LRUExpireCache
 
 	// unknown limits the reviews of all other tokens.
@@ -72,7 +72,7 @@ func newReaders(
 	}
 }
 
-// onlyReaders keeps everybody else from the metrics.
+// onlyReaders rejects all other clients.
 func onlyReaders(config *rest.Config, client *http.Client) (metricsserver.Filter, error) {
 	tokens, err := authenticationclient.NewForConfigAndClient(config, client)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		switch code, err := r.answer(request); {
 		case err != nil:
-			if request.Context().Err() == nil { // Else whoever asked has hung up.
+			if request.Context().Err() == nil { // Otherwise the client has disconnected.
 				log.Error(err, "Authenticate a reader of the metrics")
 			}
 			http.Error(w, "The API server could not authenticate the token", code)
@@ -104,7 +104,7 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 	}), nil
 }
 
-// answer is what a request is answered with: 200 if it is let in.
+// answer returns the status code for a request: 200 if it is allowed.
 func (r readers) answer(request *http.Request) (int, error) {
 	if request.Method != http.MethodGet {
 		return http.StatusMethodNotAllowed, nil
@@ -116,7 +116,7 @@ func (r readers) answer(request *http.Request) (int, error) {
 	return r.answerFor(request.Context(), token)
 }
 
-// answerFor remembers what the API server says of a token for a while.
+// answerFor caches the API server's answer for a token.
 func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	hash := sha256.Sum256([]byte(token))
 	if _, allowed := r.allowed.Get(hash); allowed {
@@ -132,7 +132,7 @@ func (r readers) answerFor(ctx context.Context, token string) (int, error) {
 	defer cancel()
 	code, err := r.review(ctx, token)
 	switch {
-	case err != nil: // That is worth asking again.
+	case err != nil: // A retry may succeed.
 	case code == http.StatusOK:
 		r.allowed.Add(hash, code, allowedTTL)
 		r.known.Add(hash, code, knownTTL)

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// firstRetry and longestRetry are how long a Memcached waits whose reconciliation failed, the first time and at most.
-	// Each failure counts, also one that an event called for, and a refusal may end at any moment: a longer wait, as the
-	// quarter of an hour that is controller-runtime's default, would leave a cache as it is long after.
+	// firstRetry and longestRetry are the shortest and longest pause after a failed reconciliation. Each failure
+	// counts, including those that an event triggered, and the cause may end at any moment: with longer pauses, such as
+	// controller-runtime's default of a quarter of an hour, a cache would stay as it is long after that.
 	firstRetry, longestRetry = 5 * time.Millisecond, 15 * time.Second
 
-	// retriesPerSecond and retriesAtOnce bound the retries of all Memcacheds together, as controller-runtime's default
-	// does.
+	// retriesPerSecond and retriesAtOnce limit the retries of all Memcacheds together, as controller-runtime does by
+	// default.
 	retriesPerSecond, retriesAtOnce = 10, 100
 )
 
-// newRetries decides when failed reconciliations are repeated.
+// newRetries decides when failed reconciliations are retried.
 func newRetries() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedMaxOfRateLimiter(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),

@@ -1,4 +1,4 @@
-// Package arbitrary makes objects out of a fuzzer's bytes: what users, other programs and the cluster may come up with,
+// Package arbitrary makes objects from a fuzzer's bytes: whatever users, other programs and the cluster may produce,
 // and more. Only tests use it.
 package arbitrary
 
@@ -15,14 +15,14 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Filler fills any object with values that follow from the data alone.
+// Filler fills any object with values determined by the data.
 func Filler(data []byte) *randfill.Filler {
 	return randfill.NewFromGoFuzz(data).NilChance(0.4).NumElements(0, 3).MaxDepth(12).
 		Funcs(text, number, pairs, quantity, percentage, timestamp, managedFields)
 }
 
-// Memcached is one of any spec and status, with the name of all Memcacheds of the fuzz targets. Most of the time its
-// spec is possible in what a random one hardly ever is.
+// Memcached has an arbitrary spec and status, and the name that all fuzz targets use. Usually its spec is valid where
+// a random one rarely is.
 func Memcached(filler *randfill.Filler) *cachev1.Memcached {
 	mc := &cachev1.Memcached{}
 	filler.Fill(&mc.Spec)
@@ -38,7 +38,7 @@ func Memcached(filler *randfill.Filler) *cachev1.Memcached {
 	return mc
 }
 
-// keepToSchema bounds what nothing but the schema does.
+// keepToSchema enforces bounds that only the schema enforces.
 func keepToSchema(spec *cachev1.MemcachedSpec) {
 	within(spec.Size, 0, 1000)
 	within(spec.MaxConnections, 16, 200000)
@@ -73,7 +73,7 @@ func makePossible(filler *randfill.Filler, spec *cachev1.MemcachedSpec) {
 	}
 }
 
-// words are strings that mean something somewhere.
+// words are strings with a meaning somewhere.
 var words = []string{
 	"", "cache", "memcached", "app", "memcached_cr", "kubernetes.io/arch", "kubernetes.io/hostname", "amd64", "s390x",
 	"-m", "--memory-limit=1", "-vv", "memory", "cpu", "25%", "memcached:1.6", "localhost:5000/m@sha256:1", "DoNotSchedule",
@@ -88,14 +88,14 @@ func text(s *string, c randfill.Continue) {
 	*s = c.String(20)
 }
 
-// number is small most of the time, as numbers are.
+// number is usually small.
 func number(n *int32, c randfill.Continue) {
 	if *n = c.Int31n(8); c.Intn(4) == 0 {
 		*n = int32(c.Uint32())
 	}
 }
 
-// pairs are labels, annotations and selectors, and mostly such as Kubernetes takes.
+// pairs are labels, annotations and selectors, usually valid ones.
 func pairs(m *map[string]string, c randfill.Continue) {
 	keys := []string{"app", "memcached_cr", "team", "example.com/team", "kubernetes.io/arch", "cache.example.com/adopt-by"}
 	*m = map[string]string{}
@@ -136,7 +136,7 @@ func timestamp(t *metav1.Time, c randfill.Continue) {
 	*t = metav1.NewTime(time.Unix(c.Int63n(1<<32), 0).UTC())
 }
 
-// managedFields are not among what is cached.
+// managedFields are not cached.
 func managedFields(fields *[]metav1.ManagedFieldsEntry, _ randfill.Continue) {
 	*fields = nil
 }

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// Change changes an object in up to three places, and mostly in what is set. In lists it also loses items, repeats them
-// and puts them in another order.
+// Change changes an object in up to three places, usually in fields that are set. It also removes, repeats and
+// reorders items of lists.
 func Change(filler *randfill.Filler, object any) {
 	for range 1 + choose(filler, 3) {
 		change(filler, reflect.ValueOf(object).Elem())
@@ -44,7 +44,7 @@ func replace(filler *randfill.Filler, v reflect.Value) {
 	case 0:
 		v.SetZero()
 	case 1:
-		if ok { // The same value, written otherwise.
+		if ok { // The same value in another spelling.
 			*quantity = *resource.NewMilliQuantity(quantity.MilliValue(), resource.DecimalExponent)
 		}
 	default:

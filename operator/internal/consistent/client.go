@@ -1,8 +1,8 @@
-// Package consistent makes reads from the cache show what the operator wrote before. A decision on an older state would
-// repeat the write, or take it back.
+// Package consistent makes reads from the cache include the operator's own writes. A decision on an older state would
+// repeat or revert a write.
 //
-// Each object has a record of its own: the resource version of its last write. So it makes no difference how many
-// informers fill the cache; of several, each is behind by another time.
+// Each object has a record of its own: the resource version of its last write. So it does not matter how many
+// informers fill the cache, or how far each is behind.
 package consistent
 
 import (
@@ -20,10 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// patience is how long a read waits for the cache before it asks the API server. A watch normally takes milliseconds.
+// patience is how long a read waits for the cache before it reads from the API server. A watch normally takes
+// milliseconds.
 const patience = 5 * time.Second
 
-// Client writes, remembers what it wrote, and reads it from the cache. It remembers the kinds of write that the
+// Client writes objects, remembers their versions, and reads them from the cache. It remembers the writes that the
 // operator makes: Apply, Patch, Delete and Status().Patch.
 type Client struct {
 	client.Client
@@ -33,17 +34,16 @@ type Client struct {
 	records records
 }
 
-// Cached tells whether the cache holds objects of a kind that have these labels. For others there is nothing to wait
-// for.
+// Cached reports whether the cache holds objects of a kind with these labels. Reads of other objects do not wait.
 type Cached func(kind schema.GroupKind, labels labels.Set) bool
 
-// NewClient returns a Client that writes by another client and reads from the cache of that client. If the cache does
-// not show a write in time, it reads by the live reader. The Client has to hear of what the cache shows: see Predicate.
+// NewClient returns a Client that writes with the upstream client and reads from its cache. If the cache does not
+// show a write in time, it reads with the live reader. Predicate must report the cache's events to the Client.
 func NewClient(upstream client.Client, live client.Reader, cached Cached) *Client {
 	return &Client{Client: upstream, live: live, cached: cached, records: records{of: map[identity]*record{}}}
 }
 
-// Get reads from the cache. If that is older than the last write of the object, it waits for the cache.
+// Get reads from the cache. If the cache is older than the last write of the object, Get waits.
 func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 	if c.records.isEmpty() {
 		return c.Client.Get(ctx, key, object, opts...)
@@ -55,7 +55,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		awaited := c.records.find(id) // Before the cache is read: what is noted later may not be in it.
+		awaited := c.records.find(id) // Before the cache is read: it may lack later writes.
 		err := c.Client.Get(ctx, key, object, opts...)
 		switch {
 		case awaited == nil, err != nil && !apierrors.IsNotFound(err):
@@ -74,8 +74,8 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	}
 }
 
-// readLive reads from the API server. If both agree that there is no such object to be cached, the write was undone
-// while the watch was interrupted, and no event will tell.
+// readLive reads from the API server. If both agree that there is no such object to be cached, another client
+// reverted the write while the watch was interrupted, and no event will follow.
 func (c *Client) readLive(
 	ctx context.Context, id identity, object client.Object, awaited *record, cacheErr error,
 ) error {
@@ -90,7 +90,7 @@ func (c *Client) readLive(
 	return err
 }
 
-// Apply applies, and remembers what that made.
+// Apply applies a configuration, and remembers the result.
 func (c *Client) Apply(ctx context.Context, wanted runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	if err := c.Client.Apply(ctx, wanted, opts...); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (c *Client) Apply(ctx context.Context, wanted runtime.ApplyConfiguration, o
 	return c.note(ctx, id, answer)
 }
 
-// Patch patches, and remembers what that made.
+// Patch patches an object, and remembers the result.
 func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
@@ -112,7 +112,7 @@ func (c *Client) Patch(
 	return c.noteObject(ctx, object)
 }
 
-// Delete deletes, and remembers that.
+// Delete deletes an object, and remembers that.
 func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
 	id, err := c.identify(object, client.ObjectKeyFromObject(object))
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Client) Delete(ctx context.Context, object client.Object, opts ...clien
 	return c.await(ctx, id, c.records.note(id, object.GetUID(), ""))
 }
 
-// Status writes the status, and remembers what that made.
+// Status writes the status, and remembers the result.
 func (c *Client) Status() client.SubResourceWriter {
 	return statusWriter{SubResourceWriter: c.Client.Status(), client: c}
 }
@@ -151,7 +151,7 @@ func (c *Client) noteObject(ctx context.Context, answer client.Object) error {
 	return c.note(ctx, id, answer)
 }
 
-// note remembers the answer to a write. The cache won't show an object without our labels, whoever took them away.
+// note remembers the answer to a write. The cache will not show an object without the operator's labels.
 func (c *Client) note(ctx context.Context, id identity, answer metav1.Object) error {
 	if !c.cached(id.kind.GroupKind(), answer.GetLabels()) {
 		return nil
@@ -170,5 +170,5 @@ func (c *Client) await(ctx context.Context, id identity, noted *record) error {
 	if client.IgnoreNotFound(err) == nil && noted.isShownBy(unlessMissing(cached, err)) {
 		c.records.drop(id, noted)
 	}
-	return nil // Else an event does it, or a later read.
+	return nil // Otherwise an event or a later read does it.
 }

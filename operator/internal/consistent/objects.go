@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Predicate hears of each change that the cache shows. It lets all events pass, so put it first: a predicate that comes
-// after one that stops an event does not hear of it.
+// Predicate observes each change that the cache shows, and filters no events. Put it first: a predicate after one
+// that filters an event does not see it.
 func (c *Client) Predicate() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return c.hear(e.Object, (*record).isShownBy) },
@@ -37,7 +37,7 @@ func (c *Client) hear(object client.Object, ends func(*record, metav1.Object) bo
 	}
 	id, err := c.identify(object, client.ObjectKeyFromObject(object))
 	if err != nil {
-		return true // Not a kind that the operator writes.
+		return true // The operator does not write this kind.
 	}
 	if awaited := c.records.find(id); awaited != nil && ends(awaited, object) {
 		c.records.drop(id, awaited)
@@ -50,8 +50,8 @@ func (c *Client) identify(object client.Object, key client.ObjectKey) (identity,
 	return identity{kind, key}, err
 }
 
-// readAnswer reads the identity and the metadata from an apply configuration, which holds the API server's answer. The
-// configurations of all kinds are generated: they embed both under the same names, and no method returns them.
+// readAnswer reads the identity and the metadata from an apply configuration, which holds the API server's answer.
+// The generated configurations embed both under the same names, but have no method for them.
 func readAnswer(configuration runtime.ApplyConfiguration) (identity, metav1.Object, error) {
 	fields := reflect.Indirect(reflect.ValueOf(configuration))
 	kind, isKind := embedded[metav1ac.TypeMetaApplyConfiguration](fields, "TypeMetaApplyConfiguration")
@@ -83,7 +83,7 @@ func dereference[T any](pointer *T) (value T) {
 	return value
 }
 
-// unlessMissing is the object that a read returned, or nil if there was none.
+// unlessMissing returns the object that was read, or nil if it does not exist.
 func unlessMissing(object metav1.Object, err error) metav1.Object {
 	if apierrors.IsNotFound(err) {
 		return nil

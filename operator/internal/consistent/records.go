@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// identity names an object.
+// identity identifies an object.
 type identity struct {
 	kind schema.GroupVersionKind
 	key  types.NamespacedName
@@ -19,14 +19,14 @@ type identity struct {
 type record struct {
 	uid types.UID
 
-	// version is the resource version that the write made; empty if the object was deleted.
+	// version is the resulting resource version; empty after a deletion.
 	version string
 
 	// seen is closed when the cache shows the write.
 	seen chan struct{}
 }
 
-// isShownBy compares the write with what the cache holds, which is nil if there is no object.
+// isShownBy compares the write with the cached object, which is nil if it does not exist.
 func (r *record) isShownBy(cached metav1.Object) bool {
 	switch {
 	case r.version == "":
@@ -35,10 +35,10 @@ func (r *record) isShownBy(cached metav1.Object) bool {
 		return false
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), r.version)
-	return err != nil || order >= 0 // Versions that have no order can't be waited for.
+	return err != nil || order >= 0 // A version without an order cannot be waited for.
 }
 
-// isOverBy tells whether the event that an object was deleted ends the wait. Without its last state, such an event has
+// isOverBy reports whether the event of a deletion ends the wait. Without the object's last state, such an event has
 // an old version.
 func (r *record) isOverBy(deleted metav1.Object, withoutLastState bool) bool {
 	if r.version == "" || withoutLastState {
@@ -53,7 +53,7 @@ type records struct {
 	of map[identity]*record
 }
 
-// note remembers a write. Whoever waits for an earlier write of the object looks again.
+// note remembers a write. Readers that wait for an earlier write of the object check again.
 func (r *records) note(id identity, uid types.UID, version string) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *records) note(id identity, uid types.UID, version string) *record {
 	return noted
 }
 
-// find returns the write that the cache is to show; nil if there is none.
+// find returns the write that the cache does not show yet, or nil.
 func (r *records) find(id identity) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
-// Owner references that block the deletion of their owner need this where the API server enforces it (OpenShift).
+// OpenShift requires this for owner references that block the deletion of their owner.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
@@ -32,7 +32,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconciler makes the cluster what Memcacheds say.
+// Reconciler reconciles the managed objects and the status of Memcacheds.
 type Reconciler struct {
 	client   client.Client
 	observe  observe.Collector
@@ -46,10 +46,10 @@ type Reconciler struct {
 	metrics  *metrics.Metrics
 }
 
-// Defaults returns what the operator would make Pods of now.
+// Defaults returns the operator's current defaults for Pods.
 type Defaults func(ctx context.Context) plan.Defaults
 
-// Reconcile makes one cache what its spec says, and its status what it is like.
+// Reconcile brings one cache to the desired state, and reports it in the status.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	mc := &cachev1.Memcached{}
 	switch err := r.client.Get(ctx, request.NamespacedName, mc); {
@@ -64,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl.Result, error) {
 	if !mc.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil // The children go by their owner references.
+		return ctrl.Result{}, nil // The garbage collector deletes the owned objects.
 	}
 	in := r.sync(ctx, mc)
 	in.Nodes = r.nodes.lookFor(ctx, in)
@@ -75,7 +75,7 @@ func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	return untilExpiry(in, r.nodes.lookAgain(in, result)), nil
 }
 
-// sync goes as far as it can, and returns all that it learned.
+// sync runs all steps before the status, until one fails, and returns what they found.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
 	in := status.Input{Memcached: mc, Now: time.Now()}
 	if in.Err = r.secrets.startFor(mc); in.Err != nil {
@@ -86,7 +86,7 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	}
 	r.plan(ctx, &in)
 	switch {
-	case in.Plan.Pause: // Also where the rest of the spec is invalid.
+	case in.Plan.Pause: // Even if the rest of the spec is invalid.
 		in.Report = r.syncer.Pause(ctx, mc, in.Snapshot)
 	case in.Err == nil && !in.Plan.Suspended:
 		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
@@ -94,7 +94,7 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	return in
 }
 
-// plan computes the plan. A cache with updatePolicy Automatic has to wait for its turn to be updated.
+// plan computes the plan. A cache with updatePolicy Automatic may be queued for its update.
 func (r *Reconciler) plan(ctx context.Context, in *status.Input) {
 	mc, current, defaults := in.Memcached, in.Snapshot.Current(), r.defaults(ctx)
 	defaults.Queued = true
@@ -106,7 +106,7 @@ func (r *Reconciler) plan(ctx context.Context, in *status.Input) {
 	}
 }
 
-// report writes the status if it differs, then the events, and decides whether the pass is to be repeated.
+// report writes the status if it differs, then the events, and decides whether to reconcile again.
 func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.Result, err error) {
 	now := status.Evaluate(in)
 	r.updates.settle(in, now)
@@ -116,7 +116,7 @@ func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.R
 		return ctrl.Result{}, errors.Join(in.Err, in.Report.Err(), err)
 	}
 	if wait > 0 {
-		now = in.Memcached.Status // Events go with a status that is written.
+		now = in.Memcached.Status // Events follow the status that is written.
 	}
 	for _, event := range eventsOf(in, now) {
 		event.record(r.events, in.Memcached)
@@ -127,11 +127,12 @@ func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.R
 	return result, err
 }
 
-// retry tells whether a pass is worth repeating before something changes. The status may have to wait.
+// retry decides whether to reconcile again without an event. The status may have to be written later.
 func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
 	err := in.Report.Err()
 	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); !invalid {
-		// An invalid spec would end the same way, and the status says what would help. A pause beside it may succeed.
+		// A retry of an invalid spec would end the same way, and the status names the fix. A pause of a rollout may
+		// succeed.
 		err = errors.Join(in.Err, in.Snapshot.Err(), err)
 	}
 	if err != nil {
@@ -140,7 +141,7 @@ func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: sooner(wait, in.Report.RetryAfter())}, nil
 }
 
-// sooner is the shorter of two waits. One of 0 never ends.
+// sooner returns the shorter of two waits; 0 means no wait.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -148,12 +149,12 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// changedRetry is how soon a pass is repeated whose Memcached was changed or replaced before its status was written.
-// The event that tells of the change is on its way, but may be one that is no news, such as that of a finalizer.
+// changedRetry is how soon to reconcile again if the Memcached was changed or replaced before its status was written.
+// Usually the event of the change arrives first, but the predicates may ignore it, as for a finalizer.
 const changedRetry = time.Second
 
-// writeStatus writes the status if it differs. It returns how long the status is left as it is: in a fight, or because
-// the Memcached is not the one that was read any more.
+// writeStatus writes the status if it differs. It returns how long the write has to wait: because another client
+// keeps overwriting the status, or because the Memcached is no longer the one that was read.
 func (r *Reconciler) writeStatus(
 	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
 ) (time.Duration, error) {
@@ -165,8 +166,8 @@ func (r *Reconciler) writeStatus(
 	}
 	patched := mc.DeepCopy()
 	patched.Status = now
-	// The status is of the Memcached as it was read, and not for a namesake made since. The API server ignores the uid
-	// in a patch of the status; it compares the resource version.
+	// The status belongs to the Memcached that was read, and not to a new one of the same name. The API server ignores
+	// the uid in a patch of the status, and compares the resource version.
 	asRead := client.MergeFromWithOptions(mc, client.MergeFromWithOptimisticLock{})
 	err := r.client.Status().Patch(ctx, patched, asRead)
 	switch {

@@ -18,16 +18,16 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// notice tells of a change. It is recorded after the status that goes with it was written.
+// pendingEvent is an event that is recorded after the matching status was written.
 type pendingEvent struct {
 	eventType string
 	reason    string
 	action    string
 	note      string
 
-	// child is what the notice is about, if not the Memcached as a whole or several of its children. It goes along as the
-	// related object: without it the API would merge the found of two children that are otherwise alike, and without
-	// its version, where there is one, those of two drifts.
+	// object is the managed object that the event is about, unless it is about the Memcached or several objects. It
+	// becomes the related object: otherwise the API would merge equal events of two objects, and, without the resource
+	// version, those of two drifts.
 	object apply.Outcome
 }
 
@@ -43,7 +43,7 @@ func (e pendingEvent) record(recorder events.EventRecorder, mc *cachev1.Memcache
 	recorder.Eventf(mc, related, e.eventType, e.reason, e.action, "%s", status.Shorten(e.note, longestNote))
 }
 
-// eventsOf returns what a pass has to tell of: what it did to children, and a new reason of Ready.
+// eventsOf returns the events of a reconciliation: changes of managed objects, and a new reason of Ready.
 func eventsOf(in status.Input, now cachev1.MemcachedStatus) []pendingEvent {
 	var found []pendingEvent
 	for _, made := range createdTogether(in) {
@@ -70,8 +70,7 @@ func eventsOf(in status.Input, now cachev1.MemcachedStatus) []pendingEvent {
 	return found
 }
 
-// updated tells the three causes of an update apart: a changed size, another wish of the spec or of a new operator,
-// or somebody who changed a field of ours.
+// updated distinguishes the three causes of an update: a changed size, a changed desired state, or drift.
 func updated(in status.Input, o apply.Outcome) pendingEvent {
 	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
 	switch {
@@ -83,9 +82,9 @@ func updated(in status.Input, o apply.Outcome) pendingEvent {
 	return broughtUpToSpec(o)
 }
 
-// createdTogether are the children that were created, in groups of which each is told in one event. That is one group
-// for a new Memcached: an event for each of its four would be nearly as many requests as all others that it takes.
-// Later, each is told of on its own, as the API would merge two events about different children of one Memcached.
+// createdTogether groups the created objects by event. Those of a new Memcached share one event: one for each would
+// nearly double the requests. Later each object has its own, as the API would merge two events about different
+// objects of one Memcached.
 func createdTogether(in status.Input) []apply.Report {
 	var made []apply.Report
 	for _, outcome := range in.Report {
@@ -144,7 +143,7 @@ func driftCorrected(o apply.Outcome) pendingEvent {
 	return corrected
 }
 
-// stopped is about a cache that is not Ready after an automatic update.
+// updatesStopped is the event of a cache that is not Ready after an automatic update.
 func updatesStopped() pendingEvent {
 	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
 		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"
@@ -155,7 +154,7 @@ func normal(o apply.Outcome, reason, action, note string) pendingEvent {
 	return pendingEvent{eventType: corev1.EventTypeNormal, reason: reason, action: action, note: note, object: o}
 }
 
-// transition tells of a reason of Ready that is new and final: all nodes ready, or something to be done by somebody.
+// transition returns an event for a new reason of Ready that is final: all Pods are ready, or the user must act.
 func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
 	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
@@ -174,11 +173,12 @@ func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
 	return []pendingEvent{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
 }
 
-// repeatedReasons are reasons of which another message is news. That of PodsNotReady changes with each node.
+// repeatedReasons are the reasons for which a new message is an event. The message of PodsNotReady changes with each
+// Pod.
 var repeatedReasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
 	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
 }
 
-// longestNote is what the events API takes, in bytes.
+// longestNote is the limit of the events API, in bytes.
 const longestNote = 1024

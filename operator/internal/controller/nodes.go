@@ -15,22 +15,21 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// Where the operator has no such right, the status holds the scheduler's words instead.
+// Without this right, the status has the message of the scheduler instead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
 const (
-	// nodesTTL is how long what is known of the machines is taken to be true, and how often they are asked for at
-	// most, however many caches lack one.
+	// nodesTTL is how long the list of Nodes is valid. It is read at most that often, however many caches need it.
 	nodesTTL = time.Minute
 
-	// nodesFresh is how long it needs no second look: passes that begin together share one.
+	// nodesFresh is how long the list needs no second read: reconciliations that start together share one.
 	nodesFresh = time.Second
 
-	// nodesTimeout is how long the list may take.
+	// nodesTimeout limits the list request.
 	nodesTimeout = 30 * time.Second
 )
 
-// machines finds out what machines the cluster has, for nodes that the scheduler found none for.
+// nodes counts the Nodes of the cluster, for Pods that the scheduler cannot place.
 type nodes struct {
 	reader client.Reader
 	now    func() time.Time
@@ -46,8 +45,8 @@ func newNodes(reader client.Reader) *nodes {
 	return &nodes{reader: reader, now: time.Now}
 }
 
-// lookFor returns the machines if a reconciliation has need of them, or nil if they are not known. Reconciliations that
-// ask at the same time share one list, and each waits for it no longer than its own context allows.
+// lookFor returns the Nodes if a reconciliation needs them, or nil if they are unknown. Concurrent reconciliations
+// share one list request, and each waits no longer than its own context allows.
 func (m *nodes) lookFor(ctx context.Context, in status.Input) observe.Nodes {
 	unplaced := slices.ContainsFunc(in.Snapshot.Pods, func(pod observe.Pod) bool { return pod.Unschedulable })
 	if m.reader == nil || !unplaced || len(in.Plan.Architectures) == 0 {
@@ -65,17 +64,17 @@ func (m *nodes) lookFor(ctx context.Context, in status.Input) observe.Nodes {
 	}
 }
 
-// recall returns what is known of the machines, and whether that is recent enough.
+// recall returns the known Nodes, and whether they are recent enough.
 func (m *nodes) recall() (known observe.Nodes, fresh bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known, m.now().Sub(m.asked) < nodesTTL
 }
 
-// look lists the machines. If that fails, they are not known for a while.
+// look lists the Nodes. After a failure they are unknown for a while.
 func (m *nodes) look(ctx context.Context) observe.Nodes {
 	if known, fresh := m.recall(); fresh {
-		return known // A list ended after the caller looked.
+		return known // Another list request ended after the caller's check.
 	}
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
@@ -89,8 +88,8 @@ func (m *nodes) look(ctx context.Context) observe.Nodes {
 	return known
 }
 
-// lookAgain has a pass repeated that says what machines there are, as nothing tells when that changes, and one that
-// went by an old look.
+// lookAgain schedules another reconciliation if the message depends on the Nodes, whose changes are not watched, or
+// on an old list.
 func (m *nodes) lookAgain(in status.Input, result ctrl.Result) ctrl.Result {
 	if in.Nodes == nil {
 		return result

@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// What a Secret holds is read by its name, when a Memcached names it. To hear of changes, metadata is watched; a role
-// can't tell the two apart.
+// The operator reads the content of a Secret that a Memcached names, and watches metadata only. A role cannot
+// distinguish the two.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 // secretIndex finds the Memcacheds that name a Secret.
@@ -35,7 +35,7 @@ func indexSecrets(mgr ctrl.Manager) error {
 		func(object client.Object) []string { return observe.SecretsOf(object.(*cachev1.Memcached)) })
 }
 
-// secretWatch watches the metadata of Secrets, from the first Memcached on that names one.
+// secretWatch watches the metadata of Secrets, once a Memcached names one.
 type secretWatch struct {
 	controller controller.Controller
 	cache      cache.Cache
@@ -46,7 +46,7 @@ type secretWatch struct {
 	started bool
 }
 
-// startFor starts the watch if a Memcached has need of it.
+// startFor starts the watch if the Memcached needs it.
 func (w *secretWatch) startFor(mc *cachev1.Memcached) error {
 	if len(observe.SecretsOf(mc)) == 0 {
 		return nil
@@ -71,7 +71,7 @@ type (
 	queue          = workqueue.TypedRateLimitingInterface[reconcile.Request]
 )
 
-// handler notes each version of a Secret, and that one is gone, which also the last version that was seen may tell.
+// handler records each version and the deletion of a Secret; the last version seen may be the deletion.
 func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, reconcile.Request] {
 	return handler.TypedFuncs[*secretMetadata, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*secretMetadata], q queue) {
@@ -86,7 +86,7 @@ func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, recon
 	}
 }
 
-// changed has the Memcacheds looked at that name a Secret.
+// changed enqueues the Memcacheds that name a Secret.
 func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, version string, q queue) {
 	if !w.secrets.Changed(client.ObjectKeyFromObject(secret), version) {
 		return
@@ -97,10 +97,10 @@ func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, versi
 	}
 }
 
-// longestWait bounds how long the queue remembers a pass that is to come: the Memcached may be gone by then.
+// longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
 const longestWait = 24 * time.Hour
 
-// untilExpiry has a pass repeated when the certificate ends, which is no event.
+// untilExpiry schedules a reconciliation for when the certificate expires, which is no event.
 func untilExpiry(in status.Input, result ctrl.Result) ctrl.Result {
 	if in.Snapshot.TLS == nil || in.Snapshot.TLS.NotAfter.IsZero() || in.Snapshot.TLS.Expired {
 		return result

@@ -18,11 +18,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// statusLimit is how often a status that somebody else wrote is written over at once. Two operators that differ in what
-// they would make Pods of tell different things, and each write calls for the next.
+// statusLimit is how often the operator overwrites a status that another client wrote, before it pauses. Two
+// operators with different defaults write different statuses, and each write triggers the next.
 const statusLimit = pace.Limit(5)
 
-// statuses remembers what was written last, to notice somebody else who writes.
+// statuses remembers the last written status, to detect that another client overwrites it.
 type statuses struct {
 	now func() time.Time
 
@@ -31,18 +31,18 @@ type statuses struct {
 	tidiedAt time.Time
 }
 
-// written is the status of a Memcached as it was written last.
+// written is the status of a Memcached as last written.
 type written struct {
 	hash [sha256.Size]byte
 	at   time.Time
-	over pace.Writes // the writes over somebody else's
+	over pace.Writes // the writes over another client's status
 }
 
 func newStatuses() *statuses {
 	return &statuses{now: time.Now, written: map[types.UID]written{}}
 }
 
-// wait returns how long the status that there is stays; 0 means that it may be written.
+// wait returns how long the current status must stay; 0 means that it may be written.
 func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,20 +51,20 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
 	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
-		// The nodes come and go as somebody else has it; that it be told at once is not worth a write for each.
+		// Another client causes the changes of Pods; they are not worth one write each.
 		return max(last.at.Add(pace.Shortest).Sub(s.now()), 0)
 	}
 	return max(last.at.Add(pauseOf(there, now, last.at)).Sub(s.now()), 0)
 }
 
-// What is told of the Pods of a large cache is written after a pause. It is as long as the cache has not been Ready:
-// what is over soon is told soon, and a long rollout costs few writes.
+// Changes of the Pods of a large cache are written after a pause, which is as long as the cache has not been Ready: a
+// short rollout is reported soon, and a long one costs few writes.
 const (
 	shortestPause = 2 * time.Second
 	longestPause  = 5 * time.Minute
 )
 
-// pauseOf is how long after the last write a status is written.
+// pauseOf returns how long after the last write a status is written.
 func pauseOf(there *cachev1.Memcached, now cachev1.MemcachedStatus, last time.Time) time.Duration {
 	switch status.ChangeOf(there, now) {
 	case status.Progress:
@@ -82,7 +82,7 @@ func hasConflict(now cachev1.MemcachedStatus) bool {
 	return ready != nil && ready.Reason == cachev1.ReasonFieldManagerConflict
 }
 
-// note remembers that a status took the place of the one that was there.
+// note records that a status replaced the current one.
 func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,13 +94,13 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 	s.tidy()
 }
 
-// isOverwritten tells whether the status is not the one that was written last.
+// isOverwritten reports whether another client replaced the status that was last written.
 func (s *statuses) isOverwritten(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
 	return known && last.hash != hashOf(there)
 }
 
-// news leaves out, of what becomes of a Memcached, that the operator has written its status and nothing else.
+// news ignores updates of a Memcached that contain nothing but the status which the operator has just written.
 func (s *statuses) news() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, now := e.ObjectOld.(*cachev1.Memcached), e.ObjectNew.(*cachev1.Memcached)
@@ -108,13 +108,13 @@ func (s *statuses) news() predicate.Predicate {
 	}}
 }
 
-// sameButStatus compares what a pass goes by. The generation stands for the spec.
+// sameButStatus compares what a reconciliation depends on. The generation represents the spec.
 func sameButStatus(a, b *cachev1.Memcached) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.DeletionTimestamp.Equal(b.DeletionTimestamp) &&
 		maps.Equal(a.Annotations, b.Annotations) && maps.Equal(a.Labels, b.Labels)
 }
 
-// isOwn tells whether the status is the one that was written last.
+// isOwn reports whether the status is the one that was last written.
 func (s *statuses) isOwn(there *cachev1.Memcached) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *statuses) isOwn(there *cachev1.Memcached) bool {
 	return known && last.hash == hashOf(there)
 }
 
-// tidy forgets, from time to time, what is too old to matter.
+// tidy occasionally forgets records that are too old to matter.
 func (s *statuses) tidy() {
 	if s.now().Sub(s.tidiedAt) < pace.Longest {
 		return
@@ -138,7 +138,7 @@ func (s *statuses) tidy() {
 func hashOf(mc *cachev1.Memcached) [sha256.Size]byte {
 	content, err := json.Marshal(mc.Status)
 	if err != nil {
-		panic(err) // It came as JSON.
+		panic(err) // It was decoded from JSON.
 	}
 	return sha256.Sum256(content)
 }

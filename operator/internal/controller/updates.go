@@ -20,42 +20,43 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// phase is how far a cache is with the defaults of this operator.
+// phase is the progress of a cache's update to the operator's defaults.
 type phase int
 
 const (
 	// unseen: not reconciled since the operator started, or since its defaults changed.
 	unseen phase = iota
 
-	// settled: nothing is pending, or the pending update can't be applied.
+	// settled: no update is pending, or the pending update cannot be applied.
 	settled
 
-	// queued: an update is pending, and the cache waits for its turn.
+	// queued: an update is pending, and waits for the updates of other caches.
 	queued
 
-	// updating: the cache has its turn, until it is Ready.
+	// updating: the update may be applied; this ends when the cache is Ready.
 	updating
 )
 
-// turn is what is known of one cache with updatePolicy Automatic.
+// turn is the progress of one cache with updatePolicy Automatic.
 type turn struct {
 	uid   types.UID
 	phase phase
 
-	// unready says that the cache was not Ready before its update: that it is not Ready after it says nothing about the
-	// update.
+	// unready: the cache was not Ready before its update. So it means nothing for the update that the cache is not
+	// Ready afterwards.
 	unready bool
 
-	// stops says that the update failed: no other cache gets its turn.
+	// stops: the update failed, and no other cache is updated.
 	stops bool
 }
 
-// waves gives the caches with updatePolicy Automatic their turns after an upgrade of the operator: at most a number of
-// them are updated at a time, those that are Ready first, by namespace and name.
+// updateQueue orders the updates of caches with updatePolicy Automatic after an upgrade of the operator: at most a
+// number of them are updated at a time, those that are Ready first, by namespace and name.
 type updateQueue struct {
 	most int
 
-	// changed tells that another cache may have its turn. It holds at most one event: whoever takes it looks at all.
+	// changed signals that another cache may be next. It holds at most one event, because its handler examines all
+	// caches.
 	changed chan event.GenericEvent
 
 	mu    sync.Mutex
@@ -68,8 +69,8 @@ func newUpdateQueue(most int) *updateQueue {
 	}
 }
 
-// news keeps track of the caches that take turns. It passes every event. The workers start after it has seen all
-// Memcacheds that exist.
+// news tracks the caches with updatePolicy Automatic, and filters no events. The workers start after it has seen all
+// existing Memcacheds.
 func (w *updateQueue) news() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return w.follow(e.Object) },
@@ -97,7 +98,7 @@ func (w *updateQueue) follow(object client.Object) bool {
 	return true
 }
 
-// drop ends the turn of a cache that was deleted, suspended, or takes no turns any more.
+// drop removes a cache that was deleted or suspended, or has another updatePolicy.
 func (w *updateQueue) drop(key types.NamespacedName) {
 	if _, known := w.turns[key]; known {
 		delete(w.turns, key)
@@ -105,7 +106,7 @@ func (w *updateQueue) drop(key types.NamespacedName) {
 	}
 }
 
-// startAnew waits until each cache was reconciled, because the defaults of the operator changed.
+// startAnew waits until each cache is reconciled again, because the operator's defaults changed.
 func (w *updateQueue) startAnew() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,7 +117,8 @@ func (w *updateQueue) startAnew() {
 	}
 }
 
-// enter returns the turn of a cache, which may be updated while it is updating. The plan is the one without the update.
+// enter returns the progress of a cache; while it is updating, its update may be applied. The plan is the one without
+// the update.
 func (w *updateQueue) enter(in status.Input) turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,8 +146,8 @@ func (w *updateQueue) enter(in status.Input) turn {
 	return *its
 }
 
-// wasUpdating tells whether an operator before this one has begun to update a cache. It may have ended before it could
-// write so into the status, which then still tells that the update is pending.
+// wasUpdating reports whether an earlier operator started to update a cache. It may have ended before it wrote that
+// into the status, which then still reports a pending update.
 func wasUpdating(in status.Input, known phase) bool {
 	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
 	if pending == nil || status.IsReady(in) {
@@ -155,7 +157,7 @@ func wasUpdating(in status.Input, known phase) bool {
 		known == unseen && pending.Status == metav1.ConditionTrue && len(in.Plan.Pending) == 0 && in.Err == nil
 }
 
-// settle ends the turn of a cache that is Ready now, and lets no other one have its turn if the update failed.
+// settle ends the update of a cache that is Ready now. If the update failed, it stops all others.
 func (w *updateQueue) settle(in status.Input, now cachev1.MemcachedStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,14 +175,15 @@ func (w *updateQueue) settle(in status.Input, now cachev1.MemcachedStatus) {
 	}
 }
 
-// updateFailed tells whether a status is none that a cache has while its Pods are replaced.
+// updateFailed reports whether a status cannot occur while Pods are being replaced.
 func updateFailed(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue &&
 		ready.Reason != cachev1.ReasonRollingOut && ready.Reason != cachev1.ReasonPodsNotReady
 }
 
-// next are the queued caches whose turn it is: none before every cache was reconciled, and none while an update failed.
+// next returns the queued caches that may be updated: none before every cache was reconciled, and none while an
+// update has failed.
 func (w *updateQueue) next() []types.NamespacedName {
 	free := w.most
 	var line []types.NamespacedName
@@ -205,7 +208,7 @@ func (w *updateQueue) next() []types.NamespacedName {
 	return line[:min(free, len(line))]
 }
 
-// rank puts the caches that are not Ready behind the others: their updates show nothing, and may need a long time.
+// rank puts caches that are not Ready last: their updates prove nothing, and may take long.
 func (t *turn) rank() int {
 	if t.unready {
 		return 1
@@ -213,15 +216,15 @@ func (t *turn) rank() int {
 	return 0
 }
 
-// wake has the caches reconciled whose turn it is, if any.
+// wake enqueues the caches that may be updated, if any.
 func (w *updateQueue) wake() {
 	select {
 	case w.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
-	default: // One is waiting already.
+	default: // An event is queued already.
 	}
 }
 
-// due has the caches reconciled whose turn it is.
+// due returns the caches that may be updated.
 func (w *updateQueue) due(context.Context, client.Object) []reconcile.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,7 +235,7 @@ func (w *updateQueue) due(context.Context, client.Object) []reconcile.Request {
 	return requests
 }
 
-// counts are those of the metrics.
+// counts returns the values of the metrics.
 func (w *updateQueue) counts() metrics.Updates {
 	w.mu.Lock()
 	defer w.mu.Unlock()

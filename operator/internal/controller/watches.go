@@ -27,17 +27,17 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// Name is the controller's, in logs, metrics and events.
+// Name is the controller's name in logs, metrics and events.
 const Name = "memcached"
 
-// Config is what the controller is told by the operator around it.
+// Config is what the controller depends on.
 type Config struct {
 	Defaults Defaults
 
-	// DefaultsChanged tells that all caches have to be looked at again.
+	// DefaultsChanged requests a reconciliation of all caches.
 	DefaultsChanged <-chan event.GenericEvent
 
-	// Machines reads the Nodes of the cluster; nil means that the operator does not ask for them.
+	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
 	// ServerTime is the time by the clock of the API server.
@@ -49,7 +49,7 @@ type Config struct {
 	LegacyFieldManagers []string
 	Options             controller.Options
 
-	// Work is told of all that the workers do.
+	// Work monitors the workers.
 	Work *Work
 }
 
@@ -91,8 +91,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 
-// objectChanges leaves out what is known of a child: that the operator has just created it, and that it is as it was,
-// which a resync tells.
+// objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and
+// resyncs.
 func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },
@@ -102,17 +102,17 @@ func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 	}
 }
 
-// all are all Memcacheds that the operator serves. The defaults changed for each of them.
+// all returns all Memcacheds, because the defaults changed for each of them.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	r.updates.startAnew()
 	return memcacheds(ctx, r.client)
 }
 
-// memcacheds are those in the cache that match.
+// memcacheds returns the matching Memcacheds in the cache.
 func memcacheds(ctx context.Context, cache client.Reader, matching ...client.ListOption) []reconcile.Request {
 	list := &cachev1.MemcachedList{}
 	if err := cache.List(ctx, list, matching...); err != nil {
-		log.FromContext(ctx).Error(err, "List the Memcacheds") // The cache is read, so this is a mistake in the program.
+		log.FromContext(ctx).Error(err, "List the Memcacheds") // This reads the cache, so it is a programming error.
 		return nil
 	}
 	var requests []reconcile.Request
@@ -133,7 +133,7 @@ func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	}}}
 }
 
-// podChanges passes, of a Pod's many updates, those that change what is known of the node.
+// podChanges selects, of a Pod's many updates, those that change its observed state.
 var podChanges = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)

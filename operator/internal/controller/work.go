@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Work tells whether the workers get on.
+// Work monitors the workers, for the probes.
 type Work struct {
-	// limit is how long a reconciliation may take, and how long requests may wait while none begins.
+	// limit is how long a reconciliation may take, and how long requests may be queued while none starts.
 	limit time.Duration
 
 	mu      sync.Mutex
@@ -23,19 +23,19 @@ type Work struct {
 	running map[reconcile.Request]time.Time
 	begun   int
 
-	// stillSince is when requests were first seen to wait with no reconciliation begun since; zero if there are none.
-	// It was begunThen when begun was last looked at.
+	// stillSince is since when requests are queued and no reconciliation has started; zero if there are none. begunThen
+	// is the value of begun at the last check.
 	stillSince time.Time
 	begunThen  int
 }
 
-// NewWork returns a Work for reconciliations that end after the timeout. One that ends later hangs: it does not heed
-// its context. The limit is three times as long, as a restart interrupts all others.
+// NewWork returns a Work for reconciliations that end after the timeout. One that takes longer hangs: it ignores its
+// context. The limit is three times as long, because a restart interrupts all others.
 func NewWork(timeout time.Duration) *Work {
 	return &Work{limit: 3 * timeout, running: map[reconcile.Request]time.Time{}}
 }
 
-// Hangs is an error if a reconciliation takes far longer than it may.
+// Hangs returns an error if a reconciliation takes far longer than its timeout.
 func (w *Work) Hangs() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,8 +47,8 @@ func (w *Work) Hangs() error {
 	return nil
 }
 
-// StandsStill is an error if requests wait and no reconciliation begins. It compares with the last time that it was
-// called.
+// StandsStill returns an error if requests are queued and no reconciliation starts. It compares with its previous
+// call.
 func (w *Work) StandsStill() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *Work) StandsStill() error {
 	return nil
 }
 
-// note tells how long each reconciliation takes.
+// note records how long each reconciliation takes.
 func (w *Work) note(reconciler reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (ctrl.Result, error) {
 		w.begin(request)
@@ -91,7 +91,7 @@ func (w *Work) end(request reconcile.Request) {
 	delete(w.running, request)
 }
 
-// newQueue makes the queue that controller-runtime would make, and keeps it to see what waits.
+// newQueue creates the same queue as controller-runtime, and keeps it to see its length.
 func (w *Work) newQueue(
 	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {
@@ -105,7 +105,7 @@ func (w *Work) newQueue(
 	return made
 }
 
-// watched has the controller use a queue that Work sees.
+// watched makes the controller use a queue that Work monitors.
 func (w *Work) watched(options controller.Options) controller.Options {
 	options.NewQueue = w.newQueue
 	return options

@@ -13,7 +13,7 @@ const (
 	managedCalls = "memcached could not reload users and certificates"
 )
 
-// refusedExtended are extended options that break what the operator takes for granted, by how their names begin.
+// refusedExtended are the extended options that break the operator's assumptions, by prefix.
 var refusedExtended = []struct{ prefix, reason string }{
 	{"ssl_", managedSecurity},
 	{"proxy_", managedProxy},
@@ -24,8 +24,8 @@ var refusedExtended = []struct{ prefix, reason string }{
 	{"drop_privileges", managedCalls},
 }
 
-// extended are the extended options of memcached 1.6 that may be set (memcached.c, subopts_tokens). One that is not
-// known could open a file or a port, or change what the memory limit is computed from; so it is refused.
+// extended are the allowed extended options of memcached 1.6 (memcached.c, subopts_tokens). Unknown ones are
+// rejected: they could open a file or a port, or change what the memory limit is computed from.
 var extended = map[string]bool{
 	"maxconns_fast": true, "no_maxconns_fast": true, "idle_timeout": true,
 	"hashpower": true, "no_hashexpand": true, "hash_algorithm": true,
@@ -40,13 +40,13 @@ var extended = map[string]bool{
 	"inline_ascii_resp": true, "no_inline_ascii_resp": true, "modern": true, "no_drop_privileges": true,
 }
 
-// checkExtended reads a value of --extended as getsubopt does: parts between commas, each a name and perhaps a value
-// after an equals sign. Names can't be shortened, and blanks count, but for those that memcached itself skips at the
-// beginning.
+// checkExtended reads a value of --extended as getsubopt does: parts separated by commas, each a name with an
+// optional value after an equals sign. Names cannot be abbreviated. Blanks count, except for leading ones, which
+// memcached skips.
 func checkExtended(argument, value string) error {
 	for part := range strings.SplitSeq(strings.TrimLeft(value, " \t\n\v\f\r"), ",") {
 		if part == "" {
-			continue // Nothing for memcached to do, or an error of its own.
+			continue // Memcached ignores it, or reports it.
 		}
 		name, _, _ := strings.Cut(part, "=")
 		if reason := refusal(name); reason != "" {

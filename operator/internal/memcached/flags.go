@@ -11,7 +11,7 @@ type option struct {
 	name       string
 	takesValue bool
 
-	// managed says why it can't be set by hand and what to do instead; empty means that it can.
+	// managed is why the option cannot be set, and what to do instead; empty means that it can.
 	managed string
 }
 
@@ -22,7 +22,7 @@ const (
 	endsAtOnce      = "memcached would print something and exit"
 )
 
-// options are those of memcached 1.6 (memcached.c, main).
+// options are the options of memcached 1.6 (memcached.c, main).
 var options = []option{
 	{'a', "unix-mask", true, managedPort},
 	{'A', "enable-shutdown", false, "any client could stop memcached"},
@@ -63,8 +63,8 @@ var options = []option{
 	{'o', "extended", true, ""},
 }
 
-// CheckArguments returns an error that names the first argument which the operator manages itself. It reads them
-// as getopt_long does: letters may stand together, values may be joined, and names may be shortened.
+// CheckArguments returns an error for the first argument that the operator manages itself. It parses them as
+// getopt_long does: letters may be combined, values joined, and names abbreviated.
 func CheckArguments(arguments []string) error {
 	for i := 0; i < len(arguments); i++ {
 		takesNext, err := checkArgument(arguments[i], at(arguments, i+1))
@@ -78,7 +78,7 @@ func CheckArguments(arguments []string) error {
 	return nil
 }
 
-// checkArgument also tells whether the argument takes the next one as its value.
+// checkArgument also reports whether the argument takes the next one as its value.
 func checkArgument(argument, next string) (takesNext bool, err error) {
 	switch {
 	case argument == "--":
@@ -100,8 +100,8 @@ func checkName(argument, next string) (takesNext bool, err error) {
 	return takesNext, check(known, argument, value)
 }
 
-// checkLetters checks letters that stand together. The first that takes a value takes the rest, or the next
-// argument where there is no rest.
+// checkLetters checks combined letters. The first one with a value takes the rest, or the next argument if there is
+// no rest.
 func checkLetters(argument, next string) (takesNext bool, err error) {
 	for j := 1; j < len(argument); j++ {
 		known, ok := byLetter(argument[j])
@@ -139,8 +139,7 @@ func check(known option, argument, value string) error {
 	return nil
 }
 
-// byName finds an option by its name, or by the beginning of its name. A managed one wins, so that none slips
-// through where several begin alike.
+// byName finds an option by its name or a prefix of it. If the prefix is ambiguous, a managed option wins.
 func byName(name string) (option, bool) {
 	var found option
 	for _, known := range options {

@@ -1,5 +1,4 @@
-// Package memcached knows what the program memcached itself wants: its arguments and its memory. It knows
-// nothing of Kubernetes.
+// Package memcached knows the program memcached: its arguments and its memory. It knows nothing about Kubernetes.
 package memcached
 
 import (
@@ -10,21 +9,21 @@ import (
 // Mebibyte is the unit of memcached's -m.
 const Mebibyte = int64(1) << 20
 
-// Settings are what a node is started with.
+// Settings are memcached's settings.
 type Settings struct {
-	// ItemMemory is what the node may use for items, in bytes. memcached counts it in mebibytes.
+	// ItemMemory is the memory for items, in bytes. memcached counts it in mebibytes.
 	ItemMemory int64
 
-	// Port is the TCP port of plaintext.
+	// Port is the TCP port without TLS.
 	Port int32
 
-	// TLS encrypts what clients say; nil means that it does not.
+	// TLS encrypts connections; nil means no TLS.
 	TLS *TLS
 
-	// AuthFile is the file with those who may use the node; empty means everybody.
+	// AuthFile is the file with the users; empty means no authentication.
 	AuthFile string
 
-	// MaxConnections is the number of clients that may be connected at a time.
+	// MaxConnections is the number of concurrent client connections.
 	MaxConnections int32
 
 	// Threads is the number of worker threads.
@@ -33,28 +32,28 @@ type Settings struct {
 	// MaxItemSize is the size of the largest item, in bytes.
 	MaxItemSize int64
 
-	// ExtraArguments come last. CheckArguments tells which are possible.
+	// ExtraArguments come last. CheckArguments rejects invalid ones.
 	ExtraArguments []string
 }
 
-// TLS is encryption.
+// TLS holds the TLS settings.
 type TLS struct {
-	// Port is the TCP port of TLS.
+	// Port is the TCP port with TLS.
 	Port int32
 
-	// Plaintext leaves the port of plaintext open for all; otherwise it is on the loopback interface alone.
+	// Plaintext leaves the plaintext port open for all; otherwise it listens on the loopback interface only.
 	Plaintext bool
 
-	// Certificate, Key and ClientCA are files in PEM. Without ClientCA no client is asked for a certificate.
+	// Certificate, Key and ClientCA are PEM files. Without ClientCA, no client certificates are requested.
 	Certificate, Key, ClientCA string
 
-	// Require refuses clients without a certificate, where there is a ClientCA.
+	// Require rejects clients without a certificate, if there is a ClientCA.
 	Require bool
 
-	// Only13 refuses TLS 1.2. What is older memcached refuses by itself.
+	// Only13 rejects TLS 1.2. Memcached itself rejects older versions.
 	Only13 bool
 
-	// Ciphers are the cipher suites of TLS 1.2, by OpenSSL's names; none leaves them to OpenSSL.
+	// Ciphers are the cipher suites of TLS 1.2, by their OpenSSL names; none means OpenSSL's default.
 	Ciphers []string
 }
 
@@ -66,7 +65,7 @@ const (
 	DefaultMaxItemSize    = 1 * Mebibyte
 )
 
-// Arguments returns memcached's command line, without the program. UDP is off by default since 1.5.6.
+// Arguments returns memcached's arguments. UDP is off by default since 1.5.6.
 func Arguments(s Settings) []string {
 	arguments := []string{
 		listen(s),
@@ -84,9 +83,9 @@ func Arguments(s Settings) []string {
 	return append(arguments, s.ExtraArguments...)
 }
 
-// listen says where memcached listens. "*" is every address family that the Pod has, also in a cluster with IPv6 alone,
-// as is a port without an address. With TLS, a listener is one of TLS unless it says notls (memcached.c,
-// server_sockets).
+// listen returns the addresses on which memcached listens. "*" is every address family of the Pod, including in a
+// cluster with IPv6 only, as is a port without an address. With TLS, every listener uses TLS unless it has the prefix
+// notls (memcached.c, server_sockets).
 func listen(s Settings) string {
 	if s.TLS == nil {
 		return fmt.Sprintf("--port=%d", s.Port)
@@ -98,8 +97,9 @@ func listen(s Settings) string {
 	return fmt.Sprintf("--listen=notls:%s:%d,*:%d", plaintext, s.Port, s.TLS.Port)
 }
 
-// options are those of memcached's --extended. A client CA has no effect without a mode of verification: the default is
-// none (tls.c, ssl_init). Commas part the options, so that none may be in a value; OpenSSL parts its names by colons.
+// options returns the values of memcached's --extended. A client CA has no effect without a verify mode: the default
+// is none (tls.c, ssl_init). Commas separate the options, so no value may contain one; OpenSSL separates its names by
+// colons.
 func (t *TLS) options() string {
 	options := []string{"ssl_chain_cert=" + t.Certificate, "ssl_key=" + t.Key}
 	if t.ClientCA != "" {
@@ -118,29 +118,29 @@ func (t *TLS) options() string {
 	return strings.Join(options, ",")
 }
 
-// minVersion13 is memcached's ssl_min_version for TLS 1.3. It takes the number alone (tls.c, ssl_set_min_version).
+// minVersion13 is memcached's ssl_min_version for TLS 1.3. It accepts only the number (tls.c, ssl_set_min_version).
 const minVersion13 = 3
 
-// Values of memcached's ssl_verify_mode: to ask for a certificate and check the one that is given, or to refuse to go
-// on without one.
+// Values of memcached's ssl_verify_mode: request a certificate and verify it if one is presented, or reject clients
+// without one.
 const (
 	verifyRequest = 1
 	verifyRequire = 2
 )
 
-// ownDescriptors is how many descriptors memcached itself needs, which its --conn-limit counts too: some for each
+// ownDescriptors is how many descriptors memcached itself needs, which its --conn-limit includes: several for each
 // worker thread (an eventfd, an epoll instance, pipes), and some for listeners, the log and standard streams, rounded
-// up. Measured on 1.6.18 with 1 to 64 threads. Three are for the agent.
+// up. Measured with 1.6.18 and 1 to 64 threads. Three are for the agent.
 func ownDescriptors(threads int32) int32 {
 	return 5*threads + 32 + 3
 }
 
-// ItemChunk is what memcached keeps large items in: half a slab page. The size of the largest item must be a multiple
-// of it, or memcached ends at once (memcached.c, main).
+// ItemChunk is the chunk in which memcached stores large items: half a slab page. The maximum item size must be a
+// multiple of it, or memcached exits at once (memcached.c, main).
 const ItemChunk = Mebibyte / 2
 
-// LargestItem is the most that MaxItemSize may be: memcached ends at once if an item could fill more than half of
-// its memory (memcached.c, main).
+// LargestItem is the maximum of MaxItemSize: memcached exits at once if an item could fill more than half of its
+// memory (memcached.c, main).
 func LargestItem(itemMemory int64) int64 {
 	return itemMemory / 2
 }

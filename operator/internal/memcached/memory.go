@@ -1,7 +1,7 @@
 package memcached
 
-// What a node needs beside its items, from memcached's source of 1.6 and by measurement: docs/memory.md. The agent
-// is not in it: its container has a limit of its own.
+// What memcached needs besides its items, from the source of 1.6 and by measurement: docs/memory.md. The agent is not
+// included: its container has its own limit.
 const (
 	// programMemory: code, libraries, and the threads for LRU, log and hash table.
 	programMemory = 8 * Mebibyte
@@ -17,23 +17,22 @@ const (
 	// move up in the LRU (128 KiB, items.c).
 	threadMemory = Mebibyte / 2
 
-	// connectionMemory is for a connection with a multiget in flight that nobody reads: a conn structure and the kernel's
-	// own of an open socket (6 KiB together), the read buffer (16 KiB, memcached.h, READ_BUFFER_SIZE), response objects
-	// for keys that are not sent yet (6 KiB, as much as 5 keys), and 64 KiB of the answer in the kernel's send buffer
-	// (72 KiB there).
+	// connectionMemory is for a connection with a pending multiget whose client does not read: a conn structure and the
+	// kernel's socket (6 KiB together), the read buffer (16 KiB, memcached.h, READ_BUFFER_SIZE), response objects for
+	// unsent keys (6 KiB, enough for 5 keys), and 64 KiB of the answer in the kernel's send buffer (72 KiB there).
 	connectionMemory = int64(6+16+6+72) << 10
 
-	// tlsConnectionMemory is what TLS adds to a connection: OpenSSL's state, and its buffers of a read and of a write
-	// that are not done (16 KiB each, a TLS record).
+	// tlsConnectionMemory is what TLS adds to a connection: OpenSSL's state, and the buffers of an incomplete read and
+	// write (16 KiB each, a TLS record).
 	tlsConnectionMemory = int64(32) << 10
 
-	// smallestItem is what memcached keeps an item in at least: its header and 48 bytes (slabs.c, slabs_init).
+	// smallestItem is the smallest chunk of an item: its header and 48 bytes (slabs.c, slabs_init).
 	smallestItem = 96
 )
 
-// ContainerMemory returns the bytes that a container must be allowed, so that a full node with all its
-// connections open and busy is not killed, rounded up to whole mebibytes. MaxItemSize has no part in it: larger items
-// lie in several chunks, within the item memory.
+// ContainerMemory returns the memory limit with which a full memcached, with all connections open and busy, is not
+// killed, rounded up to mebibytes. MaxItemSize does not matter: larger items are stored in several chunks, within the
+// item memory.
 func ContainerMemory(s Settings) int64 {
 	sum := s.ItemMemory + s.ItemMemory*pagePercent/100 +
 		hashTable(s.ItemMemory) +
@@ -47,8 +46,8 @@ func ContainerMemory(s Settings) int64 {
 	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
 }
 
-// hashTable returns the bytes of the hash table, 8 a bucket, when the memory is full of the smallest items, with the
-// table of half the size that it has just grown from. It doubles at 1.5 items a bucket (assoc.c).
+// hashTable returns the size of the hash table, 8 bytes per bucket, when the memory is full of the smallest items,
+// including the table of half the size from which it has just grown. It doubles at 1.5 items per bucket (assoc.c).
 func hashTable(itemMemory int64) int64 {
 	buckets := int64(1) << 16 // HASHPOWER_DEFAULT
 	for buckets*3/2 < itemMemory/smallestItem {

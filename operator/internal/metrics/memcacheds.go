@@ -14,18 +14,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Memcacheds counts the Memcacheds that there are, as the operator's cache hears of them: a scrape costs no request,
-// and no look at each.
+// Memcacheds counts the Memcacheds by the events of the operator's cache: a scrape sends no requests, and iterates
+// over no objects.
 type Memcacheds struct {
 	informers cache.Informers
 	desc      *prometheus.Desc
 
 	mu     sync.Mutex
-	counts map[string]int // by reason; nil until the operator leads
+	counts map[string]int // by reason; nil until the operator is the leader
 }
 
-// NewMemcacheds adds the number of Memcacheds by reason of Ready. An operator that stands by tells nothing: the
-// one that leads counts them.
+// NewMemcacheds registers the number of Memcacheds by reason of Ready. Only the leader exports it.
 func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *Memcacheds {
 	m := &Memcacheds{informers: informers, desc: prometheus.NewDesc("memcached_operator_memcacheds",
 		"Memcacheds, by the reason of their condition Ready.", []string{"reason"}, nil)}
@@ -33,7 +32,7 @@ func NewMemcacheds(registry prometheus.Registerer, informers cache.Informers) *M
 	return m
 }
 
-// Start counts until the context ends. A manager calls it when the operator leads.
+// Start counts until the context ends. A manager calls it when the operator becomes the leader.
 func (m *Memcacheds) Start(ctx context.Context) error {
 	informer, err := m.informers.GetInformer(ctx, &cachev1.Memcached{})
 	if err != nil {
@@ -61,14 +60,14 @@ func (m *Memcacheds) begin() {
 	}
 }
 
-// count takes one off what was, and adds one to what is.
+// count subtracts the old state and adds the new one.
 func (m *Memcacheds) count(before, now any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if reason := reasonOf(before); reason != "" {
 		m.counts[reason]--
 		if m.counts[reason] == 0 && !slices.Contains(reasons, reason) {
-			delete(m.counts, reason) // Whoever may write a status can make up any number of them.
+			delete(m.counts, reason) // A client that may write statuses can invent any number of reasons.
 		}
 	}
 	if reason := reasonOf(now); reason != "" {
@@ -78,7 +77,7 @@ func (m *Memcacheds) count(before, now any) {
 
 func reasonOf(object any) string {
 	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
-		object = gone.Obj // As it was seen last, which is how it was counted.
+		object = gone.Obj // The last known state, which was counted.
 	}
 	mc, ok := object.(*cachev1.Memcached)
 	if !ok {
@@ -91,10 +90,10 @@ func reasonOf(object any) string {
 	return ready.Reason
 }
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (m *Memcacheds) Describe(descs chan<- *prometheus.Desc) { descs <- m.desc }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (m *Memcacheds) Collect(metrics chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package metrics counts what the operator does. No series is about a single Memcached: there are as many of them with
-// one cache as with ten thousand.
+// Package metrics counts what the operator does. No series is about a single Memcached: their number does not depend
+// on the number of caches.
 package metrics
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-// Results of a pass. One that failed is repeated.
+// Results of a reconciliation. A failed one is retried.
 const (
 	resultDone   = "done"
 	resultFailed = "failed"
 )
 
-// kindMemcached is the kind of which the operator writes the status.
+// kindMemcached is the kind whose status the operator writes.
 const kindMemcached = "Memcached"
 
-// reasons are those of the Ready condition.
+// reasons are the reasons of the Ready condition.
 var reasons = []string{
 	cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero, cachev1.ReasonRollingOut, cachev1.ReasonPodsNotReady,
 	cachev1.ReasonProgressDeadlineExceeded, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound,
@@ -32,15 +32,15 @@ var reasons = []string{
 	cachev1.ReasonApplyFailed, cachev1.ReasonSuspended,
 }
 
-// writes are the result that took a request which changes something, or was to. The others leave a child as it is.
+// writes are the results that made, or tried to make, a change. The other results leave the object unchanged.
 var writes = []apply.Result{
 	apply.Created, apply.Updated, apply.Adopted, apply.Deleted, apply.Paused, apply.Failed,
 }
 
-// buckets are in seconds: from a change that replaces no node to nodes that wait for a machine.
+// buckets are in seconds: from a change that replaces no Pods to Pods that wait for a Node.
 var buckets = []float64{0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600}
 
-// Metrics are what the operator counts.
+// Metrics are the operator's metrics.
 type Metrics struct {
 	reconciles *prometheus.CounterVec
 	written    *prometheus.CounterVec
@@ -49,8 +49,8 @@ type Metrics struct {
 	waits      *waits
 }
 
-// New returns metrics that nothing was counted in yet. Each series is there from the start: a counter that began with 1
-// would hide the first event from whoever asks for its increase.
+// New returns metrics without counts. Every series exists from the start: a counter that starts at 1 would hide its
+// first increase.
 func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
@@ -75,7 +75,7 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "memcached_operator_" + name, Help: help}, labels)
 }
 
-// begin makes every series that there can be.
+// begin creates all series.
 func (m *Metrics) begin() {
 	for _, reason := range reasons {
 		for _, result := range []string{resultDone, resultFailed} {
@@ -93,7 +93,7 @@ func (m *Metrics) begin() {
 	}
 }
 
-// Pass counts a pass with the status that it came to, and the error that it is repeated for, if any.
+// Reconciled counts a reconciliation, with the resulting status and the error for which it is retried, if any.
 func (m *Metrics) Reconciled(pass status.Input, now cachev1.MemcachedStatus, err error) {
 	result := resultDone
 	if err != nil {

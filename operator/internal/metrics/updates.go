@@ -4,18 +4,18 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Updates counts the Memcacheds with updatePolicy Automatic after an upgrade of the operator.
 type Updates struct {
-	Pending    int // wait for their turn
-	InProgress int // are updated, those that failed among them
-	Failed     int // are not Ready after the update, and keep the others from their turns
+	Pending    int // are queued
+	InProgress int // are being updated, including failed ones
+	Failed     int // are not Ready after the update, and block the updates of others
 }
 
-// updates reads the counts when it is scraped.
+// updates reads the counts on each scrape.
 type updates struct {
 	count                       func() Updates
 	pending, inProgress, failed *prometheus.Desc
 }
 
-// NewUpdates adds the numbers of updates.
+// NewUpdates registers the numbers of updates.
 func NewUpdates(registry prometheus.Registerer, count func() Updates) {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("memcached_operator_updates_"+name, help, nil, nil)
@@ -29,14 +29,14 @@ func NewUpdates(registry prometheus.Registerer, count func() Updates) {
 	})
 }
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (u updates) Describe(descs chan<- *prometheus.Desc) {
 	descs <- u.pending
 	descs <- u.inProgress
 	descs <- u.failed
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (u updates) Collect(metrics chan<- prometheus.Metric) {
 	counts := u.count()
 	for desc, count := range map[*prometheus.Desc]int{

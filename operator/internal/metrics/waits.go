@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// mostWaits bounds what is remembered: changes beyond it are not measured.
+	// mostWaits limits memory: further changes are not measured.
 	mostWaits = 10_000
 
-	// longestWait is when a change may be forgotten: its Memcached was deleted, or will hardly be Ready any more.
+	// longestWait is when a change is forgotten: its Memcached was deleted, or is unlikely to become Ready.
 	longestWait = 24 * time.Hour
 )
 
-// waits remembers since when changes of specs are under way.
+// waits remembers when changes of specs began.
 type waits struct {
 	now     func() time.Time
 	started time.Time
@@ -38,8 +38,8 @@ func newWaits() *waits {
 	return &waits{now: time.Now, started: time.Now(), since: map[types.UID]wait{}}
 }
 
-// look returns how long a change took, once the cache is Ready with it. Nodes that fail later are no change; neither is
-// measured what another operator began with, or what waits for the end of a suspension.
+// look returns how long a change took, once the cache is Ready with it. Pods that fail later are no change. Changes
+// that began under another operator, or while the Memcached was suspended, are not measured.
 func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took time.Duration, ready bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,8 +59,8 @@ func (w *waits) look(mc *cachev1.Memcached, now cachev1.MemcachedStatus) (took t
 	return 0, false
 }
 
-// beginning is when the spec became what it is: known of a new Memcached, unless the operator was not there yet, and
-// else the moment in which the change is first seen.
+// beginning is when the spec changed: the creation time of a new Memcached, if the operator was running then, and
+// otherwise when the change is first seen.
 func (w *waits) beginning(mc *cachev1.Memcached) time.Time {
 	if created := mc.CreationTimestamp.Time; mc.Generation == 1 && created.After(w.started) {
 		return created

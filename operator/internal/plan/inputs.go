@@ -17,58 +17,58 @@ import (
 type Platform string
 
 const (
-	// Kubernetes runs Pods as the user that they name.
+	// Kubernetes runs Pods as the user that they specify.
 	Kubernetes Platform = "Kubernetes"
 
-	// OpenShift assigns each namespace users of its own, and refuses others.
+	// OpenShift assigns users to each namespace, and rejects others.
 	OpenShift Platform = "OpenShift"
 )
 
-// Inputs are what the Pods are made of beside the spec. They come with the operator. All of them are recorded, also
-// those that the spec names itself at the time: a spec that spells out what runs changes nothing, nor does one that
-// leaves it to the operator again.
+// Inputs are what the Pods are made from besides the spec. They come with the operator. All of them are recorded,
+// including those that the spec sets at the time: so a spec that spells out the running values, or omits them again,
+// changes nothing.
 type Inputs struct {
-	// Revision is that of the way from a spec to a Pod template, through this package and render. A change there that
-	// makes another template of the same spec, or a new input, is a new revision; the old one stays for those who have
-	// it.
+	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
+	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
+	// the caches that have them.
 	Revision int `json:"revision"`
 
-	// Image is the memcached image of a spec that names none.
+	// Image is the memcached image for a spec without one.
 	Image string `json:"image,omitempty"`
 
 	// Agent is the image of the agent.
 	Agent string `json:"agent,omitempty"`
 
-	// Architectures are the kubernetes.io/arch values of a spec that names none; none means any.
+	// Architectures are the kubernetes.io/arch values for a spec without them; none means any.
 	Architectures []string `json:"architectures,omitempty"`
 
-	// Platform decides what user memcached runs as.
+	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
 }
 
-// Defaults are what the operator would make Pods of.
+// Defaults are the operator's current values for new Pods.
 type Defaults struct {
-	// Revisions are those of the template that render knows, the newest last.
+	// Revisions are the template revisions that render knows, the newest last.
 	Revisions []int
 
-	// Hash returns the hash of the Pod template that render makes of a plan. It is the same for templates that differ
-	// only in the order of sets or in the spelling of quantities.
+	// Hash returns the hash of the Pod template that render makes from a plan. Templates that differ only in the order
+	// of sets or the spelling of quantities have the same hash.
 	Hash func(Plan) string
 
-	// Image is that of a spec that names none.
+	// Image is the image for a spec without one.
 	Image string
 
 	// AgentImage is the image of the agent.
 	AgentImage string
 
-	// Architectures are those of a spec that names none.
+	// Architectures are the values for a spec without them.
 	Architectures []string
 
-	// Platform is what the operator runs on; empty while that can't be found out, for the reason in Unknown.
+	// Platform is what the operator runs on; empty while it is unknown, for the reason in Unknown.
 	Platform Platform
 	Unknown  error
 
-	// Queued keeps a cache with updatePolicy Automatic as it is: other caches are updated first.
+	// Queued defers the update of a cache with updatePolicy Automatic: other caches are updated first.
 	Queued bool
 }
 
@@ -79,26 +79,27 @@ func (d Defaults) inputs() Inputs {
 	}
 }
 
-// Current is what exists of a cache.
+// Current is the observed state on which a plan depends.
 type Current struct {
-	// Deployment is the one with the Memcached's name; nil if there is none. It has its managed fields unless IsRecorded.
+	// Deployment is the one with the Memcached's name; nil if there is none. It has its managed fields unless
+	// IsRecorded.
 	Deployment *appsv1.Deployment
 
-	// SecretsUsable tells whether new Pods can start with what the Secrets hold that the spec names.
+	// SecretsUsable reports whether new Pods can start with the Secrets that the spec names.
 	SecretsUsable bool
 
-	// OpenPorts are the ports of any Pod, terminating ones among them, and of those that the Deployment makes.
+	// OpenPorts are the ports of all Pods, including terminating ones, and of those that the Deployment creates.
 	OpenPorts names.Ports
 
-	// ServicePorts are those of the Service that exists.
+	// ServicePorts are the ports of the existing Service.
 	ServicePorts names.Ports
 
 	// Pods are the ports of each Pod that is not terminating.
 	Pods []names.Ports
 }
 
-// choose decides what the Pods are made of: of the same as before, until the spec replaces them anyway or the user asks
-// for what is newer. Pods that are replaced lose their items, and an upgrade of the operator is no reason for that.
+// choose decides what the Pods are made from: the same as before, until the spec replaces them anyway or the user
+// requests the update. Replaced Pods lose their items, and an upgrade of the operator alone must not cause that.
 func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *Record, now Record) (Plan, error) {
 	switch {
 	case before == nil:
@@ -107,7 +108,7 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 		}
 		return compute(mc, current, defaults, now)
 	case updates(mc.Spec, *before, now, defaults), !slices.Contains(defaults.Revisions, before.Revision):
-		return compute(mc, current, defaults, now) // An older operator does not know what a newer one makes.
+		return compute(mc, current, defaults, now) // An older operator does not know the revision of a newer one.
 	}
 	p, err := compute(mc, current, defaults, *before)
 	if err == nil && before.Template != "" && p.Record.Template != before.Template {
@@ -116,8 +117,8 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 	return p, err
 }
 
-// records returns what the Pods were made of so far, nil if that is not known, and what the operator would make them
-// of.
+// records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from
+// now.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
 	found, ok := recorded(mc, live, now)
@@ -128,25 +129,25 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 	return &found, now
 }
 
-// completed fills in what one of two records lacks and the other one has.
+// completed fills values that one record lacks from the other.
 func completed(before, now Record) (Record, Record) {
 	before.Image = cmp.Or(before.Image, now.Image)
 	before.Agent = cmp.Or(before.Agent, now.Agent)
 	now.Platform = cmp.Or(now.Platform, before.Platform)
 	now.Requested = cmp.Or(now.Requested, before.Requested)
 	if sameSet(now.Architectures, before.Architectures) {
-		now.Architectures = before.Architectures // Another order is no other choice.
+		now.Architectures = before.Architectures // The order does not matter.
 	}
 	return before, now
 }
 
-// updates tells whether the user wants what is newer, whatever the spec makes of it.
+// updates reports whether the user requests the update, independently of the spec.
 func updates(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
 	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.Queued
 	return automatic || before.Requested != now.Requested
 }
 
-// leftOpen are the inputs that a spec does not name itself.
+// leftOpen returns the inputs that a spec does not set itself.
 func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	if spec.Image != "" {
 		inputs.Image = ""
@@ -160,7 +161,7 @@ func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	return inputs
 }
 
-// platformProblem keeps Pods from being made the wrong way where nothing tells the right one.
+// platformProblem prevents the creation of Pods while the platform is unknown.
 func platformProblem(defaults Defaults) error {
 	if defaults.Platform != "" {
 		return nil
@@ -169,7 +170,7 @@ func platformProblem(defaults Defaults) error {
 		cmp.Or(defaults.Unknown, errors.New("discovery has not run")))
 }
 
-// waiting says in words what differs.
+// pending describes the differences.
 func pending(before, now Inputs) []string {
 	var differences []string
 	tell := func(input, before, now string) {
@@ -193,8 +194,8 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// userID is the user that memcached runs as; nil leaves it to the cluster. Elsewhere it must be given: the official
-// image names its user, and the kubelet can check only numbers against runAsNonRoot.
+// userID is the user that memcached runs as; nil leaves it to the cluster. On Kubernetes it is required: the official
+// image specifies its user by name, and the kubelet can check only numbers against runAsNonRoot.
 func (p Platform) userID() *int64 {
 	if p == OpenShift {
 		return nil

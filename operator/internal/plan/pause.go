@@ -8,9 +8,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// mustPause tells whether a rollout is to be stopped where it is: one that is under way when the Memcached is
-// suspended. What somebody rolls out by hand later, while it is suspended, is theirs. The condition Suspended, which is
-// written after the rollout was stopped, tells the two apart.
+// mustPause reports whether to pause a rollout: one that is in progress when the Memcached is suspended. Rollouts
+// that the user starts later, while the Memcached is suspended, are left alone. The condition Suspended is written
+// after the pause, and so distinguishes the two.
 func mustPause(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	return mc.Spec.Suspend && live != nil && metav1.IsControlledBy(live, mc) && live.DeletionTimestamp.IsZero() &&
 		!meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended) && rollsOut(live)

@@ -10,13 +10,13 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// placement fills in whom constraints count. Without constraints none are set: the scheduler spreads the Pods of a
-// Service over machines and zones by itself. Soft constraints that say the same would do worse, as the scheduler leaves
-// out machines that lack the label of any of them, which are all machines of a cluster without zones.
+// placement adds the Pods' labels to topology constraints. It adds no constraints of its own: the scheduler spreads
+// the Pods of a Service over Nodes and zones by default. Soft constraints would be worse, because the scheduler
+// ignores Nodes that lack the label of any of them: all Nodes of a cluster without zones.
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
 	if resolved.SchedulerName == corev1.DefaultSchedulerName {
-		resolved.SchedulerName = "" // The API server's own default, which is no reason for other Pods.
+		resolved.SchedulerName = "" // The default of the API server is no reason for other Pods.
 	}
 	for i := range resolved.TopologySpreadConstraints {
 		constraint := &resolved.TopologySpreadConstraints[i]
@@ -27,7 +27,7 @@ func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	return resolved
 }
 
-// placementProblems finds what the API server would refuse, or read in another way than it is meant.
+// placementProblems finds what the API server would reject, or interpret differently.
 func placementProblems(placement cachev1.Placement) []string {
 	var problems []string
 	for i, toleration := range placement.Tolerations {

@@ -1,5 +1,5 @@
-// Package plan decides. From the spec it computes what the cache is to be, with every default resolved. It is pure:
-// it reads nothing and writes nothing.
+// Package plan computes the desired state of a cache from its spec, with every default resolved. It is pure: it reads
+// nothing and writes nothing.
 package plan
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Plan is what a cache is to be. It holds no default and no question any more.
+// Plan is the desired state of a cache, with all defaults resolved.
 type Plan struct {
 	Name      string
 	Namespace string
 
-	// UID is the Memcached's, for the owner references of the children.
+	// UID is the Memcached's, for the owner references.
 	UID types.UID
 
-	// Suspended keeps all of this from being written.
+	// Suspended: nothing of the plan is written.
 	Suspended bool
 
-	// Hold stops a rollout that is under way.
+	// Pause: the rollout in progress is paused.
 	Pause bool
 
 	Size        int32
@@ -38,32 +38,32 @@ type Plan struct {
 	Resources   corev1.ResourceRequirements
 	UserID      *int64 // nil leaves it to the cluster
 
-	// TLSSecret and AuthSecret name Secrets; empty means that there is none.
+	// TLSSecret and AuthSecret name Secrets, or are empty.
 	TLSSecret  string
 	AuthSecret string
 
-	// Agent is the agent beside memcached; nil means that there is none.
+	// Agent is the agent beside memcached; nil means none.
 	Agent *Agent
 
-	// Record goes onto the Deployment. Its revision is that of the template; zero if nothing is known of a template that
-	// is kept.
+	// Record is written to the Deployment. Its revision is that of the template, or zero for a kept template of unknown
+	// origin.
 	Record Record
 
-	// Template is what becomes of the Pod template.
+	// Template is what happens to the Pod template.
 	Template TemplateChange
 
-	// Deployed is the Deployment that exists; nil if there is none. Its Pod template is kept, or its order of sets.
+	// Deployed is the existing Deployment, or nil. Its Pod template, or the order of its sets, is kept.
 	Deployed *appsv1.Deployment
 
-	// Endpoint is what a sharding client is given: a name and a port.
+	// Endpoint is the name and port for clients that shard keys.
 	Endpoint string
 
-	// ServicePorts are those of the Service: what clients use, the one of the endpoint first, and what Pods listen on that
-	// are still to be replaced. AgentMetrics tells whether any of these Pods serves metrics.
+	// ServicePorts are the ports of the Service: those that clients use, the one of the endpoint first, and those of
+	// Pods that are still to be replaced. AgentMetrics reports whether any of these Pods serves metrics.
 	ServicePorts []Port
 	AgentMetrics bool
 
-	// Waiting is what the nodes would be made of otherwise, had the user let it in.
+	// Pending is what the pending update would change.
 	Pending []string
 
 	Architectures          []string
@@ -72,54 +72,54 @@ type Plan struct {
 
 	Rollout Rollout
 
-	// Disruption is how many nodes may be away; nil means that there is no PodDisruptionBudget.
+	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
-	// NetworkPolicy says who may reach the nodes; nil means that there is none.
+	// NetworkPolicy is who may reach the Pods; nil means no NetworkPolicy.
 	NetworkPolicy *NetworkPolicy
 
-	// Metadata is that of all objects but the Pods.
+	// Metadata is for all objects except the Pods.
 	Metadata    cachev1.ObjectMetadata
 	PodMetadata cachev1.PodMetadata
 	Service     cachev1.Service
 }
 
-// TemplateChange is what becomes of the Pod template of the Deployment.
+// TemplateChange is what happens to the Pod template of the Deployment.
 type TemplateChange int
 
 const (
-	// RenderTemplate makes it what the plan says.
+	// RenderTemplate renders it from the plan.
 	RenderTemplate TemplateChange = iota
 
-	// KeepTemplate leaves it as it is. The rest of the Deployment becomes what the plan says.
+	// KeepTemplate keeps it. The rest of the Deployment follows the plan.
 	KeepTemplate
 
-	// NoTemplate makes no Deployment yet.
+	// NoTemplate creates no Deployment yet.
 	NoTemplate
 )
 
-// NetworkPolicy says who may reach the nodes.
+// NetworkPolicy is who may reach the Pods.
 type NetworkPolicy struct {
 	From        []networkingv1.NetworkPolicyPeer // none means all
 	MetricsFrom []networkingv1.NetworkPolicyPeer // none means all
 }
 
-// Rollout says how nodes are replaced.
+// Rollout is how Pods are replaced.
 type Rollout struct {
 	MaxSurge                intstr.IntOrString
 	MaxUnavailable          intstr.IntOrString
 	MinReadySeconds         int32
 	ProgressDeadlineSeconds int32
 
-	// DrainSeconds is how long a Pod that is to end goes on to answer.
+	// DrainSeconds is how long a terminating Pod still answers.
 	DrainSeconds int32
 }
 
-// DefaultProgressDeadlineSeconds is the API server's own default for a Deployment.
+// DefaultProgressDeadlineSeconds is the API server's default for a Deployment.
 const DefaultProgressDeadlineSeconds = 600
 
-// Compute returns what the cache is to be, or an *InvalidSpec. What exists decides what its Pods are made of, and which
-// ports stay open meanwhile.
+// Compute returns the plan for a cache, or an *InvalidSpec. The current state determines what its Pods are made from,
+// and which ports stay open during a rollout.
 func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, error) {
 	before, now := records(mc, current.Deployment, defaults)
 	p, err := choose(mc, current, defaults, before, now)
@@ -137,7 +137,7 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 	return p, err
 }
 
-// compute plans a cache whose Pods are made of what is recorded.
+// compute plans a cache whose Pods are made from a record.
 func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record Record) (Plan, error) {
 	spec := mc.Spec
 	settings := memcachedSettings(spec)
@@ -180,8 +180,8 @@ func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record R
 	return p, nil
 }
 
-// waitForSecrets keeps a Pod template from being written that new Pods could not start with. The rest of the cache does
-// not wait: its size, and who may reach it.
+// waitForSecrets defers a Pod template with which new Pods could not start. The size and the network access of the
+// cache do not wait.
 func (p *Plan) waitForSecrets(current Current, before Record) {
 	switch {
 	case current.Deployment == nil:
@@ -191,7 +191,7 @@ func (p *Plan) waitForSecrets(current Current, before Record) {
 	}
 }
 
-// memcachedSettings rounds memory down to memcached's unit; the schema's lower bound keeps it above zero.
+// memcachedSettings rounds memory down to memcached's unit; the minimum of the schema keeps it above zero.
 func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
 	settings := memcached.Settings{
 		ItemMemory:     memcached.DefaultItemMemory,
@@ -239,8 +239,8 @@ func architectures(spec cachev1.MemcachedSpec, record Record) []string {
 	return architectures
 }
 
-// defaultDrainSeconds is long enough for a Pod's address to leave the DNS answers that clients hold (kubeadm sets up
-// CoreDNS with a TTL of 30 seconds; its default is 5).
+// defaultDrainSeconds is long enough for a Pod's address to disappear from the DNS answers that clients cache
+// (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
 const defaultDrainSeconds = 30
 
 func rollout(spec cachev1.MemcachedSpec) Rollout {
@@ -255,7 +255,8 @@ func rollout(spec cachev1.MemcachedSpec) Rollout {
 	}
 }
 
-// disruption is nothing for a single node: a budget for it would let nobody drain its machine, or do nothing.
+// disruption returns nil for a single Pod: a budget for it would either block every drain of its Node, or have no
+// effect.
 func disruption(spec cachev1.MemcachedSpec, size int32) *intstr.IntOrString {
 	if size <= 1 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Port is a port that clients use.
+// Port is a client port.
 type Port struct {
 	Name   string
 	Number int32
@@ -18,7 +18,7 @@ var (
 	encryptedPort = Port{Name: names.TLSPort, Number: names.TLSPortNumber}
 )
 
-// inPods is the port in the sets of ports that Pods have.
+// inPods returns the port as a set of Pod ports.
 func (port Port) inPods() names.Ports {
 	if port == encryptedPort {
 		return names.EncryptedPort
@@ -26,7 +26,7 @@ func (port Port) inPods() names.Ports {
 	return names.PlaintextPort
 }
 
-// ClientPorts are the ports of the planned Pods that clients can reach, the one of the endpoint first.
+// ClientPorts returns the client ports of the planned Pods, that of the endpoint first.
 func (p Plan) ClientPorts() []Port {
 	switch secured := p.Memcached.TLS; {
 	case secured == nil:
@@ -37,7 +37,7 @@ func (p Plan) ClientPorts() []Port {
 	return []Port{encryptedPort}
 }
 
-// PodPorts are the client ports as a set; none while the Pod template stays as it is.
+// PodPorts returns the client ports as a set; none while the Pod template is kept.
 func (p Plan) PodPorts() names.Ports {
 	var ports names.Ports
 	if p.Template == RenderTemplate {
@@ -48,12 +48,12 @@ func (p Plan) PodPorts() names.Ports {
 	return ports
 }
 
-// setPorts keeps the ports open on which Pods still listen that the plan replaces: a rollout takes its time, and may
-// get stuck.
+// setPorts keeps ports open while Pods that listen on them are being replaced: a rollout takes time, and may not
+// complete.
 func (p *Plan) setPorts(current Current) {
 	open := current.OpenPorts
 	if current.Deployment != nil && rollsOut(current.Deployment) {
-		open |= current.ServicePorts // A Pod of the former template may be on its way.
+		open |= current.ServicePorts // A Pod of the former template may just be starting.
 	}
 	p.ServicePorts = p.ClientPorts()
 	for _, port := range []Port{plaintextPort, encryptedPort} {
@@ -64,8 +64,8 @@ func (p *Plan) setPorts(current Current) {
 	p.AgentMetrics = p.Agent != nil && p.Agent.Metrics || current.OpenPorts.Has(names.AgentMetricsPort)
 }
 
-// endpoint moves to another port last: when no Pod is left that does not listen on it. It is always one that a Pod
-// listens on, if there are Pods, also where they are replaced while nothing may be written.
+// endpoint switches to another port last: when every Pod listens on it. If there are Pods, at least one of them
+// listens on the endpoint, even while the Memcached is suspended.
 func (p Plan) endpoint(before string, pods []names.Ports) string {
 	planned := p.ClientPorts()[0]
 	listening := func(port Port) (count int) {
@@ -78,7 +78,7 @@ func (p Plan) endpoint(before string, pods []names.Ports) string {
 	}
 	switch {
 	case len(pods) == 0 && p.Suspended && before != "":
-		return before // The next Pod is of the Deployment as it is.
+		return before // The next Pod has the Deployment's current template.
 	case listening(planned) == len(pods):
 		return p.endpointOn(planned)
 	}

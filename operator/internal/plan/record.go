@@ -13,23 +13,23 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Record is what the Pods are made of. The Deployment carries it as an annotation, and the Memcached in its status, so
-// that the next operator makes the Pods of the same.
+// Record is what the Pods are made from. The annotation of the Deployment and the status of the Memcached hold it, so
+// that the next operator renders the same Pods.
 type Record struct {
 	Inputs
 
-	// Template is the hash of the Pod template that was rendered. A spec that renders another one replaces the Pods. The
-	// operator 0.1.0 did not record it.
+	// Template is the hash of the rendered Pod template. A spec that renders another template replaces the Pods.
+	// Version 0.1.0 did not record it.
 	Template string `json:"template,omitempty"`
 
-	// Requested is the value of cachev1.AnnotationUpdateRequested that was honoured last.
+	// Requested is the last applied value of cachev1.AnnotationUpdateRequested.
 	Requested string `json:"updateRequested,omitempty"`
 }
 
-// sumField is the field of an encoded record that tells whether somebody changed another one by hand.
+// sumField is the checksum of an encoded record: it shows that another client edited the record.
 const sumField = "sum"
 
-// Encode returns the record as JSON, the same for the same record.
+// Encode returns the record as JSON; equal records have equal JSON.
 func (r Record) Encode() string {
 	fields := map[string]any{}
 	if err := json.Unmarshal(mustEncode(r), &fields); err != nil {
@@ -39,7 +39,7 @@ func (r Record) Encode() string {
 	return string(mustEncode(fields))
 }
 
-// decodeRecord reads an encoded record. What was not written by an operator, or was changed since, is no record.
+// decodeRecord reads an encoded record, and rejects one that no operator wrote or that was edited.
 func decodeRecord(text string) (Record, bool) {
 	fields := map[string]any{}
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
@@ -55,7 +55,7 @@ func decodeRecord(text string) (Record, bool) {
 	return record, known && record.Revision > 0
 }
 
-// sum is over all fields, also those that only a newer operator knows.
+// sum covers all fields, including those that only a newer operator knows.
 func sum(fields map[string]any) string {
 	return shortHash(mustEncode(fields))
 }
@@ -63,7 +63,7 @@ func sum(fields map[string]any) string {
 func mustEncode(value any) []byte {
 	content, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // All that is encoded here was read from JSON.
+		panic(err) // Everything encoded here came from JSON.
 	}
 	return content
 }
@@ -75,9 +75,9 @@ func shortHash(content []byte) string {
 
 var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.AnnotationTemplateInputs)
 
-// recorded returns what the Pods of a Memcached are made of. The status holds it, and the annotation of the Deployment:
-// that is newer where the operator ended between the two writes. It counts only if the operator wrote it. Where both
-// are lost, the Pod template tells.
+// recorded returns what the Pods of a Memcached are made from. Both the status and the annotation of the Deployment
+// hold it; the annotation is newer if the operator ended between the two writes. The annotation counts only if the
+// operator owns it. If both are lost, the Pod template is used.
 func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Record, bool) {
 	if !IsRecorded(mc, live) && live != nil && drift.Owns(live, recordPath) {
 		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {
@@ -91,8 +91,8 @@ func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Recor
 	return Record{Inputs: inputs, Requested: now.Requested}, ok
 }
 
-// IsRecorded tells whether the status and the annotation of the Deployment agree on what the Pods are made of. If not,
-// the managed fields of the Deployment are needed to find out.
+// IsRecorded reports whether the status and the annotation of the Deployment agree. If not, the managed fields of the
+// Deployment decide.
 func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	if live == nil {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Fields of a Deployment that tell what its Pods are made of.
+// Fields of a Deployment that show what its Pods are made from.
 var (
 	revisionPath = fieldpath.MakePathOrDie(
 		"spec", "template", "metadata", "annotations", names.AnnotationTemplateRevision)
@@ -21,13 +21,13 @@ var (
 	agentPath = fieldpath.MakePathOrDie(
 		"spec", "template", "spec", "initContainers", fieldpath.KeyByFields("name", names.Agent), "image")
 	architecturesPath = fieldpath.MakePathOrDie("spec", "template", "spec", "affinity", "nodeAffinity",
-		"requiredDuringSchedulingIgnoredDuringExecution") // It is owned as a whole.
+		"requiredDuringSchedulingIgnoredDuringExecution") // It is atomic.
 	userPath    = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsUser")
 	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
 )
 
-// recovered completes inputs by what the Pod template tells, where no record is left. Only what the operator itself
-// wrote there counts. A template without a revision is of somebody else's making.
+// recovered restores the inputs from the Pod template, if no record is left. Only fields that the operator owns
+// count. A template without a revision is another client's.
 func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) (Inputs, bool) {
 	template := live.Spec.Template
 	revision, err := strconv.Atoi(template.Annotations[names.AnnotationTemplateRevision])
@@ -48,7 +48,7 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 	case drift.Owns(live, userPath):
 		now.Platform = Kubernetes
 	case drift.Owns(live, nonRootPath):
-		now.Platform = OpenShift // Where the operator names no user.
+		now.Platform = OpenShift // There the operator sets no user.
 	}
 	return now, now.Platform != ""
 }
@@ -62,7 +62,7 @@ func imageOf(containers []corev1.Container, name string) string {
 	return ""
 }
 
-// architecturesOf reads the rule of the architectures, which follows that of the operating system at the head of each
+// architecturesOf reads the expression for the architectures, which follows that of the operating system in each
 // required term.
 func architecturesOf(template corev1.PodTemplateSpec) []string {
 	terms := requiredTerms(template.Spec.Affinity)

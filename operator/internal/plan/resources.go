@@ -8,12 +8,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-// requestMilliCPU is what a node is sure of. There is no CPU limit: throttling a cache costs its clients more than
-// it saves anybody.
+// requestMilliCPU is the CPU request of memcached. There is no CPU limit: throttling a cache harms its clients more
+// than it helps others.
 const requestMilliCPU = 50
 
-// resources fills in what the spec leaves out: the memory that a full node needs as a limit and as a request, so
-// that it is there when it is needed, and a little CPU.
+// resources adds defaults: the memory that a full Pod needs as limit and request, so that it is guaranteed, and a
+// small CPU request.
 func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.ResourceRequirements {
 	wanted := orZero(spec.Resources)
 	resolved := corev1.ResourceRequirements{
@@ -28,14 +28,14 @@ func resources(spec cachev1.MemcachedSpec, settings memcached.Settings) corev1.R
 	return resolved
 }
 
-// What the agent is sure of: it takes about 13 MiB, and some more while it is scraped. It may use twice that memory.
-// There is no CPU limit, as for memcached.
+// Resources of the agent: it uses about 13 MiB, and more during a scrape, and may use twice its request. There is no
+// CPU limit, as for memcached.
 const (
 	agentMemory   = 32 * memcached.Mebibyte
 	agentMilliCPU = 10
 )
 
-// agentResources fills in what the spec leaves out.
+// agentResources adds defaults.
 func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
 	wanted := orZero(orZero(spec.Agent).Resources)
 	resolved := corev1.ResourceRequirements{
@@ -51,7 +51,8 @@ func agentResources(spec cachev1.MemcachedSpec) corev1.ResourceRequirements {
 	return resolved
 }
 
-// copyRounded rounds up to thousandths, as the API server does: what it keeps would else differ from what is applied.
+// copyRounded rounds up to thousandths, as the API server does: otherwise the stored value would differ from the
+// applied one.
 func copyRounded(to, from corev1.ResourceList) {
 	for name, quantity := range from {
 		quantity = quantity.DeepCopy()
@@ -60,12 +61,12 @@ func copyRounded(to, from corev1.ResourceList) {
 	}
 }
 
-// limitFor is what a full node needs, or what was asked for where that is more.
+// limitFor returns what a full Pod needs, or the request if that is larger.
 func limitFor(requests corev1.ResourceList, settings memcached.Settings) resource.Quantity {
 	return atLeast(requests[corev1.ResourceMemory], binary(memcached.ContainerMemory(settings)))
 }
 
-// atLeast is the larger one; what is not asked for is zero.
+// atLeast returns the larger quantity; a missing one is zero.
 func atLeast(asked, least resource.Quantity) resource.Quantity {
 	if asked.Cmp(least) > 0 {
 		return asked
@@ -73,7 +74,7 @@ func atLeast(asked, least resource.Quantity) resource.Quantity {
 	return least
 }
 
-// within keeps a default request below a limit that is smaller.
+// within keeps a default request within a smaller limit.
 func within(limits corev1.ResourceList, name corev1.ResourceName, request resource.Quantity) resource.Quantity {
 	if limit, ok := limits[name]; ok && limit.Cmp(request) < 0 {
 		return limit

@@ -14,17 +14,17 @@ import (
 type Agent struct {
 	Image string
 
-	// Metrics has it serve metrics.
+	// Metrics: the agent serves metrics.
 	Metrics bool
 
-	// SlabClasses has it serve those of each slab class.
+	// SlabClasses: the metrics include those of each slab class.
 	SlabClasses bool
 
 	Resources corev1.ResourceRequirements
 }
 
-// tlsSettings has memcached ask clients for a certificate only if the spec says so. Otherwise the CA, which
-// cert-manager puts into each Secret, is of no account.
+// tlsSettings requires client certificates only if the spec does. Otherwise the CA, which cert-manager adds to each
+// Secret, is not used.
 func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 	if spec.TLS == nil {
 		return nil
@@ -37,7 +37,7 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
 		Only13:      spec.TLS.MinVersion == cachev1.VersionTLS13,
 	}
-	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) { // The client chooses: order means nothing.
+	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) { // The client chooses: the order has no meaning.
 		settings.Ciphers = append(settings.Ciphers, string(suite))
 	}
 	if spec.TLS.AsksForCertificates() {
@@ -57,7 +57,7 @@ func hasMetrics(spec cachev1.MemcachedSpec) bool {
 	return orZero(spec.Metrics).Mode != cachev1.MetricsDisabled
 }
 
-// needsAgent tells whether there is anything for the agent to do.
+// needsAgent reports whether the agent has anything to do.
 func needsAgent(spec cachev1.MemcachedSpec) bool {
 	return spec.TLS != nil || spec.Auth != nil || hasMetrics(spec)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-// InvalidSpec says that a spec asks for something impossible, which the schema could not tell.
+// InvalidSpec is an error in the spec that the schema cannot detect.
 type InvalidSpec struct {
-	// Problems name the field, the value and the remedy each.
+	// Problems name the field, the value and the fix.
 	Problems []string
 }
 
@@ -27,7 +27,7 @@ func (e *InvalidSpec) Error() string {
 	return strings.Join(e.Problems, "; ")
 }
 
-// validate returns all that is impossible at once, or nil.
+// validate returns all problems at once, or nil.
 func validate(spec cachev1.MemcachedSpec, p Plan) error {
 	var problems []string
 	for _, problem := range []string{
@@ -119,7 +119,7 @@ func requestProblems(field string, resources corev1.ResourceRequirements) []stri
 	return problems
 }
 
-// metadataProblems finds names and values that the API server would refuse in the children.
+// metadataProblems finds names and values that the API server would reject in the managed objects.
 func metadataProblems(p Plan) []string {
 	spec := field.NewPath("spec")
 	all, pod, service := spec.Child("metadata"), spec.Child("podMetadata"), spec.Child("service")
@@ -139,7 +139,7 @@ func metadataProblems(p Plan) []string {
 	return problems
 }
 
-// mebibytes rounds up, as somebody needs who is to write the number into a spec.
+// mebibytes rounds up to a value that fits into a spec.
 func mebibytes(count int64) string {
 	rounded := (count + memcached.Mebibyte - 1) / memcached.Mebibyte * memcached.Mebibyte
 	return bytes(rounded)

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addAgent puts the agent beside memcached, as a container that is started first and stays. It has no readiness probe,
-// as it tells nothing of memcached's readiness.
+// addAgent adds the agent as a sidecar that starts before memcached. It has no readiness probe, because it says
+// nothing about memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
@@ -38,9 +38,9 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	if p.AuthSecret != "" {
 		agent.WithVolumeMounts(readOnly(usersVolume, names.UsersDir),
 			corev1ac.VolumeMount().WithName(authVolume).WithMountPath(names.AuthDir))
-		// Memcached does not start without the file that the agent writes. Elsewhere it need not wait for a probe.
+		// Memcached does not start without the file that the agent writes. Otherwise it need not wait for the agent.
 		agent.WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60))
-		spec.WithShareProcessNamespace(true) // The agent sends memcached a signal.
+		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
 	spec.WithInitContainers(agent)
 }
@@ -78,8 +78,8 @@ const (
 	authVolume  = "auth"
 )
 
-// addVolumes brings the Secrets into the Pod as whole folders: the kubelet keeps those up to date, and nothing that is
-// mounted by a subPath. What the agent makes of the users never touches a disk.
+// addVolumes mounts the Secrets as whole folders: the kubelet updates those, but no subPath mounts. The agent's
+// authentication file is never written to a disk.
 func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	if p.TLSSecret != "" {
 		spec.WithVolumes(corev1ac.Volume().WithName(tlsVolume).
@@ -96,7 +96,7 @@ func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	}
 }
 
-// memcachedMounts are what memcached sees of the volumes.
+// memcachedMounts are memcached's mounts.
 func memcachedMounts(container *corev1ac.ContainerApplyConfiguration, p plan.Plan) {
 	if p.TLSSecret != "" {
 		container.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))

@@ -16,8 +16,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same: neither the
-// order of sets nor the spelling of quantities counts, nor a pull policy that the API server would fill in itself.
+// Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same hash: it
+// ignores the order of sets, the spelling of quantities, and a pull policy equal to the API server's default.
 func Hash(p plan.Plan) string {
 	template := rendered(p)
 	spec := template.Spec
@@ -38,7 +38,7 @@ func Hash(p plan.Plan) string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// spellQuantities spells all quantities in one way.
+// spellQuantities normalizes the spelling of all quantities.
 func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration) {
 	if resources == nil {
 		return
@@ -47,9 +47,9 @@ func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration)
 		if *list == nil {
 			continue
 		}
-		spelled := corev1.ResourceList{} // The list is the plan's.
+		spelled := corev1.ResourceList{} // The list belongs to the plan.
 		for name, quantity := range **list {
-			// Made anew, as a quantity keeps the text that it was read from.
+			// A new value, because a quantity keeps the text that it was parsed from.
 			spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
 		}
 		*list = &spelled
@@ -62,14 +62,14 @@ func leaveOutPullPolicy(container *corev1ac.ContainerApplyConfiguration) {
 	}
 }
 
-// implied are fields of tolerations and constraints with the values that they have if they are left out
-// (k8s.io/api/core/v1, Toleration and TopologySpreadConstraint).
+// implied are fields of tolerations and constraints with their default values (k8s.io/api/core/v1, Toleration and
+// TopologySpreadConstraint).
 var implied = map[string]any{
 	"operator": "Equal", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore", "minDomains": 1.0,
 }
 
-// canonical is what users say about the placement of Pods, without what makes no difference: the order and repetitions
-// of sets, empty lists, and fields that say what holds anyway. All lists in it are sets.
+// canonical normalizes the user's placement: it drops the order and repetitions of sets, empty lists, and fields with
+// default values. All lists in a placement are sets.
 func canonical(value any) any {
 	var decoded any
 	if err := json.Unmarshal(encode(value), &decoded); err != nil {
@@ -93,7 +93,7 @@ func simplified(value any) any {
 	return value
 }
 
-// simplifiedSet returns nil for an empty set. In memory, a set is a list of what its items are as JSON.
+// simplifiedSet returns nil for an empty set. In memory, a set is a sorted list of the JSON of its items.
 func simplifiedSet(set []any) any {
 	var items []string
 	for _, item := range set {
@@ -106,16 +106,15 @@ func simplifiedSet(set []any) any {
 	return slices.Compact(items)
 }
 
-// isEmptyAffinity tells whether a field of an affinity says nothing. Elsewhere an empty object may mean something: an
-// empty label selector selects all.
+// isEmptyAffinity reports whether a field of an affinity has no effect. Elsewhere an empty object may have a meaning:
+// an empty label selector selects everything.
 func isEmptyAffinity(name string, value any) bool {
 	object, ok := value.(map[string]any)
 	return ok && len(object) == 0 && slices.Contains([]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}, name)
 }
 
-// inOrderOf leaves what users say about the placement of Pods, and their pull Secrets, as it is in the Deployment that
-// exists, if it says the same in other words. The Deployment controller would replace the Pods for another order of a
-// set.
+// inOrderOf keeps the placement and the pull Secrets as the existing Deployment spells them, if the meaning is the
+// same. The Deployment controller would replace the Pods for another order of a set.
 func inOrderOf(
 	deployed *appsv1.Deployment, wanted *corev1ac.PodTemplateSpecApplyConfiguration,
 ) *corev1ac.PodTemplateSpecApplyConfiguration {
@@ -130,7 +129,7 @@ func inOrderOf(
 	return wanted
 }
 
-// inOrder returns what is wanted as it is there, if they say the same.
+// inOrder returns the desired value as the existing object spells it, if they mean the same.
 func inOrder[T any](wanted T, there any) T {
 	asked, found := encode(wanted), encode(there)
 	if bytes.Equal(asked, found) || !reflect.DeepEqual(canonical(wanted), canonical(there)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// deployment runs the nodes.
+// deployment runs the Pods.
 func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
 		WithLabels(labelsWith(p, p.Metadata.Labels)).
@@ -27,7 +27,7 @@ func deployment(p plan.Plan) Object {
 	if p.Record.Revision > 0 {
 		deployment.WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()})
 	}
-	if p.Rollout.MinReadySeconds > 0 { // The API server does not keep a zero, so it must not be sent.
+	if p.Rollout.MinReadySeconds > 0 { // The API server drops a zero, so it must not be applied.
 		deployment.Spec.WithMinReadySeconds(p.Rollout.MinReadySeconds)
 	}
 	if p.Rollout.ProgressDeadlineSeconds != plan.DefaultProgressDeadlineSeconds {

@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// disruptionBudget keeps a drain of machines from taking more nodes at once than the plan allows. A node that does
-// not answer anyway may always go.
+// disruptionBudget keeps a drain of Nodes from evicting more Pods at once than the plan allows. A Pod that is not
+// ready may always be evicted.
 func disruptionBudget(p plan.Plan) Object {
 	budget := policyv1ac.PodDisruptionBudget(p.Name, p.Namespace).
 		WithLabels(labelsWith(p, p.Metadata.Labels)).

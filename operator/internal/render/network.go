@@ -11,10 +11,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// networkPolicy lets clients reach the ports of memcached, Prometheus that of the metrics, and nobody any other. These
-// are the ports of all Pods that exist, also of those that a rollout is still to replace. The kubelet, which probes the
-// agent, is let in by every network plugin. It is of ingress alone: a rule of egress would cut off what others inject
-// into the Pods.
+// networkPolicy allows clients to reach the ports of memcached, and Prometheus that of the metrics, and nothing else.
+// The ports are those of all existing Pods, including those that a rollout has still to replace. Every network plugin
+// admits the kubelet's probes. There are no egress rules: they would cut off what other clients inject into the Pods.
 func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
@@ -36,7 +35,7 @@ func networkPolicy(p plan.Plan) Object {
 	}
 }
 
-// ingress lets some reach ports. By number: a name would be another port in a Pod that names it otherwise.
+// ingress allows peers to reach ports, by number: a name could mean another port in another Pod.
 func ingress(
 	from []networkingv1.NetworkPolicyPeer, ports ...plan.Port,
 ) *networkingv1ac.NetworkPolicyIngressRuleApplyConfiguration {

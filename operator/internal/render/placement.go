@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// place says where the Pods may run: what the user says, and in any case only where there is an image for them.
+// place sets where the Pods may run: the user's placement, and only Nodes for which there is an image.
 func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	spec.WithAffinity(configuration[corev1ac.AffinityApplyConfiguration](affinity(p)))
 	if len(p.Placement.NodeSelector) > 0 {
@@ -31,8 +31,8 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	}
 }
 
-// affinity adds the rule of the architectures to the user's affinity. Required terms are alternatives, so each of
-// them gets the rule.
+// affinity adds the expression for the architectures to the user's affinity. Required terms are alternatives, so each
+// of them gets it.
 func affinity(p plan.Plan) *corev1.Affinity {
 	merged := p.Placement.Affinity.DeepCopy()
 	if merged == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// endSeconds is how long memcached has to close its connections, once it has been drained.
+// endSeconds is how long memcached has to close its connections after the drain.
 const endSeconds = 15
 
 func podTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
@@ -42,7 +42,7 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	return spec
 }
 
-// podSecurity meets the restricted Pod Security Standard, together with the container's part.
+// podSecurity meets the restricted Pod Security Standard, together with the container's security context.
 func podSecurity(p plan.Plan) *corev1ac.PodSecurityContextApplyConfiguration {
 	security := corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).
@@ -57,12 +57,12 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	container := corev1ac.Container().
 		WithName(names.Container).
 		WithImage(p.Image).
-		// The arguments alone: the image's own entry point decides where the program lies.
+		// Only arguments: the image's entry point locates the program.
 		WithArgs(memcached.Arguments(p.Memcached)...).
 		WithResources(corev1ac.ResourceRequirements().
 			WithRequests(p.Resources.Requests).
 			WithLimits(p.Resources.Limits)).
-		// memcached says why it ends on its standard error, and so does what can't start it.
+		// memcached reports on its standard error why it exits.
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithReadinessProbe(portProbe(p).WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe(p).WithPeriodSeconds(10).WithFailureThreshold(6)).
@@ -70,7 +70,7 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	if p.PullPolicy != "" {
 		container.WithImagePullPolicy(p.PullPolicy)
 	}
-	if p.Rollout.DrainSeconds > 0 { // Kubernetes before 1.33 refuses to sleep for no time.
+	if p.Rollout.DrainSeconds > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().
 				WithSleep(corev1ac.SleepAction().WithSeconds(int64(p.Rollout.DrainSeconds)))))
@@ -92,7 +92,7 @@ func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// portProbe asks on the port that clients use, so that it fails when they would.
+// portProbe probes the port that clients use, so that it fails when they do.
 func portProbe(p plan.Plan) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(p.ClientPorts()[0].Name))).

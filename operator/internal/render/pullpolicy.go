@@ -8,8 +8,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// withPullPolicies is the Pod template of revision 2: it always says when images are pulled. Where nothing is said, the
-// API server fills in what follows from the image of that moment, and keeps that for the next image, too.
+// withPullPolicies is the Pod template of revision 2: it always sets the pull policy. Without one, the API server
+// derives a default from the image of that moment, and keeps it for the next image.
 func withPullPolicies(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	template := podTemplate(p)
 	for _, containers := range [][]corev1ac.ContainerApplyConfiguration{
@@ -24,8 +24,7 @@ func withPullPolicies(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return template
 }
 
-// pullPolicyOf is Kubernetes' own rule: what has the tag latest, or neither tag nor digest, may be another image
-// tomorrow.
+// pullPolicyOf is Kubernetes' own rule: an image with the tag latest, or with neither tag nor digest, may change.
 func pullPolicyOf(image string) corev1.PullPolicy {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package render turns a plan into the objects to be applied. It is pure: one kind, one function, one file.
+// Package render turns a plan into the objects to apply. It is pure: one kind, one function, one file.
 package render
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Object is a child as it is to be. Applying overwrites its configuration with the API server's answer, so it
-// serves once.
+// Object is a desired managed object. Apply overwrites its configuration with the API server's answer, so it is used
+// once.
 type Object struct {
 	schema.GroupKind
 
@@ -25,13 +25,13 @@ type Object struct {
 	// Metadata is the metadata within Configuration.
 	Metadata *metav1ac.ObjectMetaApplyConfiguration
 
-	// Ports are those on which clients can reach the Pods of a Deployment.
+	// Ports are the client ports of a Deployment's Pods.
 	Ports names.Ports
 }
 
-// Objects returns the children of a planned cache in the order in which they are applied: the Service first, so that
-// the name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is open to everybody, or closed
-// to its clients, for a moment.
+// Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
+// its name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is ever open to everybody, or
+// closed to its clients.
 func Objects(p plan.Plan) []Object {
 	objects := []Object{service(p)}
 	if p.NetworkPolicy != nil {
@@ -46,7 +46,7 @@ func Objects(p plan.Plan) []Object {
 	return objects
 }
 
-// owner makes the Memcached the controller of a child, so that the child goes when the Memcached goes.
+// owner makes the Memcached the controller of an object, so that the garbage collector deletes the object with it.
 func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 	return metav1ac.OwnerReference().
 		WithAPIVersion(cachev1.GroupVersion.String()).
@@ -57,7 +57,7 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 		WithBlockOwnerDeletion(true)
 }
 
-// labelsWith adds labels of the user's to ours. Theirs win, the last most of all, but not over those that select.
+// labelsWith adds the user's labels. Later ones win, but not over the labels of the selector.
 func labelsWith(p plan.Plan, users ...map[string]string) map[string]string {
 	labels := names.Labels(p.Name)
 	for _, layer := range users {
@@ -67,7 +67,7 @@ func labelsWith(p plan.Plan, users ...map[string]string) map[string]string {
 	return labels
 }
 
-// configuration turns a part of the user's spec into what is applied: the same fields, and no others.
+// configuration converts a part of the user's spec into an apply configuration with the same fields.
 func configuration[T any](from any) *T {
 	to := new(T)
 	content, err := json.Marshal(from)
@@ -75,7 +75,7 @@ func configuration[T any](from any) *T {
 		err = json.Unmarshal(content, to)
 	}
 	if err != nil {
-		panic(err) // Both are Kubernetes' own types with the same fields, and one was read from JSON.
+		panic(err) // Both are Kubernetes' own types with the same fields, and one was decoded from JSON.
 	}
 	return to
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// templates are the Pod templates by revision. What a released one makes of a plan stays as it is: another template
-// replaces the nodes of every cache. A change is a new revision, which a cache gets when its user lets it in
-// (plan.Inputs); the old one stays for as long as caches may have it.
+// templates are the Pod templates by revision. A released revision never changes: another template would replace the
+// Pods of every cache. A change is a new revision, which a cache gets with its next update (plan.Inputs); old
+// revisions stay for the caches that have them.
 var templates = map[int]func(plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration{
 	1: podTemplate,
 	2: withPullPolicies,
 }
 
-// Revisions are those of the Pod template, the newest last.
+// Revisions returns the revisions of the Pod template, the newest last.
 func Revisions() []int {
 	return slices.Sorted(maps.Keys(templates))
 }
 
-// template is the Pod template of the Deployment: the one that is deployed, if it is to be kept, with all that others
-// have set in it; else that of the plan.
+// template returns the Pod template of the Deployment: the deployed one, with other clients' fields, if the plan
+// keeps it; otherwise the rendered one.
 func template(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	if p.Template == plan.KeepTemplate {
 		return configuration[corev1ac.PodTemplateSpecApplyConfiguration](p.Deployed.Spec.Template)
@@ -33,7 +33,7 @@ func template(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return inOrderOf(p.Deployed, rendered(p))
 }
 
-// rendered is the Pod template of the planned revision, which it names.
+// rendered returns the Pod template of the planned revision, which it records in an annotation.
 func rendered(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return templates[p.Record.Revision](p).WithAnnotations(map[string]string{
 		names.AnnotationTemplateRevision: strconv.Itoa(p.Record.Revision),

@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// service is headless: its name resolves to the nodes, over which clients hash. Behind a balancing ClusterIP
-// each connection would land on another node and miss what the last one stored.
+// service is headless: its name resolves to the Pods, over which clients hash keys. Behind a load-balancing
+// ClusterIP, each connection would reach another Pod and miss what the last one stored.
 func service(p plan.Plan) Object {
 	service := corev1ac.Service(p.Name, p.Namespace).
 		WithLabels(labelsWith(p, p.Metadata.Labels, p.Service.Labels)).

@@ -1,4 +1,4 @@
-// The supervisor of the memcached agent: it starts it again when it crashes.
+// The supervisor of the memcached agent: it restarts the agent after a crash.
 package main
 
 import (

@@ -21,7 +21,8 @@ type Certificate struct {
 	signer *ecdsa.PrivateKey
 }
 
-// NewCertificate makes a certificate for 127.0.0.1, by a CA, or by itself if there is none. It can be a CA as well.
+// NewCertificate creates a certificate for 127.0.0.1, signed by a CA, or self-signed without one. It can be a CA as
+// well.
 func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -49,7 +50,7 @@ func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 	}
 }
 
-// Secret is one of the type kubernetes.io/tls that holds the certificate.
+// Secret returns the data of a Secret of the type kubernetes.io/tls with the certificate.
 func (c *Certificate) Secret() map[string]string {
 	return map[string]string{"tls.crt": c.PEM, "tls.key": c.Key}
 }

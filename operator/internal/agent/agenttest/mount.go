@@ -1,5 +1,4 @@
-// Package agenttest makes what the tests of the agent need: Secrets that are mounted as the kubelet does it, and
-// certificates.
+// Package agenttest creates what the tests of the agent need: Secrets, mounted as the kubelet does, and certificates.
 package agenttest
 
 import (
@@ -8,8 +7,8 @@ import (
 	"testing"
 )
 
-// Mount makes a folder hold a version of a Secret: it writes the version into a folder of its own, points ..data at it
-// in one step, links the entries, and removes the version before.
+// Mount mounts a version of a Secret: it writes the version into a new folder, atomically points ..data at it, links
+// the entries, and removes the previous version.
 func Mount(t testing.TB, dir string, secret map[string]string) {
 	t.Helper()
 	data := filepath.Join(dir, "..data")

@@ -1,4 +1,4 @@
-// Package certs knows which certificate is mounted, and which one memcached serves.
+// Package certs reads the mounted certificate and the one that memcached serves.
 package certs
 
 import (
@@ -24,33 +24,32 @@ const (
 	KeyClientCA    = "ca.crt"
 )
 
-// timeout is how long memcached may take to show its certificate.
+// timeout limits how long memcached may take to present its certificate.
 const timeout = 3 * time.Second
 
-// Mounted is what a Secret holds that memcached can load.
+// Mounted is the content of a Secret that memcached can load.
 type Mounted struct {
-	// Leaf is the certificate itself, without those that lead to its CA.
+	// Leaf is the certificate itself, without intermediate CAs.
 	Leaf *x509.Certificate
 
-	// ClientCAs are those whose clients are let in; none where clients are not asked for a certificate.
+	// ClientCAs are the CAs of the clients; none if no client certificates are requested.
 	ClientCAs []*x509.Certificate
 
 	// Sum changes with every change of what memcached loads.
 	Sum string
 }
 
-// Source is a Secret with a certificate, as it is mounted.
+// Source is a mounted Secret with a certificate.
 type Source struct {
-	// Dir is the folder that the Secret is mounted at.
+	// Dir is the folder where the Secret is mounted.
 	Dir string
 
-	// ClientCA says that memcached asks clients for a certificate, and loads the CAs of the Secret. Otherwise they are of
-	// no account.
+	// ClientCA: memcached requests client certificates and loads the CAs of the Secret. Otherwise they are not used.
 	ClientCA bool
 }
 
-// Load reads the folder. It refuses what memcached could not load, because memcached replaces the certificate before it
-// looks at the key and at the CAs: a pair that does not match would end every new handshake.
+// Load reads the folder. It rejects what memcached could not load, because memcached replaces the certificate before
+// it checks the key and the CAs: with a mismatched pair, every new handshake would fail.
 func (s Source) Load() (*Mounted, error) {
 	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
 	if err != nil {
@@ -93,7 +92,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	}, nil
 }
 
-// strong refuses a key that OpenSSL does not load at its security level 2, which distributions set.
+// strong rejects a key that OpenSSL does not load at its security level 2, which distributions set.
 func strong(leaf *x509.Certificate) error {
 	const least = 2048
 	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.Size()*8 < least {
@@ -102,7 +101,7 @@ func strong(leaf *x509.Certificate) error {
 	return nil
 }
 
-// certificates parses all certificates of a PEM file. Go passes over a block that is malformed, OpenSSL fails at it.
+// certificates parses all certificates of a PEM file. Go skips a malformed block, but OpenSSL fails.
 func certificates(key string, content []byte) ([]*x509.Certificate, error) {
 	var list []*x509.Certificate
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
@@ -130,8 +129,8 @@ func sum(secret map[string][]byte, keys ...string) string {
 	return string(hash.Sum(nil))
 }
 
-// Served asks memcached for its certificate. Nothing is sent but a handshake, so whoever answers needs not be trusted.
-// Where memcached wants a certificate of the client, too, it ends the handshake; by then it has shown its own.
+// Served returns the certificate that memcached presents. It sends only a handshake, so the server needs no trust. If
+// memcached requires a client certificate, it ends the handshake, but after presenting its own.
 func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -152,7 +151,7 @@ func Served(ctx context.Context, address string) (*x509.Certificate, error) {
 		},
 	})
 	if err := secured.HandshakeContext(ctx); err == nil {
-		// Memcached prints an error about a connection that is gone before it has begun to read from it.
+		// Otherwise memcached logs an error about a connection that closed before it read from it.
 		_ = secured.CloseWrite()
 		_, _ = io.Copy(io.Discard, secured)
 	} else if leaf == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// answers is what memcached counts.
+// answers are memcached's statistics.
 type answers struct {
 	general, settings map[string]string
 	items, slabs      map[string]map[string]string // by slab class
@@ -24,7 +24,7 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 		}
 		all[i] = stats
 	}
-	// A total that memcached tells among those of the slab classes.
+	// memcached reports this total among those of the slab classes.
 	all[0]["total_malloced"] = all[3]["total_malloced"]
 	return answers{
 		general: all[0], settings: all[1],
@@ -32,7 +32,7 @@ func readAnswers(ctx context.Context, client *protocol.Client) (answers, error) 
 	}, nil
 }
 
-// byClass parts names such as items:1:number or 1:chunk_size. Totals, which have no class, are left out.
+// byClass splits names such as items:1:number or 1:chunk_size. It drops totals, which have no class.
 func byClass(stats map[string]string, prefix string) map[string]map[string]string {
 	classes := map[string]map[string]string{}
 	for name, value := range stats {
@@ -48,7 +48,7 @@ func byClass(stats map[string]string, prefix string) map[string]map[string]strin
 	return classes
 }
 
-// samples are general ones, and those of slab classes: of each, or of all together.
+// samples returns the general samples, and those of slab classes: of each, or totals.
 func (a answers) samples(each bool, evicted *evictions) []Sample {
 	var samples []Sample
 	if text := a.general["version"]; text != "" {
@@ -69,7 +69,7 @@ func (a answers) samples(each bool, evicted *evictions) []Sample {
 	return samples
 }
 
-// appendRows appends what memcached tells. Another version may tell less: what it leaves out is left out.
+// appendRows appends the available statistics. Other versions of memcached may report fewer.
 func appendRows(samples []Sample, rows []row, stats map[string]string, class ...string) []Sample {
 	for _, row := range rows {
 		if value, ok := row.value(stats); ok {
@@ -79,7 +79,7 @@ func appendRows(samples []Sample, rows []row, stats map[string]string, class ...
 	return samples
 }
 
-// value is the first of the row's statistics, less all the others.
+// value returns the first of the row's statistics, minus all the others.
 func (r row) value(stats map[string]string) (float64, bool) {
 	total, ok := number(stats[r.stats[0]])
 	for _, name := range r.stats[1:] {

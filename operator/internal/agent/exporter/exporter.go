@@ -1,5 +1,5 @@
-// Package exporter tells Prometheus what memcached counts, under the names of the official memcached_exporter. It logs
-// in where memcached asks for a password.
+// Package exporter exports memcached's statistics to Prometheus, under the names of the official memcached_exporter.
+// It logs in if memcached requires a password.
 package exporter
 
 import (
@@ -12,30 +12,30 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// timeout is how long a scrape may take. Prometheus gives up after 10 seconds.
+// timeout limits a scrape. Prometheus' own default is 10 seconds.
 const timeout = 5 * time.Second
 
-// Exporter collects metrics from memcached. It keeps its connection: so it can still tell that no connection is left
-// for others.
+// Exporter collects metrics from memcached. It keeps its connection, so it works even when no connection is left for
+// others.
 type Exporter struct {
-	// Login connects to memcached, with a password where it asks for one.
+	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
 
-	// Served asks for the certificate that memcached serves; nil if it serves none.
+	// Served returns the certificate that memcached serves; nil if it serves none.
 	Served func(context.Context) (*x509.Certificate, error)
 
-	// SlabClasses has it tell of each slab class. There are up to 63, and 36 series for each.
+	// SlabClasses exports each slab class. There are up to 63, with 36 series each.
 	SlabClasses bool
 
 	Log *slog.Logger
 
 	mutex   sync.Mutex
 	client  *protocol.Client
-	reason  string // why memcached is down, as it was logged
+	reason  string // why memcached is down, as logged
 	evicted evictions
 }
 
-// Collect asks memcached. What goes wrong is told by memcached_up.
+// Collect collects the samples. memcached_up reports failures.
 func (e *Exporter) Collect(ctx context.Context) []Sample {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -57,7 +57,7 @@ func (e *Exporter) Collect(ctx context.Context) []Sample {
 	return samples
 }
 
-// ask uses the connection that is there. Memcached may have closed it since, so that a second try uses a new one.
+// ask uses the open connection. Memcached may have closed it, so a second attempt uses a new one.
 func (e *Exporter) ask(ctx context.Context) (answers, error) {
 	if e.client != nil {
 		if got, err := readAnswers(ctx, e.client); err == nil {
@@ -78,7 +78,7 @@ func (e *Exporter) ask(ctx context.Context) (answers, error) {
 	return got, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (e *Exporter) Close() {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -92,7 +92,7 @@ func (e *Exporter) disconnect() {
 	}
 }
 
-// log tells each reason once.
+// log logs each reason once.
 func (e *Exporter) log(err error) {
 	reason := ""
 	if err != nil {

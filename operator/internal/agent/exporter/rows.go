@@ -2,18 +2,18 @@ package exporter
 
 import "slices"
 
-// row is a series: which statistics it is made of, and what it is called. Names, labels and types are those of the
-// official exporter, so that its dashboards and alerts work; some that are gauges by nature are counters there.
+// row is a series: its statistics, and its name. Names, labels and types are those of the official exporter, so that
+// its dashboards and alerts work; a few gauges are counters there.
 type row struct {
 	metric *Metric
 	labels []string // values, after that of the slab class
-	stats  []string // the first less all the others
+	stats  []string // the first minus all the others
 
-	// total says how the slab classes of a Pod make one series. The general rows have no classes.
+	// total is how the slab classes of a Pod are combined into one series. The general rows have no classes.
 	total Total
 }
 
-// Metrics that are not a statistic of memcached's.
+// Metrics that are not statistics of memcached.
 var (
 	up      = newMetric(Gauge, "up", "1 if memcached answers, 0 if not.")
 	version = newMetric(Gauge, "version", "Always 1. The label is memcached's version.", "version")
@@ -22,7 +22,7 @@ var (
 		"When the certificate that memcached serves expires. It may differ from the one in the Secret.")
 )
 
-// Metrics are all that an Exporter may tell.
+// Metrics returns all metrics of an Exporter.
 func Metrics() []*Metric {
 	all := []*Metric{up, version, certificateEnd}
 	for _, row := range slices.Concat(general, settings, items, slabs) {
@@ -53,13 +53,14 @@ func slabCounter(name, help, stat string) row {
 	return row{metric: newMetric(Counter, "slab_"+name, help, "slab"), stats: []string{stat}}
 }
 
-// as says how the slab classes make one series, where that is not their sum.
+// as sets how the slab classes are combined, if that is not their sum.
 func (r row) as(total Total) row {
 	r.total = total
 	return r
 }
 
-// commands are the requests by command and status. Memcached counts each cas as a set, too; casOfSet are those counts.
+// commands returns the requests by command and status. Memcached counts each cas as a set, too; casOfSet are those
+// counts.
 func commands(metric *Metric, statuses map[string]string, casOfSet ...string) []row {
 	command := func(name, status string, stats ...string) row {
 		return row{metric: metric, labels: []string{name, status}, stats: stats}

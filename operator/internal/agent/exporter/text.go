@@ -13,13 +13,13 @@ import (
 // Kind is the type of a metric.
 type Kind string
 
-// The types that are used.
+// The types in use.
 const (
 	Gauge   Kind = "gauge"
 	Counter Kind = "counter"
 )
 
-// Metric is what all series of a name have in common.
+// Metric is what all series of a name share.
 type Metric struct {
 	Name   string
 	Kind   Kind
@@ -34,8 +34,8 @@ type Sample struct {
 	Value  float64
 }
 
-// Write writes samples in Prometheus' text format, version 0.0.4. Prometheus' own library would do so, too, but
-// took 3 MiB, of the 15 that the agent may take in all.
+// Write writes samples in Prometheus' text format, version 0.0.4. Prometheus' own library would take 3 MiB of the 15
+// that the agent may use.
 func Write(to io.Writer, samples []Sample) error {
 	slices.SortFunc(samples, func(a, b Sample) int {
 		return cmp.Or(strings.Compare(a.Metric.Name, b.Metric.Name), slices.Compare(a.Labels, b.Labels))

@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// Total says how the slab classes of a Pod make one series.
+// Total is how the slab classes of a Pod are combined into one series.
 type Total string
 
-// Ways to make one series of many.
+// Ways to combine series.
 const (
-	// Sum is that of all classes, and what is meant where nothing is said.
+	// Sum is the sum of all classes, and the default.
 	Sum Total = "sum"
 
-	// Oldest is the largest of all classes.
+	// Oldest is the maximum of all classes.
 	Oldest Total = "maximum"
 
-	// LastEvicted is the smallest of the classes that evicted items since the scrape before, or what it was then.
+	// LastEvicted is the minimum of the classes that evicted items since the last scrape, or its last value.
 	LastEvicted Total = "smallest of the latest evictions"
 
-	// NoTotal: what is said of a class means nothing for all of them together.
+	// NoTotal: the values of classes cannot be combined.
 	NoTotal Total = "none"
 )
 
-// totals are the metrics of slab classes without the class.
+// totals are the metrics of slab classes without the label of the class.
 var totals = func() map[*Metric]*Metric {
 	all := map[*Metric]*Metric{}
 	for _, row := range slices.Concat(items, slabs) {
@@ -34,7 +34,7 @@ var totals = func() map[*Metric]*Metric {
 	return all
 }()
 
-// Totals tells of each metric of slab classes how they make one series.
+// Totals returns how each metric of slab classes is combined.
 func Totals() map[*Metric]Total {
 	all := map[*Metric]Total{}
 	for _, row := range slices.Concat(items, slabs) {
@@ -43,7 +43,7 @@ func Totals() map[*Metric]Total {
 	return all
 }
 
-// appendTotals appends one series for what is told of many classes.
+// appendTotals appends one series for each metric of slab classes.
 func (e *evictions) appendTotals(samples []Sample, rows []row, classes map[string]map[string]string) []Sample {
 	for _, row := range rows {
 		if value, ok := e.total(row, classes); ok {
@@ -72,8 +72,8 @@ func (e *evictions) total(r row, classes map[string]map[string]string) (total fl
 	return total, known
 }
 
-// evictions knows what was evicted before. Memcached tells of each class how long ago the item had been used that it
-// evicted last, but not when that was: a class that has long ceased to evict says nothing of today.
+// evictions remembers the counts of evictions. For each class, memcached reports how long the last evicted item had
+// not been used, but not when it was evicted: a class that stopped evicting long ago says nothing about today.
 type evictions struct {
 	counts map[string]float64 // by slab class
 	last   float64

@@ -1,7 +1,7 @@
 // Package mounted reads Secrets that the kubelet has mounted.
 //
 // The kubelet writes each version of a Secret into a new folder, and then points the symbolic link ..data at it. The
-// files that one sees are links into ..data.
+// visible files are links into ..data.
 package mounted
 
 import (
@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Read returns the entries of a Secret that have these names, all of the same version. Those that are not there are
-// left out. A folder that was not mounted by the kubelet is read as it is.
+// Read returns the named entries of a Secret, all of the same version, without missing ones. A folder that the
+// kubelet did not mount is read as it is.
 func Read(dir string, names ...string) (map[string][]byte, error) {
 	for range 3 {
 		before, err := version(dir)
@@ -24,7 +24,7 @@ func Read(dir string, names ...string) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The kubelet removes the old version after it pointed at the new one: what was read may be a part of it.
+		// The kubelet removes the old version after it points at the new one, so the content read may be incomplete.
 		after, err := version(dir)
 		if err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ func Read(dir string, names ...string) (map[string][]byte, error) {
 	return nil, fmt.Errorf("%s changes faster than it can be read", dir)
 }
 
-// version is the folder that ..data points at, relative to dir.
+// version returns the folder that ..data points at, relative to dir.
 func version(dir string) (string, error) {
 	target, err := os.Readlink(filepath.Join(dir, "..data"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,8 +1,7 @@
-// Package protocol is a client of memcached's ASCII protocol, as much of it as the agent needs: to log in, to read
-// statistics, and to have certificates loaded anew.
+// Package protocol is a client of memcached's ASCII protocol, limited to what the agent needs: to log in, to read
+// statistics, and to reload certificates.
 //
-// A client that returned an error other than ErrRefused can't be used any more: where its connection stands in the
-// protocol is not known.
+// After an error other than ErrRefused a client cannot be used any more: the state of its connection is unknown.
 package protocol
 
 import (
@@ -16,20 +15,20 @@ import (
 	"time"
 )
 
-// Timeout is how long memcached may take to answer a command. On the loopback interface it takes well below a
+// Timeout limits how long memcached may take to answer a command. On the loopback interface it takes well below a
 // millisecond.
 const Timeout = 3 * time.Second
 
-// ErrRefused tells that memcached does not know the user, or that the password is another one.
+// ErrRefused means that the user or the password is wrong.
 var ErrRefused = errors.New("memcached refuses the user name or the password")
 
-// Client is a connection to memcached. It is used by one goroutine at a time.
+// Client is a connection to memcached, for one goroutine at a time.
 type Client struct {
 	connection net.Conn
 	reader     *bufio.Reader
 }
 
-// Dial connects to memcached, over TLS if a configuration is given.
+// Dial connects to memcached, over TLS with a configuration.
 func Dial(ctx context.Context, address string, config *tls.Config) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -48,11 +47,11 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 	return &Client{connection: connection, reader: newReader(connection)}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Client) Close() error { return c.connection.Close() }
 
-// Authenticate logs in. Where memcached asks for no password this is a command like any other, which stores its value;
-// a value that is expired from the start is never to be read.
+// Authenticate logs in. If memcached requires no password, this is an ordinary command that stores its value; the
+// value has expired from the start, so it can never be read.
 func (c *Client) Authenticate(ctx context.Context, user, password string) error {
 	if strings.ContainsAny(user+password, " \r\n\x00") {
 		return errors.New("memcached takes no blanks and line ends in user names and passwords")
@@ -79,8 +78,8 @@ func (c *Client) Stats(ctx context.Context, kind string) (stats map[string]strin
 	return stats, err
 }
 
-// RefreshCertificates makes memcached load its certificate, key and client CAs anew. New connections use them, and
-// those that are open stay. Check the files first: a pair that does not match replaces the one that worked.
+// RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use them, open ones
+// stay. Check the files first: a mismatched pair replaces the one that worked.
 func (c *Client) RefreshCertificates(ctx context.Context) error {
 	answer, err := c.command(ctx, "refresh_certs\r\n", readLine)
 	if err != nil || answer == "OK" {
@@ -89,7 +88,7 @@ func (c *Client) RefreshCertificates(ctx context.Context) error {
 	return unexpected(answer)
 }
 
-// command sends a request and reads the answer, for as long as the context lasts.
+// command sends a request and reads the answer, until the context ends.
 func (c *Client) command(
 	ctx context.Context, request string, read func(*bufio.Reader) (string, error),
 ) (string, error) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Bounds of an answer. The longest lines name files; each of at most 63 slab classes has less than 50 statistics.
+// Limits of an answer. The longest lines name files; each of at most 63 slab classes has fewer than 50 statistics.
 const (
 	maxLine  = 8 << 10
 	maxStats = 10000
@@ -16,7 +16,7 @@ const (
 
 func newReader(from io.Reader) *bufio.Reader { return bufio.NewReaderSize(from, maxLine) }
 
-// readLine returns a line without its end.
+// readLine returns a line without its line end.
 func readLine(reader *bufio.Reader) (string, error) {
 	line, err := reader.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -46,7 +46,7 @@ func readStats(reader *bufio.Reader) (map[string]string, error) {
 	return nil, fmt.Errorf("memcached answers with more than %d statistics", maxStats)
 }
 
-// unexpected is the error of an answer that is none of those that are known. It tells its beginning.
+// unexpected is the error of an unknown answer, with its beginning.
 func unexpected(answer string) error {
 	const enough = 200
 	if len(answer) > enough {

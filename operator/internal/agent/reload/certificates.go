@@ -11,19 +11,19 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// servedFor is how long memcached's answer holds. Under mutual TLS each question is a handshake that fails, which older
-// and newer memcacheds note in their log.
+// servedFor is how long memcached's answer is valid. With mutual TLS each request is a failed handshake, which older
+// and newer versions of memcached log.
 const servedFor = time.Minute
 
-// Certificates are memcached's own certificate with its key, and the CAs of its clients.
+// Certificates are memcached's certificate with its key, and the CAs of its clients.
 type Certificates struct {
-	// Source is where the Secret is mounted.
+	// Source is the mounted Secret.
 	Source certs.Source
 
-	// Address is where memcached speaks TLS.
+	// Address is the address of memcached's TLS port.
 	Address string
 
-	// Login connects to memcached, with a password where it asks for one.
+	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
 
 	mounted *certs.Mounted
@@ -33,7 +33,7 @@ type Certificates struct {
 	asked  time.Time
 }
 
-// Read refuses what memcached could not load.
+// Read rejects what memcached could not load.
 func (c *Certificates) Read() (string, error) {
 	mounted, err := c.Source.Load()
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Certificates) Read() (string, error) {
 	return mounted.Sum, nil
 }
 
-// Tell has the files loaded. Of client CAs, memcached adds those that are new and keeps those that it had.
+// Tell makes memcached load the files. Memcached adds new client CAs and keeps the old ones.
 func (c *Certificates) Tell(ctx context.Context) error {
 	client, err := c.Login(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Certificates) Tell(ctx context.Context) error {
 	return client.RefreshCertificates(ctx)
 }
 
-// Check compares the certificate that memcached serves with the one that is mounted.
+// Check compares the certificate that memcached serves with the mounted one.
 func (c *Certificates) Check(ctx context.Context) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -64,7 +64,7 @@ func (c *Certificates) Check(ctx context.Context) error {
 	return err
 }
 
-// Served is the certificate that memcached serves, or has served within the last minute.
+// Served returns the certificate that memcached serves, or served within the last minute.
 func (c *Certificates) Served(ctx context.Context) (*x509.Certificate, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

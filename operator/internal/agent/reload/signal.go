@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// hangUp sends SIGHUP to every process of memcached that is to be seen.
+// hangUp sends SIGHUP to every visible memcached process.
 func hangUp(proc string) error {
 	pids, err := memcacheds(proc)
 	if err != nil {
@@ -27,7 +27,7 @@ func hangUp(proc string) error {
 	return nil
 }
 
-// memcacheds are the processes whose program is named memcached.
+// memcacheds returns the processes whose program is named memcached.
 func memcacheds(proc string) ([]int, error) {
 	entries, err := os.ReadDir(proc)
 	if err != nil {

@@ -14,29 +14,29 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
 )
 
-// Users are those who may use the cache.
+// Users are the users of the cache.
 type Users struct {
-	// Dir is the folder that the Secret is mounted at.
+	// Dir is where the Secret is mounted.
 	Dir string
 
-	// File is memcached's authentication file. It is written by this agent alone, and always as a whole.
+	// File is memcached's authentication file. Only this agent writes it, and always atomically.
 	File string
 
-	// Address is where memcached speaks plaintext, on the loopback interface.
+	// Address is the loopback address of memcached's plaintext port.
 	Address string
 
-	// Certificate is memcached's; nil if it has none.
+	// Certificate is memcached's certificate; nil if it has none.
 	Certificate *certs.Source
 
-	// Proc is where processes are to be seen: /proc.
+	// Proc is the folder with the processes: /proc.
 	Proc string
 
-	wanted  []users.User               // what the file holds
-	removed []users.User               // what it held, and memcached may still accept
-	login   atomic.Pointer[users.User] // whom memcached accepts, as far as it is known
+	wanted  []users.User               // the users in the file
+	removed []users.User               // former users, which memcached may still accept
+	login   atomic.Pointer[users.User] // a user that memcached accepts, if one is known
 }
 
-// Read writes the authentication file if the Secret has changed. A Secret that memcached can't hold changes nothing.
+// Read writes the authentication file if the Secret has changed. An invalid Secret changes nothing.
 func (u *Users) Read() (string, error) {
 	if u.wanted == nil {
 		u.resume()
@@ -62,23 +62,23 @@ func (u *Users) Read() (string, error) {
 	return string(users.File(list)), nil
 }
 
-// resume reads the file that an earlier run of the agent may have left, which is what memcached was started with.
+// resume reads the file of an earlier run of the agent, with which memcached was started.
 func (u *Users) resume() {
-	content, _ := os.ReadFile(u.File) // where it can't be read it is written
+	content, _ := os.ReadFile(u.File) // if it cannot be read, it is written
 	if list, err := users.ParseFile(content); err == nil {
 		u.wanted = list
 		u.login.Store(&list[0])
 	}
 }
 
-// Started returns an error unless the authentication file is there, without which memcached does not start.
+// Started returns an error until the authentication file exists, without which memcached does not start.
 func (u *Users) Started() error {
 	_, err := os.Stat(u.File)
 	return err
 }
 
-// Tell sends memcached a signal, once it answers: before that, the signal would end it. From memcached 1.6.40 on, the
-// same signal loads the certificates, so it has to wait until those that are mounted can be loaded.
+// Tell sends the signal to memcached, once it answers: before that, the signal would end it. Since memcached 1.6.40
+// the same signal reloads the certificates, so it has to wait until the mounted ones can be loaded.
 func (u *Users) Tell(ctx context.Context) error {
 	if u.Certificate != nil {
 		if _, err := u.Certificate.Load(); err != nil {
@@ -93,7 +93,7 @@ func (u *Users) Tell(ctx context.Context) error {
 	return hangUp(u.Proc)
 }
 
-// Check logs in as each user, and tries all those who must not get in any more.
+// Check logs in as each user, and verifies that removed users are rejected.
 func (u *Users) Check(ctx context.Context) error {
 	for _, user := range u.wanted {
 		if err := u.try(ctx, user); err != nil {
@@ -119,7 +119,7 @@ func (u *Users) try(ctx context.Context, user users.User) error {
 	return client.Authenticate(ctx, user.Name, user.Password)
 }
 
-// Login connects to memcached as a user whom it accepts.
+// Login connects to memcached as a user that it accepts.
 func (u *Users) Login(ctx context.Context) (*protocol.Client, error) {
 	user := u.login.Load()
 	if user == nil {

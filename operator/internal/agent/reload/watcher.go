@@ -1,7 +1,7 @@
-// Package reload makes memcached use what its mounted Secrets hold, without a restart.
+// Package reload makes memcached use the content of its mounted Secrets without a restart.
 //
-// A Watcher looks at a folder every few seconds. Where it holds something new, memcached is told, and asked whether it
-// uses it, until it does. Connections stay open, and no item is lost.
+// A Watcher reads a folder every few seconds. After a change it signals memcached, and checks until memcached uses
+// the new content. Connections stay open, and no item is lost.
 package reload
 
 import (
@@ -15,38 +15,38 @@ import (
 
 var errPending = errors.New("memcached was signalled; the next check verifies it")
 
-// Subject is what can be mounted, and how memcached is made to use it.
+// Subject is something that can be mounted, and how to make memcached use it.
 type Subject interface {
-	// Read returns something that changes whenever the mounted Secret does; an error if memcached could not use it.
+	// Read returns a version that changes with the mounted Secret, or an error if memcached could not use it.
 	Read() (version string, err error)
 
-	// Tell makes memcached load what was read last.
+	// Tell makes memcached load what was last read.
 	Tell(ctx context.Context) error
 
-	// Check returns an error unless memcached uses what was read last.
+	// Check returns an error unless memcached uses what was last read.
 	Check(ctx context.Context) error
 }
 
-// Watcher keeps one subject live.
+// Watcher keeps one subject up to date.
 type Watcher struct {
-	Secret   string // what it is for: auth or tls
+	Secret   string // its purpose: auth or tls
 	Subject  Subject
 	Interval time.Duration
 	Log      *slog.Logger
 
 	told, live string // versions
-	reason     string // why it is not live, as it was logged
+	reason     string // why it is not in use, as logged
 	inSync     atomic.Bool
 	reloads    atomic.Int64
 }
 
-// InSync tells whether memcached uses what is mounted.
+// InSync reports whether memcached uses the mounted Secret.
 func (w *Watcher) InSync() bool { return w.inSync.Load() }
 
-// Reloads is how often memcached was told.
+// Reloads returns how often memcached was signalled.
 func (w *Watcher) Reloads() int64 { return w.reloads.Load() }
 
-// Run looks at once, and then every interval, until the context ends.
+// Run reads at once, and then at every interval, until the context ends.
 func (w *Watcher) Run(ctx context.Context) {
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()
@@ -59,7 +59,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look looks once, and logs what is new about it.
+// look reads once, and logs what has changed.
 func (w *Watcher) look(ctx context.Context) {
 	err := w.guarded(ctx)
 	if ctx.Err() != nil {
@@ -81,8 +81,8 @@ func (w *Watcher) look(ctx context.Context) {
 	w.Log.Info("Memcached uses the mounted Secret")
 }
 
-// guarded makes a panic an error of this step. A Pod is not ready while one of its containers is down, so the agent
-// must not end over what somebody wrote into a Secret.
+// guarded turns a panic into an error of this step. A Pod is not ready while one of its containers is down, so the
+// content of a Secret must not end the agent.
 func (w *Watcher) guarded(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -92,7 +92,7 @@ func (w *Watcher) guarded(ctx context.Context) (err error) {
 	return w.step(ctx)
 }
 
-// step tells memcached of a version that is not live, and asks it the next time.
+// step signals memcached about a new version, and checks it at the next step.
 func (w *Watcher) step(ctx context.Context) error {
 	version, err := w.Subject.Read()
 	if err != nil || version == w.live {

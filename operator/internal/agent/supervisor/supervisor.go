@@ -1,6 +1,6 @@
-// Package supervisor starts a program again that crashes. While any container of a Pod is down, Kubernetes counts the
-// Pod as not ready; so the agent may crash, but its container must not end. It imports little: it takes memory in each
-// Pod, and must not crash itself.
+// Package supervisor restarts a program that crashes. While any container of a Pod is down, Kubernetes counts the Pod
+// as not ready; so the agent may crash, but its container must not end. The package imports little: it uses memory in
+// each Pod, and must not crash itself.
 package supervisor
 
 import (
@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// RestartsEnv is the environment variable that tells the program how often it was started again.
+// RestartsEnv is the environment variable with the number of restarts.
 const RestartsEnv = "AGENT_RESTARTS"
 
 const (
 	longestPause = 30 * time.Second
 
-	// steady is how long a program runs that can work at all.
+	// steady is how long a program runs that is able to work.
 	steady = time.Minute
 )
 
-// failed is the exit code of a program that says itself that it can't work. Go's own, of a panic, is 2.
+// failed is the exit code of a program that reports a permanent error. Go's own, for a panic, is 2.
 const failed = 1
 
 // Supervisor keeps a program running.
 type Supervisor struct {
 	Command []string         // program and arguments
-	Signals <-chan os.Signal // each is passed on, and ends the program for good
+	Signals <-chan os.Signal // each is forwarded, and ends the program for good
 	Pause   time.Duration    // after the first crash; each further one doubles it
 	Log     *slog.Logger
 }
 
-// Run returns the exit code of the program once that ends for good: when it was told to, or soon after its first start
-// by itself, with an error such as a wrong flag.
+// Run returns the exit code of the program when it ends for good: after a signal, or with an error such as an invalid
+// flag soon after its first start.
 func (s *Supervisor) Run() int {
-	runtime.LockOSThread() // Linux kills a child when the thread ends that started it
+	runtime.LockOSThread() // Linux kills a child process when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	pause := time.Duration(0)
 	for restarts := 0; ; restarts++ {
@@ -58,7 +58,7 @@ func (s *Supervisor) Run() int {
 	}
 }
 
-// once runs the program until it ends, and tells whether that was asked of it.
+// once runs the program until it ends, and reports whether a signal ended it.
 func (s *Supervisor) once(restarts int) (told bool, err error) {
 	program := exec.Command(s.Command[0], s.Command[1:]...)
 	program.Stdout, program.Stderr = os.Stdout, os.Stderr
@@ -80,7 +80,7 @@ func (s *Supervisor) once(restarts int) (told bool, err error) {
 	}
 }
 
-// next is the pause after the one before: twice as long, unless the program did run for a while.
+// next returns the next pause: twice as long, unless the program ran for a while.
 func (s *Supervisor) next(pause, ran time.Duration) time.Duration {
 	if ran >= steady {
 		pause = 0
@@ -88,7 +88,7 @@ func (s *Supervisor) next(pause, ran time.Duration) time.Duration {
 	return min(max(2*pause, s.Pause), longestPause)
 }
 
-// itself tells a program that ended by itself, or can't be started at all, from one that crashed.
+// itself distinguishes a program that exited by itself, or could not start, from one that crashed.
 func itself(err error) bool {
 	var exit *exec.ExitError
 	return !errors.As(err, &exit) || exit.ExitCode() == failed
@@ -102,5 +102,5 @@ func exitCode(err error) int {
 	case !errors.As(err, &exit):
 		return failed
 	}
-	return max(exit.ExitCode(), 0) // -1 if it was told before it could listen
+	return max(exit.ExitCode(), 0) // -1 if the signal arrived before its handler was installed
 }

@@ -1,10 +1,10 @@
-// Package users knows who may use a cache: from a Secret to memcached's authentication file.
+// Package users converts the users in a Secret into memcached's authentication file.
 //
-// The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached drops
-// silently whatever its file can't hold (authfile.c): the ninth user, and all that follow an entry which is too long.
-// One user may have several passwords, an entry each, so that an old one holds until all clients know the new one.
+// The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached silently
+// drops whatever its file cannot hold (authfile.c): the ninth user, and everything after an entry that is too long. A
+// user may have several passwords, an entry each, so that an old one works until all clients know the new one.
 //
-// No error tells anything of the content: a line that is malformed may be a password.
+// Errors contain nothing of the content: a malformed line may be a password.
 package users
 
 import (
@@ -23,16 +23,16 @@ const (
 	KeyUsers    = "users"
 )
 
-// MaxUsers is as many as memcached reads.
+// MaxUsers is how many users memcached reads.
 const MaxUsers = 8
 
-// maxEntry is the longest user:password. Memcached reads a line into 256 bytes, with its end and a null byte.
+// maxEntry is the longest user:password. Memcached reads a line into 256 bytes, including its end and a null byte.
 const maxEntry = 254
 
 // User is a user and the password. It never prints the password, whatever the verb.
 type User struct{ Name, Password string }
 
-// Format prints the name alone.
+// Format prints only the name.
 func (u User) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, u.Name) }
 
 // Parse reads the entries of a Secret.
@@ -50,7 +50,7 @@ func Parse(secret map[string][]byte) ([]User, error) {
 		return nil, fmt.Errorf("the Secret lacks %s and %s, or %s with a line user:password each",
 			KeyUsername, KeyPassword, KeyUsers)
 	}
-	// Whoever writes a file into a Secret often has a line end in it that is not a part of the name.
+	// A file written into a Secret often ends with a line end that is not a part of the name.
 	user := User{trimLineEnd(string(name)), trimLineEnd(string(password))}
 	if err := user.validate(); err != nil {
 		return nil, fmt.Errorf("%s and %s: %w", KeyUsername, KeyPassword, err)
@@ -58,7 +58,7 @@ func Parse(secret map[string][]byte) ([]User, error) {
 	return []User{user}, nil
 }
 
-// ParseFile reads lines user:password. Empty lines are passed over.
+// ParseFile reads lines user:password, and skips empty lines.
 func ParseFile(content []byte) ([]User, error) {
 	var list []User
 	number := 0
@@ -87,7 +87,7 @@ func ParseFile(content []byte) ([]User, error) {
 	return list, nil
 }
 
-// validate tells what memcached can't hold, or no client could send.
+// validate rejects what memcached cannot hold, or no client could send.
 func (u User) validate() error {
 	length := len(u.Name) + 1 + len(u.Password)
 	switch {
@@ -111,7 +111,7 @@ func trimLineEnd(text string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }
 
-// File is memcached's authentication file.
+// File returns the content of memcached's authentication file.
 func File(list []User) []byte {
 	var file bytes.Buffer
 	for _, user := range list {
@@ -120,8 +120,8 @@ func File(list []User) []byte {
 	return file.Bytes()
 }
 
-// WriteFile replaces the authentication file as a whole: memcached never sees a part of it. Nobody but the file's
-// owner may read it.
+// WriteFile replaces the authentication file atomically: memcached never sees a part of it. Only the owner may read
+// it.
 func WriteFile(path string, list []User) error {
 	next := path + ".next"
 	if err := os.WriteFile(next, File(list), 0o600); err != nil {
