@@ -52,7 +52,7 @@ CLUSTER ?= local
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
 DEMO_OPTIONS = --method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
 DEMO = $(if $(filter kind,$(CLUSTER)),./scripts/kind --method '$(METHOD)',\
-	./scripts/demo up --cluster '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),$(DEMO_OPTIONS)))
+	./scripts/demo '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),$(DEMO_OPTIONS)))
 
 .PHONY: demo-down
 demo-down: ## Stop the demo and leave the machine as it was.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/demo/target"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheDemoOnACurrentCluster takes a local cluster for one that was there already: its kubeconfig, its registry and
-// its Git repository are all that the demo is told.
+// TestTheDemoOnACurrentCluster gives the demo nothing but the kubeconfig, the registry and the Git repository of a local
+// cluster.
 func TestTheDemoOnACurrentCluster(t *testing.T) {
 	const name = "current"
 	down := func() {
@@ -42,11 +42,11 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", cluster.Kubeconfig)
 	args := []string{
-		"up", "--cluster", "current", "--method", "direct", "--registry", cluster.Registry, "--repo", cluster.Git,
+		"current", "--method", "direct", "--registry", cluster.Registry, "--repo", cluster.Git,
 		"--memcached-image", memcachedImage, "--timeout", "5m",
 	}
 
-	t.Run("changes nothing before it is told yes", func(t *testing.T) {
+	t.Run("changes nothing before the user agrees", func(t *testing.T) {
 		if out, err := up(t, args); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("error %v\n%s", err, out)
 		}
@@ -64,17 +64,17 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 		for _, want := range []string{
 			"memcached-root       Synced   Healthy", "memcached-samples    Synced   Healthy",
-			"A second client found 200 keys on 3 nodes, 0 of them on more than one.",
+			"A second client found 200 keys on 3 Pods, 0 of them on more than one.",
 		} {
 			if !strings.Contains(out, want) {
 				t.Errorf("lacks %q:\n%s", want, out)
 			}
 		}
 		if len(changesOf(t, cluster)) == 0 {
-			t.Error("the audit log has no change by the demo: the test before saw nothing either")
+			t.Error("the audit log has no change by the demo: the test above proves nothing")
 		}
 	})
-	t.Run("goes on with what is there", func(t *testing.T) {
+	t.Run("continues with what it installed", func(t *testing.T) {
 		before := git(t, "ls-remote", cluster.Git)
 		out, err := up(t, append(args, "--yes"))
 		if err != nil || !strings.Contains(out, "A second client found 200 keys") {
@@ -84,9 +84,9 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 			t.Errorf("Git had %s, and has %s", before, after)
 		}
 	})
-	t.Run("refuses another way beside it", func(t *testing.T) {
+	t.Run("refuses another install method beside it", func(t *testing.T) {
 		out, err := up(t, append(args, "--yes", "--method", "olm-v1"))
-		if err == nil || !strings.Contains(out, "two operators would fight") {
+		if err == nil || !strings.Contains(out, "two operators would reconcile the same Memcacheds") {
 			t.Errorf("error %v\n%s", err, out)
 		}
 	})
@@ -124,7 +124,7 @@ func changesOf(t *testing.T, cluster *local.Cluster) (changes []string) {
 			Verb, RequestURI, UserAgent string
 			ObjectRef                   struct{ Resource string }
 		}
-		if err := json.Unmarshal(line, &event); err != nil || event.UserAgent != target.UserAgent {
+		if err := json.Unmarshal(line, &event); err != nil || event.UserAgent != pipeline.UserAgent {
 			continue
 		}
 		asked++
@@ -135,7 +135,7 @@ func changesOf(t *testing.T, cluster *local.Cluster) (changes []string) {
 		}
 	}
 	if asked == 0 {
-		t.Errorf("the audit log has no request by %s", target.UserAgent)
+		t.Errorf("the audit log has no request by %s", pipeline.UserAgent)
 	}
 	return changes
 }

@@ -1,5 +1,5 @@
-// Command demo shows the whole chain: a commit is pushed to Git, Argo CD syncs it into a real cluster, the operator
-// makes a cache of it, and a client stores keys in it. The cluster is one on this machine, or the user's own.
+// Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own.
 package main
 
 import (
@@ -7,9 +7,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 func main() {
@@ -23,14 +30,70 @@ func main() {
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "demo",
-		Short: "Show the whole chain, from a Git push to keys in a cache",
-		Long: "Brings up a real cluster with Argo CD on this machine, without Docker, installs the operator\n" +
-			"from Git, and leaves all of it running. Take it down by: make demo-down\n\n" +
-			"With --cluster current it does the same on the cluster of your kubeconfig, with your registry and your\n" +
-			"Git repository. It finds out first what is missing, and asks before it changes anything: docs/demo.md.",
+		Use: "demo", Short: "Show the operator at work, from a Git push to keys in a cache",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(upCommand())
+	root.AddCommand(localCommand(), currentCommand())
 	return root
+}
+
+func localCommand() *cobra.Command {
+	options := local.Options{}
+	command := &cobra.Command{
+		Use:   "local",
+		Short: "Show the operator at work on a new cluster on this machine",
+		Long: "Starts a real cluster with Argo CD on this machine, without Docker, installs the operator from Git, and\n" +
+			"leaves the cluster running. `make demo-down` stops it.",
+		Example: "  sudo go run ./scripts/demo local",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runLocal(command.Context(), command.OutOrStdout(), options)
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&options.NoInstall, "no-install", false, "fail instead of installing missing packages by apt-get")
+	flags.StringVar(&options.Name, "name", "demo", "name of the cluster; several can run at once")
+	return command
+}
+
+// options are those of the user's own cluster.
+type options struct {
+	pipeline.Target
+	Context, Output string
+	Yes, CheckOnly  bool
+	Timeout         time.Duration
+}
+
+func currentCommand() *cobra.Command {
+	o := options{}
+	command := &cobra.Command{
+		Use:   "current",
+		Short: "Show the operator at work on the cluster of your kubeconfig",
+		Long: "Uses the cluster of your kubeconfig, your registry and your Git repository. It first checks what is\n" +
+			"missing, and asks before it changes anything: docs/demo.md.",
+		Example: "  go run ./scripts/demo current --method direct \\\n" +
+			"    --registry registry.example.com/team --repo https://git.example.com/team/memcached-operator.git\n" +
+			"  go run ./scripts/demo current --method olm --registry ... --repo ... --check-only -o json",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runCurrent(command.Context(), o, console{
+				In: command.InOrStdin(), Out: command.OutOrStdout(), Terminal: term.IsTerminal(int(os.Stdin.Fd())),
+			})
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar((*string)(&o.Method), "method", string(pipeline.Direct), "direct, olm, openshift or olm-v1 (docs/gitops.md)")
+	flags.StringVar(&o.Registry, "registry", "", "registry to push to, host and path (required)")
+	flags.StringVar(&o.Repo, "repo", "", "URL of the Git repository, for pushing and for Argo CD (required)")
+	flags.StringVar(&o.Revision, "revision", "", "branch to push to (default: a new one, "+pipeline.Branch+")")
+	flags.StringVar(&o.Architecture, "arch", "", strings.Join(values.Architectures(), ", ")+
+		" (default: that of the Nodes,\nor multiarch if they have several)")
+	flags.StringVar(&o.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD (default: found)")
+	flags.StringVar(&o.MemcachedImage, "memcached-image", "", "memcached's image (default: as in "+values.Path+")")
+	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.BoolVar(&o.Yes, "yes", false, "do not ask")
+	flags.BoolVar(&o.CheckOnly, "check-only", false, "check what is missing, and stop")
+	flags.StringVarP(&o.Output, "output", "o", "text", "with --check-only: text or json")
+	flags.DurationVar(&o.Timeout, "timeout", 15*time.Minute, "how long Argo CD may take")
+	return command
 }

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
@@ -140,7 +140,7 @@ func (it *cache) pending() string {
 func (it *cache) client(verb string) int {
 	it.t.Helper()
 	got, err := c.RunClient(it.t.Context(), it.key.Namespace, c.images.Client,
-		append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
+		append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	return got.Found
 }

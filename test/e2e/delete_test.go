@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // foreign is a namespace and a Memcached in it that did not come from Git.
@@ -85,7 +85,7 @@ func (s *site) makeForeignCache(t *testing.T) *cachev1.Memcached {
 func (s *site) deleteRoot(t *testing.T) {
 	t.Helper()
 	g := newGomega(t)
-	root := object("argoproj.io/v1alpha1", "Application", chain.RootApplication)
+	root := object("argoproj.io/v1alpha1", "Application", pipeline.RootApplication)
 	root.SetNamespace(argoNamespace)
 	g.Expect(s.Client.Delete(t.Context(), root)).To(gomega.Succeed())
 	for _, name := range applications {
@@ -117,10 +117,10 @@ func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 		return time.Time{}
 	}
 	order := []struct{ resource, name string }{
-		{"applications", chain.RootApplication},
-		{"applications", chain.SamplesApplication},
+		{"applications", pipeline.RootApplication},
+		{"applications", pipeline.SamplesApplication},
 		{"memcacheds", sample},
-		{"applications", chain.OperatorApplication},
+		{"applications", pipeline.OperatorApplication},
 		{"deployments", operatorName},
 	}
 	for i, next := range order[1:] {

@@ -20,7 +20,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // retries is how long Argo CD may go on with a commit that it can't apply, before it looks at the next one.
@@ -52,14 +52,14 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	}
 	for i, tc := range bad {
 		t.Run(tc.name, func(t *testing.T) {
-			said := s.listen(t, chain.SamplesApplication)
+			said := s.listen(t, pipeline.SamplesApplication)
 			commit := tc.commit(t)
 			g := newGomega(t)
 			for _, words := range tc.says {
 				g.Eventually(said).WithTimeout(2 * patience).Should(gomega.ContainSubstring(words))
 			}
 			if !tc.forgot {
-				g.Eventually(func() string { return s.state(t, chain.RootApplication, commit) }).
+				g.Eventually(func() string { return s.state(t, pipeline.RootApplication, commit) }).
 					Should(gomega.Equal("Synced Progressing"))
 			}
 			holds.still(t)
@@ -100,9 +100,9 @@ func (s *site) droppedByMistake(t *testing.T) {
 			return slices.DeleteFunc(resources, func(r string) bool { return r == "namespace.yaml" })
 		}))
 	})
-	g.Eventually(func() string { return s.syncs(t)[chain.SamplesApplication] }).
+	g.Eventually(func() string { return s.syncs(t)[pipeline.SamplesApplication] }).
 		Should(gomega.HavePrefix("Succeeded of " + mistake))
-	g.Eventually(func() string { return s.state(t, chain.OperatorApplication, mistake) }).Should(gomega.HaveSuffix("Healthy"))
+	g.Eventually(func() string { return s.state(t, pipeline.OperatorApplication, mistake) }).Should(gomega.HaveSuffix("Healthy"))
 	g.Consistently(func() map[string]types.UID { return s.uids(t, kept) }, atRest, "1s").Should(gomega.Equal(uids))
 	holds.still(t)
 	s.healthy(t, s.revert(t, mistake))
@@ -122,7 +122,7 @@ func dropCRD(dir string) error {
 // gitIsOutOfReach takes the repository away for a minute, which is many times what Argo CD takes to notice.
 func (s *site) gitIsOutOfReach(t *testing.T) {
 	holds := s.holds(t, sample)
-	repository := strings.TrimPrefix(s.Git.URL, "file://")
+	repository := strings.TrimPrefix(s.Repo, "file://")
 	away := repository + ".away"
 	if err := os.Rename(repository, away); err != nil {
 		t.Fatal(err)

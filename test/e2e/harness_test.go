@@ -24,8 +24,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 func newGomega(t *testing.T) *gomega.WithT {
@@ -49,7 +48,7 @@ func (s *site) commit(t *testing.T, message string, change func(dir string) erro
 // head is the commit that Argo CD follows.
 func (s *site) head(t *testing.T) string {
 	t.Helper()
-	head, err := s.Git.Head()
+	head, err := s.Git.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +121,7 @@ func (s *site) healthy(t *testing.T, commit string) {
 
 func (s *site) healthyWithin(t *testing.T, commit string, timeout time.Duration) {
 	t.Helper()
-	err := s.WaitHealthy(t.Context(), commit, timeout, func(string) {}, applications...)
+	err := s.WaitHealthy(t.Context(), commit, timeout, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,21 +157,21 @@ func (s *site) nodes(t *testing.T, namespace, name string) map[string]types.UID 
 func names(nodes map[string]types.UID) []string { return slices.Sorted(maps.Keys(nodes)) }
 
 // storeKeys lets a client set keys, hashed over the nodes that the Service's name resolves to.
-func (s *site) storeKeys(t *testing.T, name string, keys int) chain.Keys {
+func (s *site) storeKeys(t *testing.T, name string, keys int) pipeline.Keys {
 	t.Helper()
 	return s.runClient(t, "set", name, keys)
 }
 
 // readKeys lets another, newly started client read them.
-func (s *site) readKeys(t *testing.T, name string, keys int) chain.Keys {
+func (s *site) readKeys(t *testing.T, name string, keys int) pipeline.Keys {
 	t.Helper()
 	return s.runClient(t, "get", name, keys)
 }
 
-func (s *site) runClient(t *testing.T, verb, name string, keys int) chain.Keys {
+func (s *site) runClient(t *testing.T, verb, name string, keys int) pipeline.Keys {
 	t.Helper()
 	result, err := s.RunClient(t.Context(), namespace, s.images.Client,
-		append(clientpod.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
+		append(pipeline.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +194,7 @@ func (s *site) assertGone(t *testing.T, name string) {
 // which are often over soon.
 func (s *site) applicationSays(t *testing.T, name, words string) {
 	t.Helper()
-	var last chain.Application
+	var last pipeline.Application
 	newGomega(t).Eventually(func() string {
 		var err error
 		if last, err = s.Application(t.Context(), name); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 const (
@@ -37,12 +37,12 @@ func (s *site) autoscalerSetsTheSize(t *testing.T) {
 	commit := s.addAutoscaler(t)
 	before := s.syncs(t)
 	// Argo CD may have healed the HPA itself, if it looked once more before it saw what it had just made.
-	got := before[chain.SamplesApplication]
+	got := before[pipeline.SamplesApplication]
 	if want := "Succeeded of " + commit; !strings.HasPrefix(got, want) || strings.Contains(got, "kind:Memcached") {
 		t.Errorf("the last sync: %s, want %s: the HPA's change is none of Argo CD's business", got, want)
 	}
 	g.Consistently(func(g gomega.Gomega) {
-		g.Expect(s.state(t, chain.SamplesApplication, commit)).To(gomega.Equal("Synced Healthy"))
+		g.Expect(s.state(t, pipeline.SamplesApplication, commit)).To(gomega.Equal("Synced Healthy"))
 		g.Expect(*s.memcached(t, scaled).Spec.Size).To(gomega.Equal(int32(3)))
 	}, atRest).Should(gomega.Succeed())
 	if diff := cmp.Diff(before, s.syncs(t)); diff != "" {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // sample is the Memcached that the tree comes with.
@@ -57,7 +57,7 @@ func resizeSample(tree string, size int) error {
 func (s *site) assertSamplesWaitedForTheOperator(t *testing.T) {
 	t.Helper()
 	manager := s.manager(t)
-	samples := object("argoproj.io/v1alpha1", "Application", chain.SamplesApplication)
+	samples := object("argoproj.io/v1alpha1", "Application", pipeline.SamplesApplication)
 	samples.SetNamespace(argoNamespace)
 	if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(samples), samples); err != nil {
 		t.Fatal(err)
@@ -80,11 +80,11 @@ func (s *site) rootWaitsForEachCache(t *testing.T) {
 	g := newGomega(t)
 	missing := s.Cluster.Image("memcached", "missing")
 	bad := s.commitCache(t, "waits", fmt.Sprintf("{size: 1, image: %q}", missing))
-	g.Eventually(func() string { return s.state(t, chain.SamplesApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
-	g.Eventually(func() string { return s.state(t, chain.RootApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
-	g.Consistently(func() string { return s.state(t, chain.RootApplication, bad) }, "5s").
+	g.Eventually(func() string { return s.state(t, pipeline.SamplesApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
+	g.Eventually(func() string { return s.state(t, pipeline.RootApplication, bad) }).Should(gomega.Equal("Synced Progressing"))
+	g.Consistently(func() string { return s.state(t, pipeline.RootApplication, bad) }, "5s").
 		Should(gomega.Equal("Synced Progressing"))
-	if got, want := s.state(t, chain.OperatorApplication, bad), "Synced Healthy"; got != want {
+	if got, want := s.state(t, pipeline.OperatorApplication, bad), "Synced Healthy"; got != want {
 		t.Errorf("the operator's Application is %s, want %s", got, want)
 	}
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 )
 
 // applications of the tree, the root last.
-var applications = []string{chain.OperatorApplication, chain.SamplesApplication, chain.RootApplication}
+var applications = []string{pipeline.OperatorApplication, pipeline.SamplesApplication, pipeline.RootApplication}
 
 // The clusters. A test brings up the one that it needs.
 var (

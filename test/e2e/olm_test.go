@@ -21,8 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
@@ -110,7 +109,7 @@ func twoCommits(t *testing.T) (now, next string) {
 // none, pushes both, and reads the bundle back from its image.
 func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files {
 	t.Helper()
-	from := *c.Chain
+	from := *c.Pipeline
 	from.Root = checkout
 	operator, err := from.PushOperator(t.Context(), version)
 	if err != nil {
@@ -206,11 +205,11 @@ func (o *installed) holdsKeys(it *cache) {
 	o.t.Helper()
 	for _, verb := range []string{"set", "get"} {
 		got, err := c.RunClient(o.t.Context(), it.key.Namespace, c.images.Client,
-			append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
+			append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
 		o.Expect(err).NotTo(gomega.HaveOccurred())
 		if verb == "get" {
 			got.Nodes = nil
-			if diff := cmp.Diff(chain.Keys{Found: olmKeys}, got); diff != "" {
+			if diff := cmp.Diff(pipeline.Keys{Found: olmKeys}, got); diff != "" {
 				o.t.Errorf("what the client finds (-want +got):\n%s", diff)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // cache is a Memcached in a namespace of its own, changed directly and not through Git.
@@ -81,7 +81,7 @@ func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
 	waitByKubectl(it)
 	before := it.nodes()
 
-	watching := make(chan chain.Keys, 1)
+	watching := make(chan pipeline.Keys, 1)
 	go func() {
 		watched, err := c.RunClient(t.Context(), it.key.Namespace, c.images.Client,
 			"watch", "--endpoint="+it.get().Status.Endpoint, "--keys=50", "--for=60s")

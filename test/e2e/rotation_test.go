@@ -16,7 +16,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 const (
@@ -104,9 +104,9 @@ func (r *rotation) putUsers(users string) {
 }
 
 // hold starts a client that keeps its connections, and waits until it has them.
-func (r *rotation) hold(flags string) <-chan chain.Keys {
+func (r *rotation) hold(flags string) <-chan pipeline.Keys {
 	r.t.Helper()
-	held := make(chan chain.Keys, 1)
+	held := make(chan pipeline.Keys, 1)
 	items := func() float64 { return r.metrics().value("memcached_current_items") }
 	r.Expect(items()).To(gomega.Equal(50.))
 	go func() {
@@ -120,7 +120,7 @@ func (r *rotation) hold(flags string) <-chan chain.Keys {
 	return held
 }
 
-func (r *rotation) lostNothing(held chain.Keys) {
+func (r *rotation) lostNothing(held pipeline.Keys) {
 	r.t.Helper()
 	r.t.Logf("%d reads over %d connections", held.Requests, held.Held)
 	if held.Held == 0 || held.Requests == 0 || held.Failed > 0 || held.Missed > 0 {

@@ -22,8 +22,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
-	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // Secrets of a namespace: what the nodes serve, who may use them, and all that its clients need, also the wrong ones.
@@ -104,23 +103,23 @@ func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *
 }
 
 // runs starts a client and waits for its end, with the Secret of the clients.
-func (it *cache) runs(verb, flags string) (chain.Keys, error) {
+func (it *cache) runs(verb, flags string) (pipeline.Keys, error) {
 	mc := &cachev1.Memcached{}
 	if err := c.Client.Get(it.t.Context(), it.key, mc); err != nil {
-		return chain.Keys{}, err
+		return pipeline.Keys{}, err
 	}
-	return it.runsAt(clientpod.Reach(mc), verb+flags)
+	return it.runsAt(pipeline.Reach(mc), verb+flags)
 }
 
 // runsAt starts a client of an endpoint.
-func (it *cache) runsAt(reach []string, command string) (chain.Keys, error) {
+func (it *cache) runsAt(reach []string, command string) (pipeline.Keys, error) {
 	config, err := c.Cluster.RESTConfig()
 	if err != nil {
-		return chain.Keys{}, err
+		return pipeline.Keys{}, err
 	}
-	pods := clientpod.Client{
+	pods := pipeline.Clients{
 		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
-		Secret: clientsSecret, Patience: longest,
+		Secret: clientsSecret, Timeout: longest,
 	}
 	return pods.Run(it.t.Context(), func(string) {}, append(reach, strings.Fields(command)...)...)
 }

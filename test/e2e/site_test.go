@@ -15,7 +15,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
@@ -25,8 +25,8 @@ type site struct {
 	name   string
 	argoCD bool // the newest that the local cluster has
 
-	*chain.Chain
-	images chain.Images
+	*pipeline.Pipeline
+	images pipeline.Images
 
 	up      sync.Once
 	trouble error
@@ -68,7 +68,7 @@ func (s *site) bringUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.Chain, err = chain.New(ctx, cluster); err != nil {
+	if s.Pipeline, err = pipeline.New(ctx, cluster); err != nil {
 		return err
 	}
 	if err := s.refuseSimulatedNodes(ctx); err != nil {
@@ -111,7 +111,7 @@ func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 
 // tell says how to look at a cluster that is left running.
 func (s *site) tell(out io.Writer) {
-	if s.Chain != nil {
+	if s.Pipeline != nil {
 		fmt.Fprintf(out, "Cluster %s is left running: export KUBECONFIG=%s\n", s.name, s.Cluster.Kubeconfig)
 	}
 }

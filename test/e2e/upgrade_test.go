@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // upgradeAndRollBack changes one line of the settings, and reverts it.
@@ -23,7 +23,7 @@ func (s *site) upgradeAndRollBack(t *testing.T) {
 		t.Fatalf("both versions of the operator are %s", next)
 	}
 	holds := s.holds(t, sample)
-	root := s.syncs(t)[chain.RootApplication]
+	root := s.syncs(t)[pipeline.RootApplication]
 
 	upgrade := s.commit(t, "Upgrade the operator", func(dir string) error { return setOperator(dir, next) })
 	s.healthy(t, upgrade)
@@ -34,7 +34,7 @@ func (s *site) upgradeAndRollBack(t *testing.T) {
 	s.assertOperatorActs(t, s.images.Operator, 2)
 	holds.still(t)
 	s.healthy(t, s.removeCache(t, "another"))
-	if diff := cmp.Diff(root, s.syncs(t)[chain.RootApplication]); diff != "" {
+	if diff := cmp.Diff(root, s.syncs(t)[pipeline.RootApplication]); diff != "" {
 		t.Errorf("no commit changed an Application, and the root synced (-before +after):\n%s", diff)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/clientpod"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 const (
@@ -90,13 +90,13 @@ func (s *site) apply(t *testing.T, name string, size int32) {
 }
 
 // runClient lets a client set or get keys in the Pods of the cache.
-func (s *site) runClient(t *testing.T, verb string) clientpod.Keys {
+func (s *site) runClient(t *testing.T, verb string) pipeline.Keys {
 	t.Helper()
 	mc := &cachev1.Memcached{}
 	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: team, Name: "sessions"}, mc); err != nil {
 		t.Fatal(err)
 	}
-	args := append(clientpod.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
+	args := append(pipeline.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
 	result, err := s.RunClient(t.Context(), team, s.images.Client, args...)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"helm.sh/helm/v4/pkg/action"
@@ -32,8 +32,8 @@ const (
 
 // site is a cluster with the images that the charts name.
 type site struct {
-	*chain.Chain
-	images    chain.Images
+	*pipeline.Pipeline
+	images    pipeline.Images
 	operators map[string]string  // the operator's image by version
 	release   *releasev1.Release // as of the last action
 }
@@ -58,7 +58,7 @@ func newSite(t *testing.T) *site {
 		down(context.WithoutCancel(t.Context()))
 	})
 	s := &site{operators: map[string]string{}}
-	if s.Chain, err = chain.New(t.Context(), cluster); err != nil {
+	if s.Pipeline, err = pipeline.New(t.Context(), cluster); err != nil {
 		t.Fatal(err)
 	}
 	err = progress.Stage(t.Context(), "Images", func(update func(string)) error {

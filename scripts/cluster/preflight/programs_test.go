@@ -27,7 +27,7 @@ var chosen = map[string][]string{
 	"operator/internal/agent/supervisor/supervisor_test.go": {},
 	"scripts/cluster/builds/group_test.go":                  {},
 	"scripts/cluster/simulated/keeper.go":                   {},
-	"scripts/demo/show.go":                                  {},
+	"scripts/demo/text.go":                                  {},
 	"test/bench/lab/process.go":                             {},
 	"test/bench/rows/data_linux.go":                         {},
 	"test/e2e/figures_test.go":                              {},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/demo/chain"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
 // Real is a lab in a cluster whose node runs Pods.
@@ -42,7 +42,7 @@ func NewReal(ctx context.Context, tree, dir string, programs Programs, update fu
 			err = errors.Join(err, stop())
 		}
 	}()
-	at, err := chain.New(ctx, cluster)
+	at, err := pipeline.New(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}

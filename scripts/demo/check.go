@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// status is how a check ended. Only failed stops the demo.
+type status string
+
+const (
+	passed  status = "passed"
+	warning status = "warning"
+	failed  status = "failed"
+	skipped status = "skipped"
+)
+
+var marks = map[status]string{passed: "✓", warning: "!", failed: "✗", skipped: "–"}
+
+// result is what a check found.
+type result struct {
+	Name   string `json:"name"`
+	Status status `json:"status"`
+	Found  string `json:"found"`
+	Fix    string `json:"fix,omitempty"` // of a warning: what to consider
+}
+
+// check finds one thing that would otherwise fail after minutes, or with an obscure error. It changes nothing.
+type check struct {
+	name  string
+	needs string // a check that must pass before
+	run   func(context.Context) result
+}
+
+// checks are the checks of the install method, in order. They complete the pipeline with what they find.
+func (d *demo) checks(kubeContext, clone string) []check {
+	all := []check{
+		{"cluster", "", func(ctx context.Context) result { return d.checkCluster(ctx, kubeContext) }},
+		{"registry", "", d.checkRegistry},
+		{"Argo CD", "cluster", d.checkArgoCD},
+		{"Git repository", "", func(ctx context.Context) result { return d.checkGit(ctx, clone) }},
+		{"Argo CD reads Git", "Argo CD", d.checkGitLogin},
+		{"operator", "Argo CD", d.checkOperator},
+	}
+	if d.Method.ByOLM() {
+		all = append(all, check{"OLM", "cluster", d.checkOLM})
+	}
+	return append(all, check{"objects to apply", "Argo CD", d.checkObjects})
+}
+
+// check runs checks, and prints each result as text at once, or all of them as JSON.
+func (d *demo) check(ctx context.Context, checks []check, format string) error {
+	out, results, failures := d.console.Out, []result{}, 0
+	if format != "json" {
+		fmt.Fprintln(out, "Checks:")
+	}
+	missing := map[string]bool{}
+	for _, check := range checks {
+		r := result{Status: skipped, Found: "needs " + check.needs}
+		if !missing[check.needs] {
+			r = check.run(ctx)
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w; nothing was changed", context.Cause(ctx)) // instead of its effect on the check
+		}
+		r.Name = check.name
+		missing[r.Name] = r.Status == failed || r.Status == skipped
+		if r.Status == failed {
+			failures++
+		}
+		if results = append(results, r); format != "json" {
+			printResult(out, r)
+		}
+	}
+	if format == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(map[string]any{"checks": results, "failed": failures}); err != nil {
+			return err
+		}
+	}
+	if failures > 0 {
+		return fmt.Errorf("nothing was changed: %d of these checks failed; below each (✗) is its fix", failures)
+	}
+	return nil
+}
+
+func printResult(out io.Writer, r result) {
+	const indent = "\n                         "
+	fmt.Fprintf(out, "  %s %-20s %s\n", marks[r.Status], r.Name, strings.ReplaceAll(r.Found, "\n", indent))
+	if r.Fix != "" {
+		fmt.Fprintf(out, "%s→ %s\n", indent[3:], strings.ReplaceAll(r.Fix, "\n", indent))
+	}
+}
+
+func pass(format string, args ...any) result {
+	return result{Status: passed, Found: fmt.Sprintf(format, args...)}
+}
+
+func warn(found, fix string) result { return result{Status: warning, Found: found, Fix: fix} }
+
+func fail(found, fix string) result { return result{Status: failed, Found: found, Fix: fix} }
+
+// missingRight is the result of a request that failed, most often for a missing right.
+func missingRight(err error, right string) result {
+	return fail(err.Error(), "ask for the right to "+right)
+}

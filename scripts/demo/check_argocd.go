@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+)
+
+const installArgoCD = `install Argo CD (docs/gitops.md, step 3), for example:
+kubectl apply --server-side -k gitops/bootstrap/argocd/operator
+kubectl wait --for=condition=Established crd/argocds.argoproj.io --timeout=2m
+kubectl apply --server-side -k gitops/bootstrap/argocd/instance
+(on OpenShift: the operator "Red Hat OpenShift GitOps" from OperatorHub)`
+
+// checkArgoCD finds Argo CD by the ConfigMap that each has, and its application controller.
+func (d *demo) checkArgoCD(ctx context.Context) result {
+	partOf := client.MatchingLabels{"app.kubernetes.io/part-of": "argocd"}
+	configMaps := &corev1.ConfigMapList{}
+	if err := d.Client.List(ctx, configMaps, partOf, client.InNamespace(d.ArgoCDNamespace)); err != nil {
+		return missingRight(err, "list ConfigMaps in all namespaces, or name that of Argo CD by --argocd-namespace")
+	}
+	var namespaces []string
+	for _, found := range configMaps.Items {
+		if found.Name == "argocd-cm" {
+			namespaces = append(namespaces, found.Namespace)
+		}
+	}
+	switch len(namespaces) {
+	case 0:
+		return fail("no namespace has Argo CD's ConfigMap argocd-cm", installArgoCD)
+	case 1:
+		d.ArgoCDNamespace = namespaces[0]
+	default:
+		return fail("several namespaces have an Argo CD: "+strings.Join(namespaces, ", "), "choose one by --argocd-namespace")
+	}
+	instances := &unstructured.UnstructuredList{}
+	instances.SetGroupVersionKind(pipeline.ArgoCDKind)
+	err := d.Client.List(ctx, instances, client.InNamespace(d.ArgoCDNamespace))
+	switch {
+	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err): // Without argocd-operator the kind does not exist.
+		return missingRight(err, "list ArgoCD resources in "+d.ArgoCDNamespace)
+	case len(instances.Items) > 0:
+		d.ArgoCDName = instances.Items[0].GetName()
+	}
+	return d.checkController(ctx)
+}
+
+// checkController finds the Pod of the application controller.
+func (d *demo) checkController(ctx context.Context) result {
+	pods := &corev1.PodList{}
+	if err := d.Client.List(ctx, pods, client.InNamespace(d.ArgoCDNamespace)); err != nil {
+		return missingRight(err, "list Pods in "+d.ArgoCDNamespace)
+	}
+	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return strings.Contains(p.Name, "application-controller") })
+	found := "in the namespace " + d.ArgoCDNamespace
+	if i < 0 {
+		return warn(found+", without an application controller", "one must run outside of the cluster, as in the local cluster")
+	}
+	ready := slices.ContainsFunc(pods.Items[i].Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+	if !ready {
+		return fail(found+", but its application controller is not ready",
+			fmt.Sprintf("`kubectl -n %s describe pod %s` shows why", d.ArgoCDNamespace, pods.Items[i].Name))
+	}
+	return pass("%s, %s", found, pods.Items[i].Spec.Containers[0].Image)
+}
+
+// checkObjects applies the objects by a dry run, which finds conflicts and missing rights.
+func (d *demo) checkObjects(ctx context.Context) result {
+	remove := fmt.Sprintf("kubectl -n %s delete application %s", d.ArgoCDNamespace, pipeline.RootApplication)
+	root, err := d.Application(ctx, pipeline.RootApplication)
+	switch {
+	case meta.IsNoMatchError(err):
+		return fail("the CRD applications.argoproj.io does not exist", installArgoCD)
+	case err != nil:
+		return missingRight(err, "read Applications in "+d.ArgoCDNamespace)
+	case root.Deleting:
+		return fail(root.Name+" is being deleted", "wait: kubectl -n "+d.ArgoCDNamespace+" get applications -w")
+	case root.Source != "" && root.Source != d.Source():
+		return fail(fmt.Sprintf("%s already follows %s", root.Name, root.Source),
+			"use the same for this demo. Or, if nobody needs what it installed, delete it, with the caches in its Git: "+remove)
+	case d.Git == nil:
+		return result{Status: skipped, Found: "needs Git repository"}
+	}
+	if d.Objects, err = d.Bootstrap(ctx); err != nil {
+		return fail(err.Error(), "`make gitops-verify` shows more")
+	}
+	if err := d.Apply(ctx, d.Objects, client.DryRunAll); err != nil {
+		return fail(err.Error(), "ask for the rights that are missing. A field with another value: to keep it, remove it\n"+
+			"from gitops/bootstrap here (health checks of an ArgoCD resource: add those of gitops/bootstrap/argocd/instance\n"+
+			"beside yours); to replace it, remove it by kubectl edit; or "+remove)
+	}
+	return pass("the API server accepts all %d", len(d.Objects))
+}

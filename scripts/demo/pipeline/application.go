@@ -1,0 +1,243 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Applications of the tree.
+const (
+	RootApplication     = "memcached-root"
+	OperatorApplication = "memcached-operator"
+	SamplesApplication  = "memcached-samples"
+)
+
+// Namespaces of the tree.
+const (
+	OperatorNamespace = "memcached-operator-system"
+	SamplesNamespace  = "memcached-samples"
+)
+
+var applicationKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Application"}
+
+// Application is the state of an Application.
+type Application struct {
+	Name     string
+	Source   string // repository, revision and path that it follows
+	Sync     string // Synced, OutOfSync, Unknown
+	Health   string // Healthy, Progressing, Degraded, Missing, ...
+	Revision string // the commit that was compared
+	Deleting bool
+	Failed   bool     // it cannot be compared, or its last sync failed
+	Messages []string // errors
+	Children []string // Applications that it manages
+}
+
+// Healthy reports whether the Application is synced to a commit and healthy.
+func (a Application) Healthy(commit string) bool {
+	return a.Sync == "Synced" && a.Health == "Healthy" && a.Revision == commit
+}
+
+func (a Application) String() string {
+	state := fmt.Sprintf("%s is %s and %s", a.Name, cmp.Or(a.Sync, "Unknown"), cmp.Or(a.Health, "Unknown"))
+	if len(a.Messages) > 0 {
+		state += ": " + strings.Join(a.Messages, "; ")
+	}
+	return state
+}
+
+// Application reads an Application. One that does not exist is Missing.
+func (p *Pipeline) Application(ctx context.Context, name string) (Application, error) {
+	o := object(applicationKind, p.ArgoCDNamespace, name)
+	err := p.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+	if apierrors.IsNotFound(err) {
+		return Application{Name: name, Health: "Missing"}, nil
+	}
+	if err != nil {
+		return Application{}, err
+	}
+	return parse(o), nil
+}
+
+// Source is the source of the root Application.
+func (t *Target) Source() string { return source(t.Repo, t.Revision, t.Method.Folder()) }
+
+func source(repo, revision, path string) string {
+	return fmt.Sprintf("%s of %s at %s", path, repo, revision)
+}
+
+func parse(o *unstructured.Unstructured) Application {
+	operation := func(field string) string { return text(o.Object, "status", "operationState", field) }
+	spec := func(field string) string { return text(o.Object, "spec", "source", field) }
+	a := Application{
+		Name:     o.GetName(),
+		Source:   source(spec("repoURL"), spec("targetRevision"), spec("path")),
+		Sync:     text(o.Object, "status", "sync", "status"),
+		Health:   text(o.Object, "status", "health", "status"),
+		Revision: text(o.Object, "status", "sync", "revision"),
+		Deleting: o.GetDeletionTimestamp() != nil,
+		Failed:   operation("phase") == "Failed" || operation("phase") == "Error",
+	}
+	for _, condition := range list(o.Object, "status", "conditions") {
+		a.Messages = append(a.Messages, text(condition, "message"))
+		a.Failed = a.Failed || strings.HasSuffix(text(condition, "type"), "Error")
+	}
+	if message := operation("message"); message != "" && operation("phase") != "Succeeded" {
+		a.Messages = append(a.Messages, message)
+	}
+	for _, resource := range list(o.Object, "status", "operationState", "syncResult", "resources") {
+		if text(resource, "status") == "SyncFailed" {
+			a.Messages = append(a.Messages, text(resource, "message"))
+		}
+	}
+	for _, resource := range list(o.Object, "status", "resources") {
+		// Argo CD 3 leaves these messages out, unless its settings demand them.
+		if message := text(resource, "health", "message"); message != "" && text(resource, "health", "status") == "Degraded" {
+			a.Messages = append(a.Messages, text(resource, "kind")+" "+text(resource, "name")+": "+message)
+		}
+		if text(resource, "kind") == applicationKind.Kind {
+			a.Children = append(a.Children, text(resource, "name"))
+		}
+	}
+	return a
+}
+
+func text(object map[string]any, fields ...string) string {
+	value, _, _ := unstructured.NestedString(object, fields...)
+	return value
+}
+
+func list(object map[string]any, fields ...string) (objects []map[string]any) {
+	values, _, _ := unstructured.NestedSlice(object, fields...)
+	for _, value := range values {
+		if object, ok := value.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// rootPatience is how long the root Application may report an error: a repository that does not answer often does so
+// a moment later.
+const rootPatience = 20 * time.Second
+
+// waiter waits for the root Application and its children.
+type waiter struct {
+	*Pipeline
+	commit    string
+	last      string // what it waits for
+	update    func(string)
+	refreshed map[string]bool
+	rootWorks time.Time // when the root Application last reported no error
+}
+
+// WaitHealthy waits until the root Application and its children are synced to the commit and healthy. Update receives
+// what it waits for. An error of the root Application ends the wait early.
+func (p *Pipeline) WaitHealthy(ctx context.Context, commit string, timeout time.Duration, update func(string)) error {
+	w := &waiter{Pipeline: p, commit: commit, update: update, refreshed: map[string]bool{}, rootWorks: time.Now()}
+	err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, timeout, true, w.poll)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return fmt.Errorf("after %s (--timeout), at commit %.7s: %s (docs/gitops.md, When something is wrong)",
+			timeout, commit, w.last)
+	}
+	return err
+}
+
+func (w *waiter) poll(ctx context.Context) (done bool, err error) {
+	unhealthy, err := w.unhealthy(ctx)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return false, err
+	case ctx.Err() != nil: // The last answer says more.
+		return false, nil
+	case err != nil: // The API server may restart.
+		w.last = err.Error()
+	case len(unhealthy) == 0:
+		return true, nil
+	default:
+		w.last = mostTelling(unhealthy).String() + w.trouble(ctx)
+		w.refresh(ctx, unhealthy)
+		if root := unhealthy[0]; root.Name != RootApplication || !root.Failed {
+			w.rootWorks = time.Now()
+		} else if time.Since(w.rootWorks) > rootPatience {
+			return false, fmt.Errorf("%s (docs/gitops.md, When something is wrong)", root)
+		}
+	}
+	w.update(w.last)
+	return false, nil
+}
+
+// unhealthy are the Applications that are not synced to the commit and healthy, the root first.
+func (w *waiter) unhealthy(ctx context.Context) (unhealthy []Application, err error) {
+	root, err := w.Application(ctx, RootApplication)
+	if err != nil {
+		return nil, err
+	}
+	if !root.Healthy(w.commit) {
+		unhealthy = append(unhealthy, root)
+	}
+	for _, name := range root.Children {
+		child, err := w.Application(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !child.Healthy(w.commit) {
+			unhealthy = append(unhealthy, child)
+		}
+	}
+	return unhealthy, nil
+}
+
+// mostTelling is the root Application if it failed, else a child with an error, else a child that exists: the root
+// then only lists what it waits for.
+func mostTelling(unhealthy []Application) Application {
+	for _, telling := range []func(Application) bool{
+		func(a Application) bool { return a.Name == RootApplication && a.Failed },
+		func(a Application) bool { return a.Name != RootApplication && len(a.Messages) > 0 },
+		func(a Application) bool { return a.Name != RootApplication && a.Sync != "" },
+	} {
+		if i := slices.IndexFunc(unhealthy, telling); i >= 0 {
+			return unhealthy[i]
+		}
+	}
+	return unhealthy[0]
+}
+
+// refresh makes Argo CD look for the commit, once for each Application: by default it does so every few minutes.
+func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"argocd.argoproj.io/refresh":"normal"}}}`))
+	for _, a := range unhealthy {
+		if a.Revision != "" && a.Revision != w.commit && !w.refreshed[a.Name] {
+			w.refreshed[a.Name] = w.Client.Patch(ctx, object(applicationKind, w.ArgoCDNamespace, a.Name), patch) == nil
+		}
+	}
+}
+
+// trouble is why a Pod does not run, such as an image that cannot be pulled.
+func (w *waiter) trouble(ctx context.Context) string {
+	for _, namespace := range []string{OperatorNamespace, SamplesNamespace} {
+		pods := &corev1.PodList{}
+		if err := w.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+			continue // The Applications say enough.
+		}
+		for i := range pods.Items {
+			if trouble := Waiting(&pods.Items[i]); trouble != "" {
+				return "; Pod " + trouble
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+)
+
+func TestAnApplicationIsRead(t *testing.T) {
+	const text = `
+metadata: {name: root, deletionTimestamp: "2026-01-01T00:00:00Z"}
+spec:
+  source: {repoURL: https://git.example.org/x.git, targetRevision: main, path: gitops/apps/overlays/olm}
+status:
+  sync: {status: OutOfSync, revision: abc}
+  health: {status: Progressing}
+  conditions:
+    - {type: ComparisonError, message: Failed to load target state}
+  operationState:
+    phase: Running
+    message: one or more objects failed to apply
+    syncResult:
+      resources:
+        - {kind: Memcached, status: SyncFailed, message: "spec.size: Invalid value"}
+        - {kind: Namespace, status: Synced, message: unchanged}
+  resources:
+    - {kind: Application, name: olm}
+    - {kind: ConfigMap, name: other}
+    - {kind: Subscription, name: s, health: {status: Degraded, message: ResolutionFailed}}
+    - {kind: CatalogSource, name: c, health: {status: Healthy, message: OLM reads the catalog}}
+    - {kind: Application, name: memcached-operator}
+`
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	want := Application{
+		Name: "root", Source: "gitops/apps/overlays/olm of https://git.example.org/x.git at main",
+		Sync: "OutOfSync", Health: "Progressing", Revision: "abc", Deleting: true, Failed: true,
+		Messages: []string{
+			"Failed to load target state", "one or more objects failed to apply", "spec.size: Invalid value", "Subscription s: ResolutionFailed",
+		},
+		Children: []string{"olm", "memcached-operator"},
+	}
+	if diff := cmp.Diff(want, parse(o)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// application is an Application with what Argo CD writes into its status.
+func application(name, sync, health, revision string, children ...string) *unstructured.Unstructured {
+	o := object(applicationKind, "argocd", name)
+	var resources []any
+	for _, child := range children {
+		resources = append(resources, map[string]any{"kind": "Application", "name": child})
+	}
+	o.Object["status"] = map[string]any{
+		"sync":      map[string]any{"status": sync, "revision": revision},
+		"health":    map[string]any{"status": health},
+		"resources": resources,
+	}
+	return o
+}
+
+func withCondition(o *unstructured.Unstructured, kind, message string) *unstructured.Unstructured {
+	_ = unstructured.SetNestedSlice(o.Object, []any{map[string]any{"type": kind, "message": message}}, "status", "conditions")
+	return o
+}
+
+func onCluster(objects ...client.Object) *Pipeline {
+	p := &Pipeline{Target: Target{ArgoCDNamespace: "argocd"}}
+	p.Client = fake.NewClientBuilder().WithObjects(objects...).Build()
+	return p
+}
+
+func TestTheWaitReportsWhatIsMissing(t *testing.T) {
+	pulling := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: OperatorNamespace, Name: "manager"},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "no such host"},
+		}}}},
+	}
+	root := func(children ...string) *unstructured.Unstructured {
+		return application(RootApplication, "Synced", "Healthy", "new", children...)
+	}
+	tests := map[string]struct {
+		objects []client.Object
+		want    string // none: all is healthy
+	}{
+		"all are healthy at the commit": {[]client.Object{root("a"), application("a", "Synced", "Healthy", "new")}, ""},
+		"there is no root":              {nil, "memcached-root is Unknown and Missing"},
+		"the root is at another commit": {[]client.Object{application(RootApplication, "Synced", "Healthy", "old")}, "memcached-root is Synced and Healthy"},
+		"a child is at another commit":  {[]client.Object{root("a"), application("a", "Synced", "Healthy", "old")}, "a is Synced and Healthy"},
+		"of several, the one that exists": {[]client.Object{root("a", "b"), application("b", "Synced", "Progressing", "new")},
+			"b is Synced and Progressing"},
+		"of several, the one with an error": {[]client.Object{
+			root("a", "b"), application("a", "Synced", "Progressing", "new"),
+			withCondition(application("b", "Unknown", "Healthy", "new"), "ComparisonError", "can't fetch"),
+		}, "b is Unknown and Healthy: can't fetch"},
+		"the root lists what it waits for": {[]client.Object{
+			withCondition(application(RootApplication, "OutOfSync", "Progressing", "new", "a", "b"), "", "waiting for b"),
+			application("a", "Synced", "Progressing", "new"),
+		}, "a is Synced and Progressing"},
+		"the root fails, so its children are missing": {[]client.Object{
+			withCondition(application(RootApplication, "Unknown", "Healthy", "", "a"), "ComparisonError", "can't fetch"),
+			application("a", "Unknown", "Missing", ""),
+		}, "memcached-root is Unknown and Healthy: can't fetch"},
+		"a Pod does not run": {[]client.Object{root("a"), application("a", "Synced", "Progressing", "new"), pulling},
+			"a is Synced and Progressing; Pod manager: ErrImagePull: no such host"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			last := ""
+			err := onCluster(tc.objects...).WaitHealthy(t.Context(), "new", 50*time.Millisecond, func(s string) { last = s })
+			if tc.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), "after 50ms (--timeout), at commit new: "+tc.want) {
+				t.Errorf("error %v, want %s", err, tc.want)
+			}
+			if last != tc.want {
+				t.Errorf("update %q, want %q", last, tc.want)
+			}
+		})
+	}
+}
+
+func TestAFailedRootApplicationEndsTheWait(t *testing.T) {
+	root := withCondition(application(RootApplication, "Unknown", "Healthy", "", "a"), "ComparisonError", "can't fetch")
+	w := &waiter{Pipeline: onCluster(root), commit: "new", update: func(string) {}, rootWorks: time.Now()}
+	if done, err := w.poll(t.Context()); done || err != nil {
+		t.Errorf("at first: %t, %v", done, err)
+	}
+	w.rootWorks = time.Now().Add(-2 * rootPatience)
+	if _, err := w.poll(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "memcached-root is Unknown and Healthy: can't fetch") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestArgoCDLooksForTheCommitOnce(t *testing.T) {
+	late := application(RootApplication, "Synced", "Healthy", "old")
+	p, patches := onCluster(late), 0
+	p.Client = interceptor.NewClient(p.Client, interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			patches++
+			return c.Patch(ctx, o, patch, options...)
+		},
+	})
+	if err := p.WaitHealthy(t.Context(), "new", 600*time.Millisecond, func(string) {}); err == nil {
+		t.Error("no error")
+	}
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil {
+		t.Fatal(err)
+	}
+	if late.GetAnnotations()["argocd.argoproj.io/refresh"] != "normal" || patches != 1 {
+		t.Errorf("annotations %v, %d patches", late.GetAnnotations(), patches)
+	}
+}
+
+func TestErrorsOfTheAPIServer(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "applications"}, RootApplication, nil)
+	for name, tc := range map[string]struct{ err, want error }{
+		"a missing right ends the wait":       {forbidden, forbidden},
+		"a refused connection does not":       {errors.New("connection refused"), nil},
+		"an interrupt ends the wait at once.": {context.Canceled, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			p := onCluster(application(RootApplication, "Synced", "Healthy", "new"))
+			p.Client = interceptor.NewClient(p.Client, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+					err := tc.err
+					if errors.Is(err, context.Canceled) {
+						cancel()
+					} else if tc.want == nil {
+						tc.err = nil
+					}
+					return errors.Join(err, c.Get(ctx, key, o, options...))
+				},
+			})
+			if err := p.WaitHealthy(ctx, "new", time.Minute, func(string) {}); !errors.Is(err, tc.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Repository is a work tree of one branch. It runs the git program, and so respects the user's settings: credential
+// helpers, SSH configuration, proxies, other URLs to push to.
+type Repository struct {
+	Dir    string
+	Branch string
+	New    bool // the branch does not exist in the remote repository
+}
+
+// Open opens the work tree in dir, or clones the branch. A new branch starts at the default branch.
+func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
+	r := &Repository{Dir: dir, Branch: branch}
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return r, nil
+	}
+	head, tag := "refs/heads/"+branch, "refs/tags/"+branch
+	refs, err := git(ctx, "", "ls-remote", "--", url, head, tag)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: `git ls-remote %s` must work without a question (credential helper, SSH agent)", err, url)
+	case strings.Contains(refs, tag):
+		return nil, fmt.Errorf("%s has a tag %s: name another branch by --revision", url, branch)
+	}
+	r.New = !strings.Contains(refs, head)
+	args := []string{"clone", "--quiet", "--depth=1", "--no-tags"}
+	if !r.New {
+		args = append(args, "--branch="+branch)
+	}
+	if _, err := git(ctx, "", append(args, "--", url, dir)...); err != nil {
+		return nil, err
+	}
+	if r.New {
+		if _, err := git(ctx, dir, "checkout", "--quiet", "-B", branch); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.name(ctx)
+}
+
+// name sets the author of commits where the user has set none.
+func (r *Repository) name(ctx context.Context) error {
+	if _, err := git(ctx, r.Dir, "config", "user.email"); err == nil {
+		return nil
+	}
+	_, err := git(ctx, r.Dir, "config", "user.name", "demo")
+	_, err2 := git(ctx, r.Dir, "config", "user.email", "demo@memcached-operator.invalid")
+	return errors.Join(err, err2)
+}
+
+// Stage returns the files that a commit of the work tree would change. Filter is that of git diff --diff-filter.
+func (r *Repository) Stage(ctx context.Context, filter string) ([]string, error) {
+	// By force: a file that the user's own git ignores would be missing in the cluster.
+	if _, err := git(ctx, r.Dir, "add", "--all", "--force", "."); err != nil {
+		return nil, err
+	}
+	out, err := git(ctx, r.Dir, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter="+filter, "-z")
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
+}
+
+// Commit changes the work tree, commits and pushes, never by force, and returns the commit. Where nothing changed it
+// returns the last commit.
+func (r *Repository) Commit(ctx context.Context, message string, change func(dir string) error) (string, error) {
+	if err := change(r.Dir); err != nil {
+		return "", err
+	}
+	changes, err := r.Stage(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	if len(changes) > 0 {
+		if _, err := git(ctx, r.Dir, "commit", "--quiet", "--message", message); err != nil {
+			return "", err
+		}
+	}
+	_, err = git(ctx, r.Dir, "push", "--quiet", "--set-upstream", "origin", "HEAD:refs/heads/"+r.Branch)
+	if err != nil {
+		return "", fmt.Errorf("%w: you need the right to push to the branch %s; "+
+			"if another client pushed in the meantime, run this again", err, r.Branch)
+	}
+	return r.Head(ctx)
+}
+
+// Head is the last commit.
+func (r *Repository) Head(ctx context.Context) (string, error) {
+	return git(ctx, r.Dir, "rev-parse", "HEAD")
+}
+
+// Message is the message of the last commit, or empty without one.
+func (r *Repository) Message(ctx context.Context) string {
+	message, _ := git(ctx, r.Dir, "log", "-1", "--format=%B") // It fails without a commit.
+	return message
+}
+
+// ErrLogin means that a repository needs a login to be read.
+var ErrLogin = errors.New("it needs a login")
+
+// Anonymous reads a repository without the user's credentials.
+func Anonymous(ctx context.Context, url string) error {
+	home, err := os.MkdirTemp("", "anonymous-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	command := command(ctx, "", "ls-remote", "--", url, "HEAD")
+	command.Env = append(command.Env, "HOME="+home, "XDG_CONFIG_HOME="+home,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_COUNT=0", "GIT_ASKPASS=", "SSH_ASKPASS=")
+	_, err = output(command)
+	if err != nil && strings.Contains(err.Error(), "could not read Username") {
+		return ErrLogin
+	}
+	return err
+}
+
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	return output(command(ctx, dir, args...))
+}
+
+func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = dir
+	// A question would be lost among the lines of progress, and the language of messages must be known.
+	command.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	return command
+}
+
+func output(command *exec.Cmd) (string, error) {
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("git %s: %s", command.Args[1], strings.Join(strings.Fields(string(exit.Stderr)), " "))
+	}
+	return strings.TrimSpace(string(out)), err
+}

@@ -1,0 +1,169 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+)
+
+// Version is the operator's version in a demo. It is below every release.
+const Version = "0.0.1-demo"
+
+// Images are what a cluster runs, by digest.
+type Images struct {
+	Operator, Agent, Memcached, Client string
+	Catalog                            string // if OLM installs the operator
+}
+
+// Names of the images.
+const (
+	operatorImage, agentImage, clientImage = "memcached-operator", "memcached-agent", "memcached-client"
+	bundleImage, catalogImage              = "memcached-operator-bundle", "memcached-operator-catalog"
+)
+
+// ref is the reference that an image is pushed to.
+func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
+
+// Refs are the references that Push pushes to.
+func (t *Target) Refs() []string {
+	refs := []string{t.ref(operatorImage), t.ref(agentImage), t.ref(clientImage)}
+	if t.Method.ByOLM() {
+		refs = append(refs, t.ref(bundleImage), t.ref(catalogImage))
+	}
+	return refs
+}
+
+// Programs are the images of the working tree's programs, before they are pushed.
+type Programs struct{ operator, agent, client v1.ImageIndex }
+
+// Build builds the programs of the working tree at root.
+func Build(ctx context.Context, root, version string, architectures []string, update func(string)) (Programs, error) {
+	agent, _, err := oci.Agent(root)
+	if err != nil {
+		return Programs{}, err
+	}
+	client := oci.Program{Dir: root, Package: "./test/client"}
+	indexes, err := oci.BuildTogether(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
+	if err != nil {
+		return Programs{}, err
+	}
+	return Programs{indexes[0], indexes[1], indexes[2]}, nil
+}
+
+func platforms(architectures []string) (platforms []v1.Platform) {
+	for _, architecture := range architectures {
+		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
+	}
+	return platforms
+}
+
+// PushImages builds all images of the working tree and pushes them. The references it returns are by digest, and the
+// same as long as the code and the version are.
+func (p *Pipeline) PushImages(ctx context.Context, version string, update func(string)) (Images, error) {
+	programs, err := Build(ctx, p.Root, version, p.Architectures, update)
+	if err != nil {
+		return Images{}, err
+	}
+	return p.Push(ctx, programs, update)
+}
+
+// Push pushes the programs and what is made with them. Update receives the name of the image.
+func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(string)) (images Images, err error) {
+	for _, it := range []struct {
+		name  string
+		index v1.ImageIndex
+		to    *string
+	}{
+		{operatorImage, programs.operator, &images.Operator},
+		{agentImage, programs.agent, &images.Agent},
+		{clientImage, programs.client, &images.Client},
+	} {
+		update(it.name)
+		if *it.to, err = p.push(ctx, it.index, p.ref(it.name)); err != nil {
+			return images, err
+		}
+	}
+	if p.Cluster != nil {
+		update("memcached")
+		images.Memcached, err = p.pushMemcached(ctx)
+		return images, err
+	}
+	if p.Method.ByOLM() {
+		update("bundle and catalog")
+		err = p.pushCatalog(ctx, &images)
+	}
+	return images, err
+}
+
+// PushOperator builds the operator's image of the working tree and pushes it.
+func (p *Pipeline) PushOperator(ctx context.Context, version string) (string, error) {
+	return p.PushProgram(ctx, operatorImage, version, oci.Operator(p.Root, version))
+}
+
+// PushProgram builds a program's image and pushes it.
+func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
+	index, err := program.BuildAll(ctx, platforms(p.Architectures), func(string) {})
+	if err != nil {
+		return "", err
+	}
+	return p.push(ctx, index, p.Registry+"/"+name+":"+tag)
+}
+
+func (p *Pipeline) push(ctx context.Context, index v1.ImageIndex, ref string) (string, error) {
+	pushed, err := oci.PushIndex(ctx, index, ref)
+	if err != nil {
+		return "", fmt.Errorf("%w: if %s asks for a login, use docker login or podman login", err, p.Registry)
+	}
+	// The library has another name for docker.io than the user.
+	return ref[:strings.LastIndex(ref, ":")] + pushed[strings.LastIndex(pushed, "@"):], nil
+}
+
+// pushMemcached makes an image of the distribution's memcached, because a local cluster pulls from its registry only.
+func (p *Pipeline) pushMemcached(ctx context.Context) (string, error) {
+	memcached, version, err := oci.Memcached(ctx)
+	if err != nil {
+		return "", err
+	}
+	return oci.Push(ctx, memcached, p.Cluster.Image("memcached", version))
+}
+
+// pushCatalog makes a bundle in the Git work tree, and a catalog of this bundle alone.
+func (p *Pipeline) pushCatalog(ctx context.Context, images *Images) (err error) {
+	dir := filepath.Join(p.Git.Dir, bundle.Dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	options := bundle.Options{
+		Version: Version, Image: images.Operator, AgentImage: images.Agent, MemcachedImage: p.MemcachedImage,
+		Channels: []string{"stable"},
+	}
+	if err := catalog.WriteBundle(ctx, p.Root, dir, options); err != nil {
+		return err
+	}
+	bundled, err := p.pushFiles(ctx, image.Bundle, dir, bundleImage)
+	if err != nil {
+		return err
+	}
+	if err := catalog.AddBundle(dir, bundled); err != nil {
+		return err
+	}
+	images.Catalog, err = p.pushFiles(ctx, image.Catalog, dir, catalogImage)
+	return err
+}
+
+func (p *Pipeline) pushFiles(ctx context.Context, kind image.Kind, dir, name string) (string, error) {
+	index, err := kind.Build(dir)
+	if err != nil {
+		return "", err
+	}
+	return p.push(ctx, index, p.ref(name))
+}

@@ -1,0 +1,144 @@
+// Package pipeline installs the operator as its users do: it pushes images to a registry and manifests to Git, applies
+// the root Application once, and Argo CD does the rest. The demo and the end-to-end tests use it.
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+// Pipeline is a cluster with Argo CD, a registry, and the Git repository that Argo CD follows.
+type Pipeline struct {
+	Target
+	Kube
+	Cluster       *local.Cluster // nil: the cluster of a kubeconfig
+	Git           *Repository
+	Root          string   // of the working tree
+	Architectures []string // that programs are built for
+	ArgoCDName    string   // of the ArgoCD resource, if argocd-operator installed Argo CD
+}
+
+// New opens the pipeline of a local cluster.
+func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
+	root, err := builds.Root()
+	if err != nil {
+		return nil, err
+	}
+	host := oci.Host().Architecture
+	p := &Pipeline{Cluster: cluster, Root: root, Architectures: []string{host}, Target: Target{
+		Method: Direct, Registry: cluster.Registry, Repo: cluster.Git, Revision: "main",
+		Architecture: host, ArgoCDNamespace: "argocd",
+	}}
+	config, err := cluster.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	if p.Kube, err = connect("", config); err != nil {
+		return nil, err
+	}
+	p.Git, err = Open(ctx, p.Repo, p.Revision, filepath.Join(filepath.Dir(cluster.Kubeconfig), "worktree"))
+	return p, err
+}
+
+// Publish commits the manifests of the working tree with the settings of the target, pushes them, and returns the
+// commit. It commits nothing if nothing changed.
+func (p *Pipeline) Publish(ctx context.Context, message string, images Images) (string, error) {
+	return p.Git.Commit(ctx, message, func(dir string) error {
+		if err := p.Replace(dir); err != nil {
+			return err
+		}
+		return p.stamp(dir, images)
+	})
+}
+
+// Replace replaces the published folders in dir by those of the working tree.
+func (p *Pipeline) Replace(dir string) error {
+	for _, folder := range published {
+		to := filepath.Join(dir, folder)
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+		if err := os.CopyFS(to, os.DirFS(filepath.Join(p.Root, folder))); err != nil {
+			return fmt.Errorf("%w: run this in a complete work tree of this repository", err)
+		}
+	}
+	return nil
+}
+
+// Method is how the operator is installed: a folder of gitops/apps/overlays.
+type Method string
+
+// The install methods that docs/gitops.md compares.
+const (
+	Direct    Method = "direct"
+	OLM       Method = "olm"
+	OpenShift Method = "openshift"
+	OLMv1     Method = "olm-v1"
+)
+
+// ByOLM reports whether OLM installs the operator, from a catalog.
+func (m Method) ByOLM() bool { return m != Direct }
+
+// Folder is the folder that the root Application follows.
+func (m Method) Folder() string { return "gitops/apps/overlays/" + string(m) }
+
+// Branch is the branch for a repository of the user's, unless the user names another.
+const Branch = "memcached-demo"
+
+// imageTag is never the tag of a release, so a demo overwrites no release.
+const imageTag = "demo"
+
+// Target says where the operator is installed from, and how.
+type Target struct {
+	Method          Method
+	Registry        string // host and path
+	Repo            string // URL, for pushing and for Argo CD
+	Revision        string // branch
+	Architecture    string // empty: that of the Nodes, or multiarch if they have several
+	ArgoCDNamespace string // empty: where Argo CD is
+	MemcachedImage  string // empty: as in the settings of the working tree
+}
+
+// Complete sets the defaults, some of them from the settings of the working tree, and reports every invalid value.
+func (t *Target) Complete(now values.Settings) error {
+	t.Revision = cmp.Or(t.Revision, Branch)
+	t.Registry = strings.TrimSuffix(t.Registry, "/")
+	t.MemcachedImage = cmp.Or(t.MemcachedImage, now.MemcachedImage)
+	choices := values.Choices{
+		Repo: t.Repo, Revision: t.Revision, Registry: t.Registry, Version: imageTag, Architecture: t.Architecture,
+		MemcachedImage: t.MemcachedImage, ArgoCDNamespace: t.ArgoCDNamespace,
+		AgentImage: now.AgentImage, CatalogImage: now.CatalogImage, // Publish replaces them.
+	}
+	_, err := choices.Resolve(now)
+	if !slices.Contains([]Method{Direct, OLM, OpenShift, OLMv1}, t.Method) {
+		err = errors.Join(fmt.Errorf("--method %q: choose direct, olm, openshift or olm-v1 (docs/gitops.md)", t.Method), err)
+	}
+	return err
+}
+
+// published are the folders of the working tree that Argo CD needs. OLM also needs a bundle, which Push makes.
+var published = []string{"gitops", "overlays", "operator/config"}
+
+// stamp writes the settings of the target, and the images that are known, into the tree in dir.
+func (t *Target) stamp(dir string, images Images) error {
+	return values.Edit(dir, func(s *values.Settings) {
+		s.RepoURL, s.Revision = t.Repo, t.Revision
+		s.ArgoCDNamespace = cmp.Or(t.ArgoCDNamespace, s.ArgoCDNamespace)
+		s.Architecture = cmp.Or(t.Architecture, s.Architecture)
+		s.MemcachedImage = cmp.Or(images.Memcached, t.MemcachedImage, s.MemcachedImage)
+		s.OperatorImage = cmp.Or(images.Operator, s.OperatorImage)
+		s.AgentImage = cmp.Or(images.Agent, s.AgentImage)
+		s.CatalogImage = cmp.Or(images.Catalog, s.CatalogImage)
+	})
+}

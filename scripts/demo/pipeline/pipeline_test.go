@@ -1,0 +1,198 @@
+package pipeline
+
+import (
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+// newPipeline has an API server that accepts everything, an empty registry and an empty Git repository.
+func newPipeline(t *testing.T, method Method, objects ...client.Object) *Pipeline {
+	t.Helper()
+	images := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(images.Close)
+	root, err := builds.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := values.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Pipeline{Root: root, Target: Target{
+		Method: method, Registry: strings.TrimPrefix(images.URL, "http://") + "/team", Repo: bare(t),
+		Architecture: "arm64", ArgoCDNamespace: "gitops", MemcachedImage: "r.example.org/memcached:1",
+	}}
+	if err := p.Complete(now); err != nil {
+		t.Fatal(err)
+	}
+	p.Client = fake.NewClientBuilder().WithObjects(objects...).Build()
+	if p.Git, err = Open(t.Context(), p.Repo, p.Revision, filepath.Join(t.TempDir(), "clone")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Replace(p.Git.Dir); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
+	p := newPipeline(t, OLM)
+	var index [3]v1.ImageIndex
+	for i := range index {
+		var err error
+		if index[i], err = random.Index(64, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	images, err := p.Push(t.Context(), Programs{index[0], index[1], index[2]}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := p.Publish(t.Context(), "Install", images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.Publish(t.Context(), "Install", images); err != nil || again != commit {
+		t.Errorf("the same content is another commit: %s, %s, %v", commit, again, err)
+	}
+
+	clone, err := Open(t.Context(), p.Repo, Branch, filepath.Join(t.TempDir(), "clone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := values.Read(clone.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := values.Settings{
+		RepoURL: p.Repo, Revision: Branch, ArgoCDNamespace: "gitops", Architecture: "arm64",
+		OperatorImage: images.Operator, AgentImage: images.Agent, MemcachedImage: "r.example.org/memcached:1", CatalogImage: images.Catalog,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings in Git (-want +got):\n%s", diff)
+	}
+	for file, parts := range map[string][]string{
+		"bundle/manifests/memcached-operator.clusterserviceversion.yaml": {images.Operator, images.Agent, "r.example.org/memcached:1"},
+		"bundle/catalog/memcached-operator/catalog.yaml":                 {p.Registry + "/memcached-operator-bundle@sha256:", "memcached-operator.v" + Version},
+	} {
+		content, err := os.ReadFile(filepath.Join(clone.Dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(content), part) {
+				t.Errorf("%s lacks %s", file, part)
+			}
+		}
+	}
+}
+
+func TestTheRootApplicationFollowsTheTarget(t *testing.T) {
+	for _, method := range []Method{Direct, OLM, OpenShift, OLMv1} {
+		t.Run(string(method), func(t *testing.T) {
+			p := newPipeline(t, method)
+			if err := p.ApplyRoot(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			root, err := p.Application(t.Context(), RootApplication)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "gitops/apps/overlays/" + string(method) + " of " + p.Repo + " at memcached-demo"
+			if root.Source != want || root.Source != p.Source() {
+				t.Errorf("it follows %q, and the target is %q, want %q", root.Source, p.Source(), want)
+			}
+		})
+	}
+}
+
+func TestTheSettingsOfArgoCDByItsOperator(t *testing.T) {
+	p := newPipeline(t, Direct)
+	p.ArgoCDName = "argocd"
+	instance := object(ArgoCDKind, "gitops", "argocd")
+	p.Client = fake.NewClientBuilder().WithObjects(instance.DeepCopy()).Build()
+	desired, err := p.settings(t.Context())
+	if err != nil || len(desired) != 1 {
+		t.Fatalf("%v, %v", desired, err)
+	}
+	all, _, _ := unstructured.NestedSlice(desired[0].Object, "spec", "resourceHealthChecks")
+	other := map[string]any{"group": "example.com", "kind": "Other", "check": "return {}"}
+	tests := map[string]struct {
+		spec map[string]any
+		want int // objects to apply
+	}{
+		"are all set, beside others": {map[string]any{"resourceHealthChecks": append([]any{other}, all...)}, 0},
+		"are set in part":            {map[string]any{"resourceHealthChecks": all[1:]}, 1},
+		"include tracking by label":  {map[string]any{"resourceHealthChecks": all, "resourceTrackingMethod": "label"}, 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			instance.Object["spec"] = tc.spec
+			p.Client = fake.NewClientBuilder().WithObjects(instance.DeepCopy()).Build()
+			if got, err := p.settings(t.Context()); err != nil || len(got) != tc.want {
+				t.Errorf("to apply: %v, error %v", got, err)
+			}
+		})
+	}
+}
+
+func TestInvalidTargetsAreReportedByTheirFlags(t *testing.T) {
+	now := values.Settings{
+		RepoURL: "https://git.example.com/x.git", Revision: "main", ArgoCDNamespace: "argocd", Architecture: "amd64",
+		OperatorImage: "registry.example.com/memcached-operator:0.1.0", MemcachedImage: "docker.io/library/memcached:1.6.45",
+		AgentImage:   "registry.example.com/memcached-agent:0.1.0",
+		CatalogImage: "registry.example.com/memcached-operator-catalog@sha256:" + strings.Repeat("0", 64),
+	}
+	tests := map[string]struct {
+		change func(*Target)
+		want   []string // none: it is valid
+	}{
+		"valid":                       {func(*Target) {}, nil},
+		"another install method":      {func(o *Target) { o.Method = "helm" }, []string{`--method "helm"`, "olm-v1"}},
+		"another architecture":        {func(o *Target) { o.Architecture = "mips" }, []string{`"mips"`, "s390x, multiarch"}},
+		"no registry":                 {func(o *Target) { o.Registry = "" }, []string{`--registry ""`}},
+		"a password in the URL":       {func(o *Target) { o.Repo = "https://a:b@g.example.org/x" }, []string{"--repo", "password"}},
+		"a branch that Git refuses":   {func(o *Target) { o.Revision = "a..b" }, []string{"--revision"}},
+		"an invalid namespace":        {func(o *Target) { o.ArgoCDNamespace = "A b" }, []string{"--argocd-namespace"}},
+		"an invalid memcached image":  {func(o *Target) { o.MemcachedImage = "A B" }, []string{"--memcached-image"}},
+		"two that are wrong, at once": {func(o *Target) { o.Method, o.Repo = "x", "" }, []string{"--method", "--repo"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := Target{Method: Direct, Registry: "registry.example.org/team/", Repo: "https://git.example.org/x.git"}
+			tc.change(&o)
+			err := o.Complete(now)
+			if tc.want == nil {
+				want := Target{
+					Method: Direct, Registry: "registry.example.org/team", Repo: "https://git.example.org/x.git",
+					Revision: Branch, MemcachedImage: now.MemcachedImage,
+				}
+				if diff := cmp.Diff(want, o); err != nil || diff != "" {
+					t.Errorf("error %v (-want +got):\n%s", err, diff)
+				}
+				return
+			}
+			for _, want := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error %v lacks %q", err, want)
+				}
+			}
+		})
+	}
+}

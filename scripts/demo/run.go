@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+// sample is the Memcached of the tree.
+const sample = "memcached-sample"
+
+// trailer is the last line of the demo's commits. The next commit may replace what such a commit added.
+const trailer = "Made-by: memcached-operator demo"
+
+// demo is one run. The templates read its fields.
+type demo struct {
+	*pipeline.Pipeline
+	console console
+	timeout time.Duration
+	started time.Time
+
+	Changes            []string                     // files of the commit
+	Objects            []*unstructured.Unstructured // to apply
+	Published, Applied bool                         // how far it got
+}
+
+// runLocal starts a cluster, and runs the demo on it.
+func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
+	d := &demo{console: console{Out: out}, timeout: 5 * time.Minute, started: time.Now()}
+	root, err := builds.Root()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	// The programs are built while the cluster starts.
+	build := sync.OnceValues(func() (pipeline.Programs, error) {
+		return pipeline.Build(ctx, root, pipeline.Version, []string{oci.Host().Architecture}, func(string) {})
+	})
+	go build() //nolint:errcheck // The next call returns the same.
+	defer func() {
+		cancel()
+		_, _ = build()
+	}()
+	options.ArgoCD, options.Needs = true, preflight.Memcached()
+	cluster, err := local.Up(ctx, options)
+	if err != nil {
+		return err
+	}
+	if d.Pipeline, err = pipeline.New(ctx, cluster); err != nil {
+		return err
+	}
+	return d.install(ctx, func(func(string)) (pipeline.Programs, error) { return build() })
+}
+
+// runCurrent checks the user's cluster, registry and Git repository, asks, and runs the demo on them.
+func runCurrent(ctx context.Context, o options, console console) error {
+	if o.Output != "text" && (o.Output != "json" || !o.CheckOnly) {
+		return fmt.Errorf("--output %q: choose text, or json with --check-only", o.Output)
+	}
+	root, err := builds.Root()
+	if err != nil {
+		return err
+	}
+	now, err := values.Read(root)
+	if err != nil {
+		return err
+	}
+	d := &demo{console: console, timeout: o.Timeout, started: time.Now()}
+	d.Pipeline = &pipeline.Pipeline{Target: o.Target, Root: root}
+	if err := d.Complete(now); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := d.check(ctx, d.checks(o.Context, filepath.Join(tmp, "clone")), o.Output); err != nil || o.CheckOnly {
+		return err
+	}
+	if err := d.ask(ctx, o.Yes); err != nil {
+		return err
+	}
+	return d.report(ctx, d.install(ctx, func(update func(string)) (pipeline.Programs, error) {
+		return pipeline.Build(ctx, d.Root, pipeline.Version, d.Architectures, update)
+	}))
+}
+
+// install installs the operator, and stores keys in a cache.
+func (d *demo) install(ctx context.Context, build func(func(string)) (pipeline.Programs, error)) error {
+	var images pipeline.Images
+	var commit string
+	stages := []struct {
+		title string
+		run   func(update func(string)) error
+	}{
+		{"Images", func(update func(string)) error {
+			programs, err := build(update)
+			if err != nil {
+				return err
+			}
+			images, err = d.Push(ctx, programs, update)
+			return err
+		}},
+		{"Git push", func(func(string)) (err error) {
+			message := fmt.Sprintf("Install the memcached operator, method %s\n\n%s", d.Method, trailer)
+			commit, err = d.Publish(ctx, message, images)
+			d.Published = err == nil
+			return err
+		}},
+		{"Root Application", func(func(string)) error {
+			d.Applied = true
+			return d.ApplyRoot(ctx)
+		}},
+		{"Argo CD syncs", func(update func(string)) error {
+			return d.WaitHealthy(ctx, commit, d.timeout, func(s string) { update(shorten(s)) })
+		}},
+	}
+	for _, stage := range stages {
+		if err := progress.Stage(ctx, stage.title, stage.run); err != nil {
+			return err
+		}
+	}
+	return d.show(ctx, images.Client)
+}
+
+// show stores keys in the sample, reads them by another client, and prints the result.
+func (d *demo) show(ctx context.Context, image string) error {
+	mc := &cachev1.Memcached{}
+	key := client.ObjectKey{Namespace: pipeline.SamplesNamespace, Name: sample}
+	if err := d.Client.Get(ctx, key, mc); err != nil {
+		return err
+	}
+	clients := pipeline.Clients{Kube: d.Client, Config: d.Config, Namespace: key.Namespace, Image: image}
+	var keys pipeline.Keys
+	err := progress.Stage(ctx, "Keys, by two clients in turn", func(update func(string)) (err error) {
+		for _, verb := range []string{"set", "get"} {
+			if keys, err = clients.Run(ctx, update, append(pipeline.Reach(mc), verb)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return d.summarize(ctx, mc, keys)
+}
+
+// report prints how to continue an incomplete run, and how to remove what it changed.
+func (d *demo) report(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // instead of its effect on a step
+	}
+	fmt.Fprint(d.console.Out, "\nThe same command continues from here. To remove what it has changed so far:\n\n")
+	return errors.Join(err, d.print("remove"))
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), written by -update:\n%s", name, diff)
+	}
+}
+
+func writeFile(path, content string) error { return os.WriteFile(path, []byte(content), 0o600) }
+
+func bareRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// checked is a demo after its checks.
+func checked(t *testing.T, method pipeline.Method, branch string, isNew bool) (*demo, *bytes.Buffer) {
+	t.Helper()
+	out := &bytes.Buffer{}
+	d := newDemo(t, method)
+	d.console = console{Out: out}
+	d.Context, d.Config = "kind", &rest.Config{Host: "https://127.0.0.1:6443"}
+	d.Revision, d.MemcachedImage, d.Architectures = branch, "docker.io/library/memcached:1.6.45", []string{"amd64", "arm64"}
+	d.Git, d.Changes = &pipeline.Repository{Branch: branch, New: isNew}, []string{"a", "b", "c"}
+	settings := object("v1", "ConfigMap", "argocd", "argocd-cm")
+	settings.Object["data"] = map[string]any{"b": "2", "a": "1"}
+	d.Objects = []*unstructured.Unstructured{
+		settings, object("argoproj.io/v1alpha1", "Application", "argocd", "memcached-root"),
+		object("argoproj.io/v1alpha1", "AppProject", "argocd", "memcached-root"), object("argoproj.io/v1alpha1", "AppProject", "argocd", "olm"),
+	}
+	return d, out
+}
+
+func TestThePlan(t *testing.T) {
+	for name, d := range map[string]struct {
+		method pipeline.Method
+		branch string
+		isNew  bool
+	}{
+		"plan-direct.txt": {pipeline.Direct, "memcached-demo", true},
+		"plan-olm.txt":    {pipeline.OLM, "main", false},
+	} {
+		demo, out := checked(t, d.method, d.branch, d.isNew)
+		if err := demo.ask(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, out.String())
+	}
+}
+
+func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
+	tests := map[string]struct {
+		yes, terminal bool
+		answer        string
+		want          string // error
+	}{
+		"by the flag":    {true, false, "", ""},
+		"yes":            {false, true, "y\n", ""},
+		"no terminal":    {false, false, "y\n", "nothing was changed: there is no terminal"},
+		"no":             {false, true, "n\n", "nothing was changed"},
+		"no answer":      {false, true, "\n", "nothing was changed"},
+		"half a yes":     {false, true, "ye\n", "nothing was changed"},
+		"a closed input": {false, true, "", "nothing was changed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d, out := checked(t, pipeline.Direct, "main", false)
+			d.console = console{In: strings.NewReader(tc.answer), Out: out, Terminal: tc.terminal}
+			err := d.ask(t.Context(), tc.yes)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+			if asked := strings.Contains(out.String(), "Continue? [y/N]"); asked != (tc.terminal && !tc.yes) {
+				t.Errorf("asked: %t", asked)
+			}
+		})
+	}
+	t.Run("an interrupt", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		d, out := checked(t, pipeline.Direct, "main", false)
+		input, _ := io.Pipe() // Nobody types.
+		d.console = console{In: input, Out: out, Terminal: true}
+		cancel(errors.New("interrupt signal received"))
+		if err := d.ask(ctx, false); err == nil || err.Error() != "interrupt signal received; nothing was changed" {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestWhatToTryNext(t *testing.T) {
+	d, out := checked(t, pipeline.Direct, "memcached-demo", true)
+	d.Published, d.Applied = true, true
+	if err := d.print("next"); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "next-current.txt", out.String())
+
+	out.Reset()
+	t.Setenv("SUDO_USER", "someone")
+	t.Setenv("HOME", "/home/someone")
+	d.Root = "/home/it's me/memcached-operator"
+	d.Git.Dir = "/home/someone/.cache/memcached-operator/clusters/demo/worktree"
+	d.Cluster = &local.Cluster{Name: "demo", Kubeconfig: "/home/someone/.cache/memcached-operator/kubeconfig", Kubectl: "/bin/kubectl"}
+	if err := d.print("next"); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "next-local.txt", out.String())
+	shell := exec.CommandContext(t.Context(), "sh", "-c", "cd() { echo $1; }\n"+strings.Replace(out.String(), "What to try next:", "", 1)+"\n")
+	// What is not a builtin is not found.
+	shell.Env = []string{"HOME=/home/someone", "PATH=/nowhere"}
+	said, _ := shell.Output()
+	if want := d.Git.Dir + "\n" + d.Root + "\n"; string(said) != want {
+		t.Errorf("the shell reads %q, want %q", said, want)
+	}
+}
+
+func TestAnIncompleteRunSaysWhatToRemove(t *testing.T) {
+	const argoCD, branch, images = "delete application", "git push", "images tagged demo"
+	tests := map[string]struct {
+		method             pipeline.Method
+		branch             string
+		isNew              bool
+		published, applied bool
+		want, not          []string
+	}{
+		"images":                     {pipeline.Direct, "memcached-demo", true, false, false, []string{images}, []string{argoCD, branch}},
+		"images and a branch":        {pipeline.Direct, "memcached-demo", true, true, false, []string{images, branch}, []string{argoCD}},
+		"never a branch of the user": {pipeline.Direct, "main", false, true, true, []string{images, argoCD}, []string{branch}},
+		"what OLM v1 keeps":          {pipeline.OLMv1, "memcached-demo", false, true, true, []string{"ClusterExtension", branch}, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d, out := checked(t, tc.method, tc.branch, tc.isNew)
+			d.Published, d.Applied = tc.published, tc.applied
+			cause := errors.New("no such host")
+			if err := d.report(t.Context(), cause); !errors.Is(err, cause) {
+				t.Errorf("error %v", err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("lacks %q:\n%s", want, out)
+				}
+			}
+			for _, not := range tc.not {
+				if strings.Contains(out.String(), not) {
+					t.Errorf("has %q:\n%s", not, out)
+				}
+			}
+		})
+	}
+}
+
+func TestInvalidFlagsAreRefused(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"another cluster":                {[]string{"kind"}, `unknown command "kind"`},
+		"a registry for a local cluster": {[]string{"local", "--registry", "r.example.org"}, "unknown flag: --registry"},
+		"another format":                 {[]string{"current", "--output", "yaml"}, `--output "yaml": choose text, or json`},
+		"json without --check-only":      {[]string{"current", "--output", "json"}, "--check-only"},
+		"another install method":         {[]string{"current", "--method", "helm"}, `--method "helm"`},
+		"no registry and no repository":  {[]string{"current"}, `--registry ""`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			command := newCommand()
+			command.SetArgs(tc.args)
+			command.SetOut(io.Discard)
+			if err := command.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %s", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed" // for the texts
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+//go:embed text.tmpl
+var text string
+
+// console is where the demo prints, asks, and reads answers.
+type console struct {
+	In       io.Reader
+	Out      io.Writer
+	Terminal bool // a user can answer
+}
+
+// print prints one of the templates of text.tmpl.
+func (d *demo) print(name string) error {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"join": strings.Join, "quote": quote, "sudo": func() bool { return os.Getenv("SUDO_USER") != "" },
+	}).Parse(text)).ExecuteTemplate(d.console.Out, name, d)
+}
+
+// ask prints the plan, and returns an error unless the user agrees.
+func (d *demo) ask(ctx context.Context, yes bool) error {
+	if err := d.print("plan"); err != nil || yes {
+		return err
+	}
+	if !d.console.Terminal {
+		return errors.New("nothing was changed: there is no terminal to ask on; " +
+			"--yes (ARGS=--yes for make) continues without a question")
+	}
+	fmt.Fprint(d.console.Out, "\nNothing has been changed yet. Continue? [y/N] ")
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(d.console.In).ReadString('\n') // The end of the input is a no.
+		lines <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(d.console.Out)
+		return fmt.Errorf("%w; nothing was changed", context.Cause(ctx))
+	case line := <-lines:
+		if !slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))) {
+			return errors.New("you did not answer yes: nothing was changed")
+		}
+		return nil
+	}
+}
+
+// summarize prints the state of the cluster, what to try next, and how to remove everything.
+func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, keys pipeline.Keys) error {
+	root, err := d.Application(ctx, pipeline.RootApplication)
+	if err != nil {
+		return err
+	}
+	out := d.console.Out
+	fmt.Fprintln(out, "\nApplications:")
+	for _, name := range append([]string{root.Name}, root.Children...) {
+		a, err := d.Application(ctx, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "  %-20s %-8s %-10s %.7s\n", name, a.Sync, a.Health, a.Revision)
+	}
+	if d.Cluster != nil {
+		kubectl := exec.CommandContext(ctx, d.Cluster.Kubectl, "--kubeconfig", d.Cluster.Kubeconfig,
+			"--namespace", mc.Namespace, "get", "memcached,deployment,pods")
+		listing, err := kubectl.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", kubectl, err, listing)
+		}
+		fmt.Fprintf(out, "\n%s", listing)
+	}
+	fmt.Fprintf(out, "\nMemcached %s, status.nodes: %s\n", mc.Name, strings.Join(mc.Status.Nodes, ", "))
+	fmt.Fprintf(out, "A second client found %d keys on %d Pods, %d of them on more than one.\n",
+		keys.Found, len(keys.Nodes), keys.Copies)
+	fmt.Fprintf(out, "\nThe demo took %s.\n\n", progress.Elapsed(time.Since(d.started)))
+	return d.print("next")
+}
+
+// shorten cuts a message to what fits on the line of a stage.
+func shorten(message string) string {
+	const width = 80
+	runes := []rune(strings.ReplaceAll(message, "\n", " "))
+	if len(runes) <= width {
+		return string(runes)
+	}
+	return string(runes[:width-1]) + "…"
+}
+
+var plain = regexp.MustCompile(`^[\w./@:=+-]+$`)
+
+// quote quotes a path for the shell, and shortens the home directory.
+func quote(path string) string {
+	if !plain.MatchString(path) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	home, err := os.UserHomeDir()
+	if rest, isBelow := strings.CutPrefix(path, home+"/"); err == nil && isBelow {
+		return "~/" + rest
+	}
+	return path
+}
