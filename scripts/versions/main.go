@@ -4,7 +4,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -29,27 +28,23 @@ func newCommand() *cobra.Command {
 		Example:       "  go run ./scripts/versions\n  go run ./scripts/versions --write   # after a change in a home",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			found, err := facts.Read(cmd.Context(), root)
-			if err != nil {
-				return err
-			}
-			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, value := range found.Values {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%d copies\n", value.Name, value.Text, value.Home, value.Copies)
-			}
-			if err := table.Flush(); err != nil {
-				return err
-			}
-			if !write {
-				return found.Err()
-			}
-			changed, err := found.Write()
-			for _, name := range changed {
-				fmt.Fprintln(cmd.OutOrStdout(), "written:", name)
-			}
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		found, err := facts.Read(cmd.Context(), root)
+		if err != nil {
 			return err
-		},
+		}
+		for _, v := range found.Values {
+			fmt.Fprintf(cmd.OutOrStdout(), "%-17s  %-12s  %3d copies of %s\n", v.Name, v.Text, v.Copies, v.Home)
+		}
+		if !write {
+			return found.Err()
+		}
+		changed, err := found.Write()
+		for _, name := range changed {
+			fmt.Fprintln(cmd.OutOrStdout(), "written:", name)
+		}
+		return err
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.Flags().StringVar(&root, "root", ".", "folder of the repository")
