@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/example-inc/memcached-operator/scripts/rebrand/identity"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -25,8 +24,9 @@ func main() {
 }
 
 func newCommand() *cobra.Command {
-	var change identity.Identity
-	var o options
+	var change identity
+	var check string
+	var dryRun bool
 	command := &cobra.Command{
 		Use:   "rebrand",
 		Short: "Change module path, API group, registry and project name everywhere",
@@ -45,15 +45,15 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&change.Group, "group", "", "API group, and prefix of the annotations: a DNS name of yours")
 	flags.StringVar(&change.Registry, "registry", "", "registry of the images: host, port and path")
 	flags.StringVar(&change.Name, "name", "", "name of the project, with which the names of its objects begin")
-	flags.StringVar(&o.check, "check", "", "command to run in the rebranded copy too, such as 'make test'")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing, and print what would change")
+	flags.StringVar(&check, "check", "", "command to run in the rebranded copy too, such as 'make test'")
+	flags.BoolVar(&dryRun, "dry-run", false, "change nothing, and print what would change")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		root, err := worktree.Git(command.Context(), ".", "rev-parse", "--show-toplevel")
 		if err != nil {
 			return err
 		}
-		o.out = command.OutOrStdout()
-		return rebrand(command.Context(), strings.TrimSpace(root), change, o)
+		c := &copied{root: strings.TrimSpace(root), out: command.OutOrStdout()}
+		return c.rebrand(command.Context(), change, check, dryRun)
 	}
 	return command
 }

@@ -6,96 +6,79 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/progress"
-	"github.com/example-inc/memcached-operator/scripts/rebrand/identity"
-	"github.com/example-inc/memcached-operator/scripts/rebrand/rewrite"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-type options struct {
-	check  string // a command to run in the copy
-	dryRun bool
-	out    io.Writer
+// copied is a copy of the tree at root, which gets the new names.
+type copied struct {
+	root, dir string
+	from, to  identity
+	out       io.Writer
 }
 
-// rebrand changes the tree at root, once a copy of it has the new names and passes all checks.
-func rebrand(ctx context.Context, root string, change identity.Identity, o options) error {
-	from, err := identity.Read(root)
-	if err != nil {
+// rebrand changes the tree once the copy has the new names and passes all checks.
+func (c *copied) rebrand(ctx context.Context, change identity, check string, dryRun bool) (err error) {
+	if c.from, err = readIdentity(c.root); err != nil {
 		return err
 	}
-	to := from.With(change)
-	if to == from {
+	if c.to = c.from.with(change); c.to == c.from {
 		return errors.New("nothing to change: give another MODULE=, GROUP=, REGISTRY= or NAME=")
 	}
-	if err := to.Validate(); err != nil {
+	if err := c.to.validate(); err != nil {
 		return err
 	}
-	dirty, err := worktree.Git(ctx, root, "status", "--porcelain")
+	dirty, err := worktree.Git(ctx, c.root, "status", "--porcelain")
 	if err != nil {
 		return err
 	}
 	if dirty != "" {
 		return fmt.Errorf("the tree has uncommitted changes: commit or stash them first\n%s", dirty)
 	}
-	dir, err := os.MkdirTemp("", "rebrand-")
-	if err != nil {
+	if c.dir, err = os.MkdirTemp("", "rebrand-"); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	c := &copied{dir: dir, from: from, to: to, out: o.out}
-	if err := c.make(ctx, root, o.check); err != nil {
-		return fmt.Errorf("nothing is changed: %w", err)
-	}
-	return c.adopt(ctx, root, o.dryRun)
-}
-
-// copied is a copy of the tree, which gets the new names.
-type copied struct {
-	dir      string
-	from, to identity.Identity
-	out      io.Writer
-}
-
-// make takes the copy through all steps, in this order.
-func (c *copied) make(ctx context.Context, root, check string) error {
-	steps := []struct {
+	defer func() { _ = os.RemoveAll(c.dir) }()
+	for _, step := range []struct {
 		title string
 		work  func(ctx context.Context, update func(string)) error
 	}{
-		{"Copy the tree", func(ctx context.Context, _ func(string)) error { return c.copy(ctx, root) }},
+		{"Copy the tree", c.copy},
 		{"Replace the names", c.replace},
 		{"Generate what is generated", c.generate},
 		{"Build all modules and overlays", c.build},
 		{"Look for old names", c.search},
 		{check, func(ctx context.Context, _ func(string)) error { return c.run(ctx, c.dir, "sh", "-c", check) }},
-	}
-	for _, step := range steps {
+	} {
 		if step.title == "" {
 			continue
 		}
 		err := progress.Stage(ctx, step.title, func(update func(string)) error { return step.work(ctx, update) })
 		if err != nil {
-			return err
+			return fmt.Errorf("nothing is changed: %w", err)
 		}
 	}
-	return nil
+	return c.adopt(ctx, dryRun)
 }
 
-// copy commits the copy in a repository of its own, which tells later what has changed.
-func (c *copied) copy(ctx context.Context, root string) error {
-	if err := worktree.Copy(ctx, root, c.dir); err != nil {
+// copy commits the copy in a repository of its own, which knows later what has changed.
+func (c *copied) copy(ctx context.Context, _ func(string)) error {
+	if err := worktree.Copy(ctx, c.root, c.dir); err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"init", "--quiet"},
-		{"add", "--all", "--force"},
-		{"-c", "user.name=rebrand", "-c", "user.email=rebrand@localhost", "-c", "commit.gpgsign=false",
-			"commit", "--quiet", "--no-verify", "--message", "before"},
-	} {
+	return c.git(ctx, []string{"init", "--quiet"}, []string{"add", "--all", "--force"},
+		[]string{"-c", "user.name=rebrand", "-c", "user.email=rebrand@localhost", "-c", "commit.gpgsign=false",
+			"commit", "--quiet", "--no-verify", "--message", "before"})
+}
+
+func (c *copied) git(ctx context.Context, commands ...[]string) error {
+	for _, args := range commands {
 		if _, err := worktree.Git(ctx, c.dir, args...); err != nil {
 			return err
 		}
@@ -108,25 +91,45 @@ func (c *copied) replace(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	if err := c.fits(files); err != nil {
-		return err
-	}
-	return rewrite.New(c.from, c.to).Tree(c.dir, files)
+	return newRewriter(c.from, c.to).tree(c.dir, files)
 }
 
-// fits checks the length of names that begin with the project's: the longest in the tree decides.
-func (c *copied) fits(files []string) error {
-	longest := c.from.Name
-	for _, name := range files {
-		content, err := os.ReadFile(filepath.Join(c.dir, name))
-		if err != nil {
+// generate writes what depends on the names by more than their text: by order, by hash, by the width of a column.
+func (c *copied) generate(ctx context.Context, update func(string)) error {
+	for _, generator := range []string{
+		"make generate manifests api-docs", "go run ./scripts/release renew", "make golden",
+	} {
+		update(generator)
+		if err := c.run(ctx, c.dir, strings.Fields(generator)...); err != nil {
 			return err
 		}
-		if found := c.from.LongestName(string(content)); len(found) > len(longest) {
-			longest = found
+	}
+	return nil
+}
+
+// build builds each module that has packages of its own, and each overlay.
+func (c *copied) build(ctx context.Context, update func(string)) error {
+	for _, module := range []string{".", "scripts/gitops", "test/bench/plot", "test/helm"} {
+		update("module " + module)
+		if err := c.run(ctx, filepath.Join(c.dir, module), "go", "build", "-o", os.DevNull, "./..."); err != nil {
+			return err
 		}
 	}
-	return c.from.Fits(c.to, longest)
+	return c.overlays(update)
+}
+
+func (c *copied) overlays(update func(string)) error {
+	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*", "kustomization.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range overlays {
+		update("overlay " + filepath.Base(filepath.Dir(file)))
+		if _, err := kustomize.Build(filepath.Dir(file)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *copied) search(ctx context.Context, _ func(string)) error {
@@ -134,41 +137,57 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	found, err := rewrite.New(c.from, c.to).Leftovers(c.dir, files)
+	found, err := newRewriter(c.from, c.to).leftovers(c.dir, files)
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	return fmt.Errorf("old names are left in %d places:\n%s", len(found), strings.Join(found, "\n"))
 }
 
-// adopt applies the difference to the tree at root. Git applies all of it or nothing.
-func (c *copied) adopt(ctx context.Context, root string, dryRun bool) error {
-	if _, err := worktree.Git(ctx, c.dir, "add", "--all"); err != nil {
+func (c *copied) run(ctx context.Context, dir string, words ...string) error {
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Dir = dir
+	command.Env = environment()
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
+	}
+	return nil
+}
+
+// environment leaves out what make passes to its children: another make would take the parameters of make rebrand.
+func environment() []string {
+	return slices.DeleteFunc(worktree.Environment(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{
+			"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "MODULE", "GROUP", "REGISTRY", "NAME", "ARGS",
+		}, name)
+	})
+}
+
+// adopt applies the difference to the tree. Git applies all of it or nothing.
+func (c *copied) adopt(ctx context.Context, dryRun bool) error {
+	patch := filepath.Join(c.dir, ".git", "rebrand.patch")
+	err := c.git(ctx, []string{"add", "--all"}, []string{"diff", "--cached", "--binary", "--output", patch, "HEAD"})
+	if err != nil {
 		return err
 	}
 	size, err := worktree.Git(ctx, c.dir, "diff", "--cached", "--shortstat", "--find-renames", "HEAD")
 	if err != nil {
 		return err
 	}
-	for _, part := range []struct{ name, from, to string }{
-		{"MODULE", c.from.Module, c.to.Module}, {"GROUP", c.from.Group, c.to.Group},
-		{"REGISTRY", c.from.Registry, c.to.Registry}, {"NAME", c.from.Name, c.to.Name},
-	} {
-		if part.from == part.to {
-			fmt.Fprintf(c.out, "%-9s %s (unchanged)\n", part.name, part.from)
-		} else {
-			fmt.Fprintf(c.out, "%-9s %s -> %s\n", part.name, part.from, part.to)
+	before := c.from.names()
+	for i, name := range c.to.names() {
+		change := before[i][1] + " (unchanged)"
+		if name != before[i] {
+			change = before[i][1] + " -> " + name[1]
 		}
+		fmt.Fprintf(c.out, "%-9s %s\n", name[0], change)
 	}
 	if dryRun {
 		fmt.Fprintf(c.out, "Would change:%s", size)
 		return nil
 	}
-	patch := filepath.Join(c.dir, ".git", "rebrand.patch")
-	if _, err := worktree.Git(ctx, c.dir, "diff", "--cached", "--binary", "--output", patch, "HEAD"); err != nil {
-		return err
-	}
-	if _, err := worktree.Git(ctx, root, "apply", "--index", "--whitespace=nowarn", patch); err != nil {
+	if _, err := worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", patch); err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
 	fmt.Fprintf(c.out, "Changed and staged:%s\n"+

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,36 +13,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
-	"github.com/example-inc/memcached-operator/scripts/rebrand/identity"
-	"github.com/example-inc/memcached-operator/scripts/rebrand/rewrite"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-const root = "../.."
+// The identities of most tests are of other projects, so that a rebrand of this one leaves the tests alone.
+var (
+	widgets = identity{
+		Module: "example.net/team/widget-controller", Group: "parts.widgets.test", Registry: "registry.widgets.test",
+		Name: "widget-controller",
+	}
+	gadgets = identity{
+		Module: "gadgets.test/gadget", Group: "gadget.gadgets.test", Registry: "localhost:5009/gadgets",
+		Name: "my-widget-controller",
+	}
+)
 
-// another identity is put together here: a name that a file of the tree has already is refused. The project's ends like
-// the name of memcached's image.
-func another() identity.Identity {
-	return identity.Identity{
+// TestTheTreeHasOtherNamesAndGetsItsOwnBack works in a copy. The generators run only in
+// make rebrand ARGS="--dry-run --check 'make test'".
+func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
+	c := &copied{root: "../..", dir: t.TempDir(), to: identity{ // In parts: a name that a file has already is refused.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
 		Name:     strings.Join([]string{"other", "memcached"}, "-"),
-	}
-}
-
-// TestTheTreeHasOtherNamesAndGetsItsOwnBack works in a copy. What depends on the tools, which make rebrand runs, too,
-// is left to make rebrand ARGS="--dry-run --check 'make test'".
-func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
-	from, err := identity.Read(root)
-	if err != nil {
+	}}
+	var err error
+	if c.from, err = readIdentity(c.root); err != nil {
 		t.Fatal(err)
 	}
-	c := &copied{dir: t.TempDir(), from: from, to: another()}
-	if err := c.to.Validate(); err != nil {
+	if err := c.to.validate(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.copy(t.Context(), root); err != nil {
+	if err := c.copy(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.replace(t.Context(), nil); err != nil {
@@ -49,171 +53,226 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	if err := c.search(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
-	if now, err := identity.Read(c.dir); err != nil || now != c.to {
+	if now, err := readIdentity(c.dir); err != nil || now != c.to {
 		t.Errorf("the identity is %+v, %v", now, err)
 	}
-	t.Run("the overlays build", func(t *testing.T) {
-		if err := c.overlays(func(string) {}); err != nil {
+	if err := c.overlays(func(string) {}); err != nil {
+		t.Error(err)
+	}
+	for _, command := range []string{
+		"go build -o " + os.DevNull + " ./operator/cmd/manager",
+		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // Its hashes depend on names.
+		"go test -vet=off ./operator/api/... ./operator/internal/names ./operator/internal/plan ./operator/internal/render " +
+			"./operator/internal/drift ./operator/internal/status",
+		"git add --all",
+		"go run ./scripts/versions",
+	} {
+		if err := c.run(t.Context(), c.dir, strings.Fields(command)...); err != nil {
 			t.Error(err)
 		}
-	})
-	t.Run("the operator builds and its unit tests pass", func(t *testing.T) {
-		// Its hashes and golden files depend on the names.
-		golden := []string{"go", "test", "-vet=off", "./operator/internal/render", "-run", "TestObjectsMatchTheirGoldenFiles", "-update"}
-		tests := []string{"go", "test", "-vet=off", "./operator/api/...", "./operator/internal/names",
-			"./operator/internal/plan", "./operator/internal/render", "./operator/internal/drift", "./operator/internal/status"}
-		build := []string{"go", "build", "-o", os.DevNull, "./operator/cmd/manager"}
-		for _, words := range [][]string{build, golden, tests} {
-			if err := c.run(t.Context(), c.dir, words...); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	t.Run("every version has the same value in all places", func(t *testing.T) {
-		for _, words := range [][]string{{"git", "add", "--all"}, {"go", "run", "./scripts/versions"}} {
-			if err := c.run(t.Context(), c.dir, words...); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	t.Run("and back again", func(t *testing.T) { assertBack(t, c) })
-}
-
-// assertBack gives the copy its former names. But for the golden files, which the test before wrote, it is then what
-// it was, byte for byte.
-func assertBack(t *testing.T, c *copied) {
-	t.Helper()
-	files, err := worktree.Files(t.Context(), c.dir)
-	if err != nil {
+	}
+	back := &copied{dir: c.dir, from: c.to, to: c.from}
+	if err := back.replace(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := rewrite.New(c.to, c.from).Tree(c.dir, files); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := worktree.Git(t.Context(), c.dir, "add", "--all"); err != nil {
-		t.Fatal(err)
-	}
-	changed, err := worktree.Git(t.Context(), c.dir, "diff", "--cached", "--", ".", ":!operator/internal/render/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if changed != "" {
-		t.Errorf("what differs:\n%s", changed)
+	git(t, c.dir, "add", "--all")
+	if changed := git(t, c.dir, "diff", "--cached", "HEAD", "--", ".", ":!operator/internal/render/testdata"); changed != "" {
+		t.Errorf("with its own names again, it differs:\n%s", changed)
 	}
 }
 
 func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
-	tests := map[string]struct {
-		dirty string
-		args  []string
-		want  string
-	}{
-		"no name":                     {"", nil, "nothing to change"},
-		"the names that it has":       {"", []string{"--name", "widget-controller"}, "nothing to change"},
-		"a name that cannot be":       {"", []string{"--group", "widgets"}, "GROUP=widgets: has no dot"},
-		"an uncommitted file":         {"new.txt", []string{"--name", "nuts"}, "uncommitted changes"},
-		"a name that is in use":       {"", []string{"--name", "bolts"}, "README.md:2 already uses one of the new names"},
-		"a name that is too long":     {"", []string{"--name", strings.Repeat("n", 60)}, "use at most 55 characters"},
-		"a generator that fails":      {"", []string{"--name", "nuts"}, "make generate manifests api-docs: exit status"},
-		"several names that can't be": {"", []string{"--name", "N", "--group", "g"}, "GROUP=g: has no dot"},
+	tests := map[string]struct{ args, want string }{
+		"no name":                   {"", "nothing to change"},
+		"the names that it has":     {"--name widget-controller", "nothing to change"},
+		"uncommitted changes":       {"--name nuts", "uncommitted changes"},
+		"a name that is in use":     {"--name bolts", "README.md:2 already uses one of the new names"},
+		"a path that exists":        {"--name my-widget-controller", "which exists: choose another name"},
+		"a name that is too long":   {"--name " + strings.Repeat("n", 60), "use at most 55 characters"},
+		"a generator that fails":    {"--name nuts", "make generate manifests api-docs: exit status"},
+		"several wrong names":       {"--name N --group g", "GROUP=g: has no dot"},
+		"a module that is a URL":    {"--module https://git.test/x", "MODULE=https://git.test/x: not a module path"},
+		"a module without a path":   {"--module widgets.test", "MODULE=widgets.test: has no path after the host"},
+		"a module of a later major": {"--module widgets.test/x/v2", "MODULE=widgets.test/x/v2: ends in a major version"},
+		"a group in upper case":     {"--group Parts.widgets.test", "GROUP=Parts.widgets.test: a lowercase RFC 1123 subdomain"},
+		"a group below k8s.io":      {"--group parts.k8s.io", "GROUP=parts.k8s.io: k8s.io is reserved for Kubernetes"},
+		"a group that is too long":  {"--group " + strings.Repeat("parts.", 41) + "test", "is too long for the name of the Custom"},
+		"a registry that is a URL":  {"--registry https://r.test", "is a URL: leave out the scheme"},
+		"a registry without a host": {"--registry team", "REGISTRY=team: names no host"},
+		"a registry in upper case":  {"--registry r.test/Team", "repository name must be lowercase"},
+		"a registry with a tag":     {"--registry r.test/x:1", "REGISTRY=r.test/x:1: "},
+		"a name with a dot":         {"--name widgets.test", "NAME=widgets.test: a DNS-1035 label"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			dir := widgets(t)
-			if tc.dirty != "" {
-				if err := os.WriteFile(filepath.Join(dir, tc.dirty), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+			dir := widgetTree(t)
+			if name == "uncommitted changes" {
+				create(t, dir, map[string]string{"new.txt": ""})
 			}
 			t.Chdir(dir)
-			before := status(t, dir)
+			before := git(t, dir, "status", "--porcelain")
 			command := newCommand()
-			command.SetArgs(tc.args)
-			var out bytes.Buffer
-			err := command.ExecuteContext(progress.WithOutput(t.Context(), &out))
+			command.SetArgs(strings.Fields(tc.args))
+			command.SetOut(t.Output())
+			err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error: %v\nwant %q", err, tc.want)
 			}
-			if diff := cmp.Diff(before, status(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, git(t, dir, "status", "--porcelain")); diff != "" {
 				t.Errorf("the tree changed (-before +after):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestWhatIsFoundGoodIsStagedAsAWhole(t *testing.T) {
-	dir := widgets(t)
-	from, err := identity.Read(dir)
-	if err != nil {
-		t.Fatal(err)
+func TestTheWholeChangeIsStaged(t *testing.T) {
+	t.Setenv("NAME", "x") // As make sets it: the make of a generator must not have it.
+	t.Setenv("MAKEFLAGS", " -- NAME=x")
+	if slices.ContainsFunc(environment(), func(v string) bool { return strings.Contains(v, "NAME=x") }) {
+		t.Errorf("environment: %q", environment())
 	}
 	var out bytes.Buffer
-	c := &copied{dir: t.TempDir(), from: from, to: from.With(identity.Identity{Name: "nuts"}), out: &out}
-	if err := c.copy(t.Context(), dir); err != nil {
+	c := &copied{root: widgetTree(t), dir: t.TempDir(), out: &out}
+	var err error
+	if c.from, err = readIdentity(c.root); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.replace(t.Context(), nil); err != nil {
+	c.to = c.from.with(identity{Name: "nuts"})
+	for _, step := range []func() error{
+		func() error { return c.copy(t.Context(), nil) },
+		func() error { return c.replace(t.Context(), nil) },
+		func() error { return c.adopt(t.Context(), true) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status := git(t, c.root, "status", "--porcelain"); status != "" {
+		t.Errorf("a dry run changes:\n%s", status)
+	}
+	if err := c.adopt(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.adopt(t.Context(), dir, true); err != nil || status(t, dir) != "" {
-		t.Errorf("a dry run: %v, %s", err, status(t, dir))
-	}
-	if err := c.adopt(t.Context(), dir, false); err != nil {
-		t.Fatal(err)
-	}
-	want := "M  Makefile\nM  PROJECT\nM  README.md\nR  widget-controller.yaml -> nuts.yaml\n"
-	if diff := cmp.Diff(want, status(t, dir)); diff != "" {
+	want := "M  Makefile\nM  PROJECT\nM  README.md\nR  my-widget-controller.yaml -> my-nuts.yaml\nR  widget-controller.yaml -> nuts.yaml\n"
+	if diff := cmp.Diff(want, git(t, c.root, "status", "--porcelain")); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{"NAME      widget-controller -> nuts\n", "GROUP     parts.widgets.test (unchanged)\n", "4 files changed"} {
+	for _, want := range []string{"NAME      widget-controller -> nuts\n", "GROUP     parts.widgets.test (unchanged)\n", "5 files changed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}
 	}
 }
 
-func TestTheEnvironmentOfMakeIsNotHandedOn(t *testing.T) {
-	t.Setenv("MAKEFLAGS", " -- NAME=x")
-	t.Setenv("NAME", "x")
-	t.Setenv("KEPT", "x")
-	got := environment()
-	if slices.Contains(got, "NAME=x") || slices.Contains(got, "MAKEFLAGS= -- NAME=x") || !slices.Contains(got, "KEPT=x") {
-		t.Errorf("environment: %q", got)
+func TestNamesAreReplacedInAllSpellingsAndBack(t *testing.T) {
+	before := map[string]string{
+		"PROJECT":                          "domain: widgets.test\nprojectName: widget-controller\nresources:\n- domain: widgets.test\n  group: parts\n",
+		"crd/parts.widgets.test_nuts.yaml": "nuts.parts.widgets.test parts.widgets.test/v1 widget-controller.parts.widgets.test\n",
+		"sorted.go": "package x\n\nimport (\n\t_ \"a.test/x\"\n\t_ \"example.net/team/widget-controller/y\"\n\t_ \"golden.test/z\"\n)\n\n" +
+			"var m = map[string]int{\n\t\"widget-controller\": 1, // one\n\t\"x\":                 2, // two\n}\n",
+		"a link, an image":     "https://example.net/team/widget-controller/blob/x registry.widgets.test/widget-controller:1",
+		"a JSON patch":         "/annotations/parts.widgets.test~1adopt",
+		"regular expressions":  `parts\.widgets\.test_Nut "registry\\.widgets\\.test/x"`,
+		"a namespace":          "widget-controller-system widget_controller_writes_total",
+		"a user's repository":  "https://git.widgets.test/team/widget-controller.git",
+		"others of the domain": "app.widgets.test widgets.test",
+		"picture":              "\x00widget-controller",
+	}
+	after := map[string]string{
+		"PROJECT":                           "domain: gadgets.test\nprojectName: my-widget-controller\nresources:\n- domain: gadgets.test\n  group: gadget\n",
+		"crd/gadget.gadgets.test_nuts.yaml": "nuts.gadget.gadgets.test gadget.gadgets.test/v1 my-widget-controller.gadget.gadgets.test\n",
+		"sorted.go": "package x\n\nimport (\n\t_ \"a.test/x\"\n\t_ \"gadgets.test/gadget/y\"\n\t_ \"golden.test/z\"\n)\n\n" +
+			"var m = map[string]int{\n\t\"my-widget-controller\": 1, // one\n\t\"x\":                    2, // two\n}\n",
+		"a link, an image":     "https://gadgets.test/gadget/blob/x localhost:5009/gadgets/my-widget-controller:1",
+		"a JSON patch":         "/annotations/gadget.gadgets.test~1adopt",
+		"regular expressions":  `gadget\.gadgets\.test_Nut "localhost\\:5009/gadgets/x"`,
+		"a namespace":          "my-widget-controller-system my_widget_controller_writes_total",
+		"a user's repository":  "https://git.widgets.test/team/my-widget-controller.git",
+		"others of the domain": "app.widgets.test widgets.test",
+		"picture":              "\x00widget-controller",
+	}
+	dir := t.TempDir()
+	create(t, dir, before)
+	if err := newRewriter(widgets, gadgets).tree(dir, slices.Collect(maps.Keys(before))); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(after, contents(t, dir)); diff != "" {
+		t.Errorf("there (-want +got):\n%s", diff)
+	}
+	if err := newRewriter(gadgets, widgets).tree(dir, slices.Collect(maps.Keys(after))); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+		t.Errorf("and back (-want +got):\n%s", diff)
 	}
 }
 
-// widgets is the repository of a small project that is not this one.
-func widgets(t *testing.T) string {
-	t.Helper()
-	files := map[string]string{
-		"go.mod":                 "module example.net/team/widgets\n",
-		"Makefile":               "REGISTRY ?= localhost:5009/team\ngenerate:\n\t@echo widget-controller; exit 1\n",
-		"PROJECT":                "projectName: widget-controller\nresources:\n- domain: widgets.test\n  group: parts\n",
-		"README.md":              "widget-controller-metrics\nneeds bolts\n",
-		"widget-controller.yaml": "a: 1\nb: 2\nc: 3\n",
-	}
+func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	create(t, dir, map[string]string{
+		"widget-controller.yaml": "", "new names": "my-widget-controller gadget.gadgets.test", "binary": "\x00widget-controller",
+		"old": "x\n a widget-controller y\nWIDGET_CONTROLLER_NAME\nparts_widgets_test\nmy-widget-controller widget-controller\n" +
+			"widgets.test parts\nexample.net/team/widget-controller",
+	})
+	got, err := newRewriter(widgets, gadgets).leftovers(dir, []string{"binary", "new names", "old", "widget-controller.yaml"})
+	want := []string{
+		"old:2: a widget-controller y", "old:3: WIDGET_CONTROLLER_NAME", "old:4: parts_widgets_test",
+		"old:5: my-widget-controller widget-controller", "old:7: example.net/team/widget-controller", "widget-controller.yaml: the path",
 	}
-	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "--all"},
-		{"-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message", "x"},
-	} {
-		if _, err := worktree.Git(t.Context(), dir, args...); err != nil {
-			t.Fatal(err)
-		}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
+}
+
+// widgetTree is the repository of a small project that is not this one.
+func widgetTree(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	create(t, dir, map[string]string{
+		"go.mod":                    "module example.net/team/widgets\n",
+		"Makefile":                  "REGISTRY ?= localhost:5009/team\ngenerate:\n\t@echo widget-controller; exit 1\n",
+		"PROJECT":                   "projectName: widget-controller\nresources:\n- domain: widgets.test\n  group: parts\n",
+		"README.md":                 "widget-controller-metrics\nneeds bolts\n",
+		"widget-controller.yaml":    "a: 1\nb: 2\nc: 3\n",
+		"my-widget-controller.yaml": "d: 4\ne: 5\nf: 6\n",
+	})
+	git(t, dir, "init", "--quiet")
+	git(t, dir, "add", "--all")
+	git(t, dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message", "x")
 	return dir
 }
 
-func status(t *testing.T, dir string) string {
+func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	out, err := worktree.Git(t.Context(), dir, "status", "--porcelain")
+	out, err := worktree.Git(t.Context(), dir, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
+}
+
+func create(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := worktree.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			var text []byte
+			text, err = os.ReadFile(filepath.Join(dir, name))
+			files[name] = string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

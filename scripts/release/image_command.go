@@ -33,7 +33,7 @@ func imageCommand() *cobra.Command {
 		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool, and\n" +
 			"then keeps nothing on this machine. Registries on this machine are used over plain HTTP.",
 		Example: "  go run ./scripts/release image bundle \\\n" +
-			"    --tag registry.example.com/memcached-operator-bundle:v0.1.0 --push",
+			"    --tag registry.example.com/team/memcached-operator-bundle:v0.1.0 --push",
 		ValidArgs: slices.Sorted(maps.Keys(kinds)),
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(command *cobra.Command, args []string) error {

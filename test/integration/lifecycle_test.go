@@ -103,12 +103,12 @@ func TestAChangedSpecReachesTheDeployment(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"memory":"256Mi","image":"registry.example.com:5000/memcached:1.6.45"}}`))
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"memory":"256Mi","image":"mirror.example.com:5000/memcached:1.6.45"}}`))
 	w.Expect(cluster.Patch(w.ctx, mc, patch)).To(gomega.Succeed())
 	deployment := eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation == 2 })
 	container := deployment.Spec.Template.Spec.Containers[0]
 	w.Expect(container.Args).To(gomega.ContainElement("--memory-limit=256"))
-	w.Expect(container.Image).To(gomega.Equal("registry.example.com:5000/memcached:1.6.45"))
+	w.Expect(container.Image).To(gomega.Equal("mirror.example.com:5000/memcached:1.6.45"))
 	w.ready("cache")
 }
 

@@ -53,7 +53,7 @@ var chosen = map[string][]string{
 	"scripts/cluster/supervisor/part.go":        {"redis-server"},
 	"scripts/images/debian/debian.go":           {"apt-get", "dpkg-deb"},
 	"scripts/images/oci/memcached.go":           {"memcached"},
-	"scripts/rebrand/build.go":                  {"go"},
+	"scripts/rebrand/rebrand.go":                  {"go"},
 	"scripts/release/dist/disttest/disttest.go": {"git", "go", "make", "sh", "sha256sum"},
 	"test/arch/machine_test.go":                 emulators(),
 	"test/overlays/remote_test.go":              {"git", "go"},

@@ -60,7 +60,9 @@ func TestWhatAnOptionChanges(t *testing.T) {
 }
 
 func pinned(err error) func(context.Context, string) (string, error) {
-	return func(context.Context, string) (string, error) { return "registry.example.com/pinned@sha256:1", err }
+	return func(context.Context, string) (string, error) {
+		return "registry.example.com/pinned@sha256:1", err
+	}
 }
 
 func TestADigestThatNoRegistryHasStopsTheBundle(t *testing.T) {

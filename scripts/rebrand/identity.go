@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/distribution/reference"
+	"golang.org/x/mod/module"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/example-inc/memcached-operator/scripts/place"
+)
+
+// identity is the four names of a project. In a request for another identity, an empty name stays as it is.
+type identity struct {
+	Module   string // path of the Go module, and the address of the repository in links
+	Group    string // of the API, and the prefix of its annotations
+	Registry string // of all images: host, port and path
+	Name     string // of the project, with which the names of its objects begin
+}
+
+// projectFile is kubebuilder's. It splits the API group at the first dot.
+const projectFile = "PROJECT"
+
+// readIdentity returns the identity of the project in a folder.
+func readIdentity(dir string) (id identity, err error) {
+	var group, domain string
+	for _, name := range []struct {
+		place.Place
+		into *string
+	}{
+		{place.Place{File: "go.mod", Find: `(?m)^module (\S+)`}, &id.Module},
+		{place.Place{File: projectFile, Find: `(?m)^[ -]+group: (\S+)`}, &group},
+		{place.Place{File: projectFile, Find: `(?m)^[ -]+domain: (\S+)`}, &domain},
+		{place.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}, &id.Registry},
+		{place.Place{File: projectFile, Find: `(?m)^projectName: (\S+)`}, &id.Name},
+	} {
+		value, readErr := name.Read(dir)
+		*name.into, err = value, errors.Join(err, readErr)
+	}
+	id.Group = group + "." + domain
+	return id, err
+}
+
+// with returns the identity with the names that change has.
+func (id identity) with(change identity) identity {
+	return identity{
+		Module: cmp.Or(change.Module, id.Module), Group: cmp.Or(change.Group, id.Group),
+		Registry: cmp.Or(change.Registry, id.Registry), Name: cmp.Or(change.Name, id.Name),
+	}
+}
+
+// names are the parameters of make rebrand.
+func (id identity) names() [][2]string {
+	return [][2]string{{"MODULE", id.Module}, {"GROUP", id.Group}, {"REGISTRY", id.Registry}, {"NAME", id.Name}}
+}
+
+// spellings are all forms in which files have the names, in the same order for each identity.
+func (id identity) spellings() (all []string) {
+	for _, name := range id.names() {
+		escaped := regexp.QuoteMeta(name[1])
+		if escaped == name[1] { // localhost:5001: without an escape of its own it would be the same as the name
+			escaped = strings.ReplaceAll(escaped, ":", `\:`)
+		}
+		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
+	}
+	group, _, _ := strings.Cut(id.Group, ".")
+	return append(all,
+		strings.ReplaceAll(id.Name, "-", "_")+"_", // metrics
+		group+"_v1_memcached",                     // the file name of a sample
+	)
+}
+
+// invalid is an error that names the parameter to correct, and the fix.
+func invalid(parameter, value, problem, fix string) error {
+	return fmt.Errorf("%s=%s: %s: %s", parameter, value, problem, fix)
+}
+
+// validate reports everything that is wrong with the identity.
+func (id identity) validate() error {
+	err := errors.Join(validateModule(id.Module), validateGroup(id.Group), validateRegistry(id.Registry, id.Name))
+	if problems := validation.IsDNS1035Label(id.Name); len(problems) > 0 {
+		err = errors.Join(err, invalid("NAME", id.Name, problems[0], "Services and metrics begin with it, as in YOU-memcached"))
+	}
+	return err
+}
+
+func validateModule(path string) error {
+	const fix = "write the address of the repository without https://, as in github.com/YOU/REPOSITORY"
+	_, major, _ := module.SplitPathVersion(path)
+	switch err := module.CheckPath(path); {
+	case err != nil:
+		return invalid("MODULE", path, "not a module path", fix+" ("+err.Error()+")")
+	case !strings.Contains(path, "/"):
+		return invalid("MODULE", path, "has no path after the host", fix)
+	case major != "":
+		return invalid("MODULE", path, "ends in a major version", "leave out "+major+": links use the path as an address")
+	}
+	return nil
+}
+
+func validateGroup(group string) error {
+	const fix = "use a DNS name below a domain of your own, as in cache.YOUR.DOMAIN, in lower case"
+	reserved := regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`).FindString(group)
+	problems := validation.IsDNS1123Subdomain(group)
+	switch {
+	case len(problems) > 0:
+		return invalid("GROUP", group, problems[0], fix)
+	case !strings.Contains(group, "."):
+		return invalid("GROUP", group, "has no dot", fix)
+	case reserved != "":
+		return invalid("GROUP", group, strings.TrimPrefix(reserved, ".")+" is reserved for Kubernetes", fix)
+	case len(validation.IsDNS1123Subdomain("memcacheds."+group)) > 0:
+		return invalid("GROUP", group, "is too long for the name of the CustomResourceDefinition", "use a shorter one")
+	}
+	return nil
+}
+
+func validateRegistry(registry, name string) error {
+	const fix = "write host, port and path, as in ghcr.io/YOU or localhost:5001; Docker Hub is docker.io/ACCOUNT"
+	host, _, _ := strings.Cut(registry, "/")
+	parsed, err := reference.Parse(registry + "/" + name) // Not ParseNormalizedNamed, which accepts short names.
+	named, isNamed := parsed.(reference.Named)
+	switch {
+	case strings.Contains(registry, "://"):
+		return invalid("REGISTRY", registry, "is a URL", "leave out the scheme")
+	case host != "localhost" && !strings.ContainsAny(host, ".:"):
+		return invalid("REGISTRY", registry, "names no host", fix)
+	case err != nil:
+		return invalid("REGISTRY", registry, err.Error(), fix)
+	case !isNamed || reference.Domain(named) != host:
+		return invalid("REGISTRY", registry, "not a registry", fix)
+	}
+	return nil
+}
+
+// fits checks that the names of objects, which are the DNS labels in texts that hold the project's name, are short
+// enough with another name of the project.
+func (id identity) fits(next identity, texts []string) error {
+	const limit = validation.DNS1035LabelMaxLength
+	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
+	longest := id.Name
+	for _, text := range texts {
+		for _, label := range labels.FindAllString(text, -1) {
+			if len(label) > len(longest) && len(label) <= limit {
+				longest = label
+			}
+		}
+	}
+	most := limit - len(longest) + len(id.Name)
+	if len(next.Name) <= most {
+		return nil
+	}
+	return invalid("NAME", next.Name,
+		fmt.Sprintf("%s would be longer than the %d characters of a Service", strings.Replace(longest, id.Name, next.Name, 1), limit),
+		fmt.Sprintf("use at most %d characters", most))
+}
