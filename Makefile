@@ -178,20 +178,9 @@ build: ## Build the operator for this machine into bin/.
 IMAGE ?= operator agent
 
 .PHONY: image
-image: $(addprefix image-of-,$(IMAGE)) ## Build and push images without Docker: IMAGE=operator, agent, bundle or catalog; PLATFORMS= or all.
-
-.PHONY: image-of-operator image-of-agent image-of-bundle image-of-catalog
-image-of-operator: check-images
-	@go run ./scripts/images operator --version '$(VERSION)' --platform '$(EACH_PLATFORM)' --push '$(IMG)'
-image-of-agent: check-images
-	@go run ./scripts/images agent --platform '$(EACH_PLATFORM)' --push '$(AGENT_IMG)'
-image-of-bundle: bundle-push
-image-of-catalog: catalog-push
-
-# Before the first of both is pushed.
-.PHONY: check-images
-check-images:
-	@go run ./scripts/images check --image '$(IMG)' --agent-image '$(AGENT_IMG)'
+image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push images without Docker: IMAGE=operator, agent, bundle or catalog; PLATFORMS= or all.
+	@$(if $(filter operator agent,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
+		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
 
 .PHONY: image-inspect
 image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE with those that the manifests promise.

@@ -1,4 +1,5 @@
-// Images builds the project's container images without Docker and pushes them.
+// Command images builds the project's container images without Docker, pushes them, and compares the platforms of
+// images with those that the manifests promise.
 package main
 
 import (
@@ -7,6 +8,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -16,4 +20,23 @@ func main() {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:          "images",
+		Short:        "Build the project's container images without Docker, push them, and inspect pushed images",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	insecure := root.PersistentFlags().Bool("insecure", false,
+		"plain HTTP also to a registry that is not on this machine")
+	options := func() []name.Option {
+		if *insecure {
+			return []name.Option{name.Insecure}
+		}
+		return nil
+	}
+	root.AddCommand(buildCommand(options), inspectCommand(options))
+	return root
 }

@@ -28,10 +28,10 @@ func TestArchitecturesHaveDebiansNames(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutAptIsTold(t *testing.T) {
+func TestTheErrorWithoutAptNamesIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Unpack(t.Context(), t.TempDir(), Request{Package: "memcached", Architecture: "s390x"})
-	if err == nil || !strings.Contains(err.Error(), "packages of s390x are fetched by Debian's apt-get") {
+	if err == nil || !strings.Contains(err.Error(), "fetch memcached for s390x: this needs apt-get, on Debian") {
 		t.Errorf("error: %v", err)
 	}
 }

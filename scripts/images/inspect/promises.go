@@ -1,4 +1,4 @@
-// Package inspect compares the architectures that the manifests promise with those that the images are there for.
+// Package inspect compares the architectures that the manifests promise with those that the images support.
 package inspect
 
 import (
@@ -10,125 +10,95 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
+// Names of images. That of another container is the container's; that of an image in the environment follows from the
+// variable: RELATED_IMAGE_MEMCACHED is memcached.
 const (
-	// Operator is what the operator's image is called here. Other containers' are called as the container is, and
-	// those of the environment as the variable: RELATED_IMAGE_MEMCACHED makes memcached.
-	Operator = "operator"
-
-	// Agent is what the image of what runs beside memcached is called here.
-	Agent = "agent"
-
-	// Memcached is what the image of a Memcached that names none is called here.
+	Operator  = "operator"
+	Agent     = "agent"
 	Memcached = "memcached"
-
-	manager = "operator/config/manager"
 )
 
-// Promise is a place in the manifests that lets an image run on architectures.
+const (
+	manager       = "operator/config/manager"
+	relatedImage  = "RELATED_IMAGE_"
+	architectures = "OPERAND_ARCHITECTURES"
+	archLabel     = "operatorframework.io/arch." // prefix of the labels by which OLM selects Nodes for an operator
+)
+
+// Promise is a field of the manifests that lets an image run on architectures.
 type Promise struct {
-	Source        string   `json:"source"` // a file or a folder
+	Source        string   `json:"source"` // a file or a directory
 	Field         string   `json:"field"`
 	Name          string   `json:"name"` // of the image
 	Reference     string   `json:"reference"`
-	Architectures []string `json:"architectures"` // empty: the place names none
+	Architectures []string `json:"architectures"` // empty: the field names none
 }
 
-// Promises reads the manifests of the repository at root.
+// Promises reads the overlays, the manager's manifests and the bundle of the repository at root.
 func Promises(root string) ([]Promise, error) {
-	var promises []Promise
-	folders, err := kustomizations(root)
+	overlays, err := filepath.Glob(filepath.Join(root, "overlays/*/kustomization.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range folders {
-		found, err := built(root, folder)
+	var promises []Promise
+	for _, file := range append([]string{filepath.Join(root, manager, "kustomization.yaml")}, overlays...) {
+		found, err := ofKustomization(root, file)
 		if err != nil {
 			return nil, err
 		}
 		promises = append(promises, found...)
 	}
-	files, err := filepath.Glob(filepath.Join(root, "bundle/manifests/*.clusterserviceversion.yaml"))
+	bundled, err := filepath.Glob(filepath.Join(root, "bundle/manifests/*.clusterserviceversion.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		found, err := bundled(root, file)
+	for _, file := range bundled {
+		found, err := ofBundle(root, file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		promises = append(promises, found...)
 	}
 	return promises, nil
 }
 
-// kustomizations are the folders that hold a Deployment of the operator. A component is only a part of one.
-func kustomizations(root string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(root, "overlays/*/kustomization.yaml"))
+// ofKustomization reads the Deployments of a kustomization. A Component has none of its own.
+func ofKustomization(root, file string) ([]Promise, error) {
+	content, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(content), "kind: Component\n") {
+		return nil, err
+	}
+	source, err := filepath.Rel(root, filepath.Dir(file))
 	if err != nil {
 		return nil, err
 	}
-	folders := []string{manager}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		kustomization := metav1.TypeMeta{}
-		if err := yaml.Unmarshal(content, &kustomization); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if kustomization.Kind != "Component" {
-			folders = append(folders, filepath.Join("overlays", filepath.Base(filepath.Dir(file))))
-		}
-	}
-	return folders, nil
-}
-
-func built(root, folder string) ([]Promise, error) {
-	objects, err := kustomize.Build(filepath.Join(root, folder))
+	objects, err := kustomize.Objects(filepath.Dir(file))
 	if err != nil {
 		return nil, err
 	}
 	var promises []Promise
-	for _, object := range objects.Resources() {
+	for _, object := range objects {
 		if object.GetKind() != "Deployment" {
 			continue
 		}
-		content, err := object.AsYAML()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", folder, err)
+		var deployment appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
+			return nil, fmt.Errorf("%s: Deployment %s: %w", source, object.GetName(), err)
 		}
-		deployment := &appsv1.Deployment{}
-		if err := yaml.Unmarshal(content, deployment); err != nil {
-			return nil, fmt.Errorf("%s: Deployment %s: %w", folder, object.GetName(), err)
-		}
-		promises = append(promises, ofDeployment(folder, deployment.Spec)...)
+		promises = append(promises, ofDeployment(source, deployment.Spec)...)
 	}
 	return promises, nil
 }
 
-// csv is what counts here of a ClusterServiceVersion.
-type csv struct {
-	Metadata metav1.ObjectMeta
-	Spec     struct {
-		Install struct {
-			Spec struct {
-				Deployments []struct{ Spec appsv1.DeploymentSpec }
-			}
-		}
-	}
-}
-
-// archLabel begins the labels by which OLM knows where an operator runs.
-const archLabel = "operatorframework.io/arch."
-
-func bundled(root, file string) ([]Promise, error) {
+func ofBundle(root, file string) ([]Promise, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -137,31 +107,112 @@ func bundled(root, file string) ([]Promise, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &csv{}
-	if err := yaml.Unmarshal(content, c); err != nil {
-		return nil, fmt.Errorf("%s: %w", source, err)
+	var csv struct {
+		Metadata metav1.ObjectMeta
+		Spec     struct {
+			Install struct {
+				Spec struct {
+					Deployments []struct{ Spec appsv1.DeploymentSpec }
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(content, &csv); err != nil {
+		return nil, err
 	}
 	var promises []Promise
-	for _, deployment := range c.Spec.Install.Spec.Deployments {
+	for _, deployment := range csv.Spec.Install.Spec.Deployments {
 		promises = append(promises, ofDeployment(source, deployment.Spec)...)
-		promises = append(promises, eachContainer(deployment.Spec, Promise{
-			Source: source, Field: "the labels " + archLabel + "*", Architectures: labelled(c.Metadata.Labels),
+		promises = append(promises, ofContainers(deployment.Spec, Promise{
+			Source: source, Field: "the labels " + archLabel + "*", Architectures: labelled(csv.Metadata.Labels),
 		})...)
 	}
 	return promises, nil
 }
 
-// labelled are the architectures of a ClusterServiceVersion's labels. For OLM one without any runs on amd64.
+// labelled returns the architectures of a ClusterServiceVersion's labels; for OLM one without any runs on amd64.
 func labelled(labels map[string]string) []string {
-	var architectures []string
-	for _, label := range slices.Sorted(maps.Keys(labels)) {
-		architecture, isArch := strings.CutPrefix(label, archLabel)
-		if isArch && labels[label] == "supported" {
-			architectures = append(architectures, architecture)
+	var found []string
+	for label, value := range labels {
+		if architecture, isArch := strings.CutPrefix(label, archLabel); isArch && value == "supported" {
+			found = append(found, architecture)
 		}
 	}
-	if architectures == nil {
+	if found == nil {
 		return []string{"amd64"}
 	}
-	return architectures
+	slices.Sort(found)
+	return found
+}
+
+// ofDeployment reads the node affinity for the Deployment's own images, and the environment for those of caches.
+func ofDeployment(source string, spec appsv1.DeploymentSpec) []Promise {
+	promises := ofContainers(spec, Promise{
+		Source: source, Field: "the node affinity", Architectures: landing(spec.Template.Spec),
+	})
+	for _, container := range spec.Template.Spec.Containers {
+		var operand []string
+		for _, variable := range container.Env {
+			if variable.Name == architectures {
+				operand = strings.FieldsFunc(variable.Value, func(r rune) bool { return r == ',' || r == ' ' })
+			}
+		}
+		for _, variable := range container.Env {
+			if name, isImage := strings.CutPrefix(variable.Name, relatedImage); isImage {
+				promises = append(promises, Promise{
+					Source: source, Field: architectures, Architectures: operand,
+					Name: strings.ReplaceAll(strings.ToLower(name), "_", "-"), Reference: variable.Value,
+				})
+			}
+		}
+	}
+	return promises
+}
+
+// ofContainers makes a promise for the image of each container.
+func ofContainers(spec appsv1.DeploymentSpec, promise Promise) []Promise {
+	var promises []Promise
+	pod := spec.Template.Spec
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		promise.Name, promise.Reference = container.Name, container.Image
+		if container.Name == "manager" {
+			promise.Name = Operator
+		}
+		promises = append(promises, promise)
+	}
+	return promises
+}
+
+// landing returns the architectures that a Pod is restricted to, none if it is not. A Node has to match one of the
+// terms, and all expressions of a term.
+func landing(pod corev1.PodSpec) []string {
+	if architecture := pod.NodeSelector[corev1.LabelArchStable]; architecture != "" {
+		return []string{architecture}
+	}
+	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil ||
+		pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	all := map[string]bool{}
+	for _, term := range pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		var allowed []string
+		for _, expression := range term.MatchExpressions {
+			if expression.Key != corev1.LabelArchStable || expression.Operator != corev1.NodeSelectorOpIn {
+				continue
+			}
+			if allowed == nil {
+				allowed = expression.Values
+			}
+			allowed = slices.DeleteFunc(slices.Clone(allowed), func(architecture string) bool {
+				return !slices.Contains(expression.Values, architecture)
+			})
+		}
+		if allowed == nil {
+			return nil
+		}
+		for _, architecture := range allowed {
+			all[architecture] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }

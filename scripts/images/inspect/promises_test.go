@@ -78,7 +78,7 @@ func promises(t *testing.T, root string) []Promise {
 	return promises
 }
 
-func TestWhatManifestsPromise(t *testing.T) {
+func TestPromisesOfOverlaysManagerAndBundle(t *testing.T) {
 	var got []string
 	for _, p := range promises(t, write(t, repository)) {
 		got = append(got, strings.Join([]string{p.Source, p.Field, p.Name, strings.Join(p.Architectures, "+")}, " | "))
@@ -102,8 +102,8 @@ func TestWhatManifestsPromise(t *testing.T) {
 	}
 }
 
-// TestEveryPlaceOfThisRepositoryIsRead: a place that is moved, and that nothing reads any more, promises in secret.
-func TestEveryPlaceOfThisRepositoryIsRead(t *testing.T) {
+// TestPromisesReadsEveryFileOfThisRepository: a file that was moved would not be compared any more.
+func TestPromisesReadsEveryFileOfThisRepository(t *testing.T) {
 	const root = "../../.."
 	var sources []string
 	named := map[string]bool{}
@@ -131,10 +131,10 @@ func TestEveryPlaceOfThisRepositoryIsRead(t *testing.T) {
 	}
 }
 
-func TestManifestsThatCannotBeReadAreAnError(t *testing.T) {
+func TestUnreadableManifestsAreAnError(t *testing.T) {
 	tests := map[string]struct{ file, content, want string }{
-		"an overlay of nothing": {"overlays/arm64/kustomization.yaml", "resources: [missing.yaml]\n", "overlays/arm64"},
-		"a bundle that is none": {"bundle/manifests/operator.clusterserviceversion.yaml", "spec: []\n", "bundle/manifests"},
+		"an overlay without its resource": {"overlays/arm64/kustomization.yaml", "resources: [missing.yaml]\n", "overlays/arm64"},
+		"an invalid bundle":               {"bundle/manifests/operator.clusterserviceversion.yaml", "spec: []\n", "bundle/manifests"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestManifestsThatCannotBeReadAreAnError(t *testing.T) {
 	}
 }
 
-func TestWhereAPodMayLand(t *testing.T) {
+func TestArchitecturesOfNodeAffinities(t *testing.T) {
 	affinity := func(terms string) string {
 		return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + terms + "]}}}"
 	}
@@ -164,14 +164,14 @@ func TestWhereAPodMayLand(t *testing.T) {
 		pod  string
 		want []string
 	}{
-		"nothing confines it":                   {"{}", nil},
-		"a node selector":                       {"nodeSelector: {kubernetes.io/arch: s390x}", []string{"s390x"}},
-		"one of a list":                         {affinity(term(arch("In", "arm64, amd64"), zone)), []string{"amd64", "arm64"}},
-		"either of two terms":                   {affinity(term(arch("In", "arm64")) + "," + term(arch("In", "amd64"))), []string{"amd64", "arm64"}},
-		"both of two expressions":               {affinity(term(arch("In", "arm64, amd64"), arch("In", "amd64, s390x"))), []string{"amd64"}},
-		"a term that leaves it open":            {affinity(term(arch("In", "arm64")) + "," + term(zone)), nil},
-		"what it must not be names none":        {affinity(term(arch("NotIn", "arm64"))), nil},
-		"what it would rather not name is none": {"affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: " + term(arch("In", "arm64")) + "}]}}", nil},
+		"no affinity":                  {"{}", nil},
+		"a node selector":              {"nodeSelector: {kubernetes.io/arch: s390x}", []string{"s390x"}},
+		"a list":                       {affinity(term(arch("In", "arm64, amd64"), zone)), []string{"amd64", "arm64"}},
+		"either of two terms":          {affinity(term(arch("In", "arm64")) + "," + term(arch("In", "amd64"))), []string{"amd64", "arm64"}},
+		"both expressions of a term":   {affinity(term(arch("In", "arm64, amd64"), arch("In", "amd64, s390x"))), []string{"amd64"}},
+		"a term without architectures": {affinity(term(arch("In", "arm64")) + "," + term(zone)), nil},
+		"an excluded architecture":     {affinity(term(arch("NotIn", "arm64"))), nil},
+		"a preference":                 {"affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: " + term(arch("In", "arm64")) + "}]}}", nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,17 +1,20 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// Image is an image that the manifests name, and what the registry has of it.
+// Image is an image that the manifests name, with the registry's description of it.
 type Image struct {
 	Name      string `json:"name"`
 	Reference string `json:"reference"`
@@ -22,47 +25,41 @@ type Image struct {
 	promises []Promise
 }
 
-// Report is what was found about all images.
+// Report is the comparison of all images.
 type Report struct {
 	Images   []*Image  `json:"images"`
-	InAll    []string  `json:"inAll"` // the platforms that each image is there for
+	InAll    []string  `json:"inAll"` // the platforms that all images support
 	Promises []Promise `json:"promises"`
 	Problems []string  `json:"problems"`
 }
 
-// Registry tells what a registry has under a reference.
+// Registry returns a registry's description of an image.
 type Registry func(ctx context.Context, ref string) (oci.Description, error)
 
-// Compare asks the registry for every image that is promised, and lists what is promised and not there. Instead names
-// the images that take the place of those in the manifests.
+// Compare asks the registry for every image, and lists what the manifests promise and the image lacks. Instead has the
+// references that replace those of the manifests, by name.
 func Compare(ctx context.Context, promises []Promise, instead map[string]string, registry Registry) *Report {
 	r := &Report{Promises: promises, Problems: []string{}}
 	for _, promise := range promises {
-		if instead[promise.Name] != "" {
-			promise.Reference = instead[promise.Name]
-		}
+		promise.Reference = cmp.Or(instead[promise.Name], promise.Reference)
 		r.add(promise)
 	}
-	for _, image := range r.Images {
+	for i, image := range r.Images {
 		var err error
 		if image.Description, err = registry(ctx, image.Reference); err != nil {
 			image.Error = err.Error()
-			r.Problems = append(r.Problems, fmt.Sprintf("image %s: %s: %s", image.Name, image.Error, image.remedy()))
-			continue
+			r.Problems = append(r.Problems, fmt.Sprintf("image %s: %s: %s", image.Name, image.Error, image.fix()))
+		} else {
+			r.Problems = append(r.Problems, image.problems()...)
 		}
-		r.Problems = append(r.Problems, image.problems()...)
+		if i == 0 {
+			r.InAll = image.platforms()
+		}
+		r.InAll = slices.DeleteFunc(r.InAll, func(platform string) bool {
+			return !slices.Contains(image.platforms(), platform)
+		})
 	}
-	r.InAll = r.intersection()
 	return r
-}
-
-// Err is what is wrong, in one error.
-func (r *Report) Err() error {
-	var errs []error
-	for _, problem := range r.Problems {
-		errs = append(errs, errors.New(problem))
-	}
-	return errors.Join(errs...)
 }
 
 func (r *Report) add(promise Promise) {
@@ -80,41 +77,60 @@ func (r *Report) add(promise Promise) {
 	image.Promised = slices.Compact(image.Promised)
 }
 
-// complete tells whether all images could be read.
-func (r *Report) complete() bool {
-	return !slices.ContainsFunc(r.Images, func(image *Image) bool { return image.Error != "" })
-}
-
-// intersection are the platforms that no image lacks.
-func (r *Report) intersection() []string {
-	var all []string
-	for i, image := range r.Images {
-		var has []string
-		for _, manifest := range image.Platforms {
-			has = append(has, manifest.Platform)
-		}
-		if i == 0 {
-			all = has
-		}
-		all = slices.DeleteFunc(all, func(platform string) bool { return !slices.Contains(has, platform) })
+// Err joins all problems.
+func (r *Report) Err() error {
+	var errs []error
+	for _, problem := range r.Problems {
+		errs = append(errs, errors.New(problem))
 	}
-	return slices.Compact(all)
+	return errors.Join(errs...)
 }
 
-// problems lists the architectures that are promised for an image and that it is not there for.
+// WriteText prints a line for each image, and the platforms that all support.
+func (r *Report) WriteText(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "IMAGE\tREFERENCE\tPROMISED\tPLATFORMS")
+	inAll := cmp.Or(strings.Join(r.InAll, ", "), "none")
+	for _, image := range r.Images {
+		platforms := strings.Join(image.platforms(), ",")
+		if image.Error != "" {
+			platforms, inAll = "unknown", "unknown, as not every image was read"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", image.Name, image.Reference, strings.Join(image.Promised, ","), platforms)
+	}
+	fmt.Fprintln(table, "\nIn all images:", inAll)
+	return table.Flush()
+}
+
+func (i *Image) platforms() []string {
+	var platforms []string
+	for _, manifest := range i.Platforms {
+		platforms = append(platforms, manifest.Platform)
+	}
+	return platforms
+}
+
+// problems lists the architectures that are promised for an image, and that it lacks.
 func (i *Image) problems() []string {
+	single := ""
+	if !i.Index {
+		single = fmt.Sprintf(" (it is one image, of %s, and no index)", i.Platforms[0].Platform)
+	}
 	var problems []string
 	for _, architecture := range i.Promised {
-		if !i.runsOn(architecture) {
+		supported := slices.ContainsFunc(i.Platforms, func(m oci.Manifest) bool {
+			return strings.HasPrefix(m.Platform+"/", "linux/"+architecture+"/") // it may have a variant
+		})
+		if !supported {
 			problems = append(problems, fmt.Sprintf(
-				"image %s: %s has no linux/%s%s, which is promised by %s: %s, or take %s out there",
-				i.Name, i.Reference, architecture, i.single(), i.places(architecture), i.remedy(), architecture))
+				"image %s: %s has no linux/%s%s, which is promised by %s: %s, or remove %s there",
+				i.Name, i.Reference, architecture, single, i.places(architecture), i.fix(), architecture))
 		}
 	}
 	return problems
 }
 
-// places are those that promise an architecture, by fields.
+// places lists the fields that promise an architecture, with their sources.
 func (i *Image) places(architecture string) string {
 	sources := map[string][]string{}
 	for _, promise := range i.promises {
@@ -129,30 +145,17 @@ func (i *Image) places(architecture string) string {
 	return strings.Join(places, " and ")
 }
 
-func (i *Image) runsOn(architecture string) bool {
-	return slices.ContainsFunc(i.Platforms, func(m oci.Manifest) bool {
-		return m.Platform == "linux/"+architecture || strings.HasPrefix(m.Platform, "linux/"+architecture+"/")
-	})
-}
-
-func (i *Image) single() string {
-	if i.Index {
-		return ""
-	}
-	return fmt.Sprintf(" (it is one image, of %s, and no index)", i.Platforms[0].Platform)
-}
-
-// remedy is what to do about an image that is not as promised.
-func (i *Image) remedy() string {
+// fix names the command or the edit that provides the promised platforms.
+func (i *Image) fix() string {
 	platforms := "linux/" + strings.Join(i.Promised, ",linux/")
 	switch i.Name {
 	case Operator:
-		return fmt.Sprintf("push it by make image-index IMG=%s PLATFORMS=%s", i.Reference, platforms)
+		return fmt.Sprintf("push it by make image IMAGE=operator IMG=%s PLATFORMS=%s", i.Reference, platforms)
 	case Agent:
-		return fmt.Sprintf("push it by make agent-image-index AGENT_IMG=%s PLATFORMS=%s", i.Reference, platforms)
+		return fmt.Sprintf("push it by make image IMAGE=agent AGENT_IMG=%s PLATFORMS=%s", i.Reference, platforms)
 	case Memcached:
-		return "name another by --memcached-image, such as one of a registry of your own"
+		return "name another by --memcached-image, such as one in your own registry"
 	default:
-		return "put an image into the manifests that is there for " + strings.Join(i.Promised, ", ")
+		return "name an image in the manifests that supports " + strings.Join(i.Promised, ", ")
 	}
 }

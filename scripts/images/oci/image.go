@@ -1,18 +1,20 @@
-// Package oci builds the project's container images without Docker, the same bytes every time, and
-// pushes them.
+// Package oci builds the project's container images without Docker, with the same bytes every time, and pushes them.
+// It is not ko: its images have a base from a registry, and hold one program, not the agent with its supervisor.
 package oci
 
 import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -22,18 +24,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// epoch is the time of everything in an image: the time of a build would make each one different.
+// epoch is the time of everything in an image: the time of a build would make each image different.
 var epoch = time.Unix(0, 0).UTC()
 
-// file is one file of an image's only layer, or a folder.
+// file is a file of an image's only layer, or a folder.
 type file struct {
 	path    string // without the leading slash; that of a folder ends with one
 	content []byte
 	mode    int64
-	owner   int
 }
 
-// assemble makes an image of one layer. Without a platform in its config containerd ignores it.
+// assemble makes an image of one layer. containerd ignores an image without a platform in its config.
 func assemble(platform v1.Platform, config v1.Config, files []file) (v1.Image, error) {
 	layer, err := layerOf(files)
 	if err != nil {
@@ -64,7 +65,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	for _, f := range files {
 		header := &tar.Header{
 			Typeflag: tar.TypeReg, Name: f.path, Size: int64(len(f.content)), Mode: f.mode,
-			Uid: f.owner, Gid: f.owner, ModTime: epoch, Format: tar.FormatPAX,
+			ModTime: epoch, Format: tar.FormatPAX,
 		}
 		if strings.HasSuffix(f.path, "/") {
 			header.Typeflag = tar.TypeDir
@@ -84,37 +85,70 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// Push writes an image to a registry and returns its reference by digest. Registries on this
-// machine are spoken to in plain HTTP.
-func Push(ctx context.Context, image v1.Image, ref string, opts ...name.Option) (string, error) {
-	return push(ref, image, func(to name.Reference) error {
-		return remote.Write(to, image, remoteOptions(ctx)...)
-	}, opts...)
+// Files makes an image that has files and no program, for each platform. Each folder has an entry of its own: without
+// one, its permissions would depend on the program that unpacks the image.
+func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, error) {
+	all := map[string]file{}
+	for name, text := range content {
+		all[name] = file{path: name, content: []byte(text), mode: 0o644}
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			all[dir+"/"] = file{path: dir + "/", mode: 0o755}
+		}
+	}
+	var files []file
+	for _, name := range slices.Sorted(maps.Keys(all)) { // a folder before its content
+		files = append(files, all[name])
+	}
+	var images []v1.Image
+	for _, platform := range Platforms() {
+		image, err := assemble(platform, v1.Config{Labels: labels, WorkingDir: "/"}, files)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, image)
+	}
+	return Index(images...)
 }
 
-// push parses the reference, lets the content be written, and returns the reference by the content's digest.
-func push(
-	ref string, content interface{ Digest() (v1.Hash, error) }, write func(name.Reference) error, opts ...name.Option,
-) (string, error) {
+// Index joins the images of several platforms under one reference.
+func Index(images ...v1.Image) (v1.ImageIndex, error) {
+	if len(images) == 0 {
+		return nil, errors.New("an index needs an image: name a platform")
+	}
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, image := range images {
+		config, err := image.ConfigFile()
+		if err != nil {
+			return nil, err
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{
+			Add: image, Descriptor: v1.Descriptor{Platform: config.Platform()},
+		})
+	}
+	return index, nil
+}
+
+// Push writes an image to a registry and returns its reference by digest. Registries on this machine need no TLS.
+func Push(ctx context.Context, image v1.Image, ref string, opts ...name.Option) (string, error) {
+	return push(ctx, image, ref, opts)
+}
+
+// PushIndex writes an index and its images to a registry and returns its reference by digest.
+func PushIndex(ctx context.Context, index v1.ImageIndex, ref string, opts ...name.Option) (string, error) {
+	return push(ctx, index, ref, opts)
+}
+
+func push(ctx context.Context, content interface {
+	remote.Taggable
+	Digest() (v1.Hash, error)
+}, ref string, opts []name.Option) (string, error) {
 	to, err := name.ParseReference(ref, opts...)
 	if err != nil {
 		return "", err
 	}
-	if err := write(to); err != nil {
+	if err := remote.Push(to, content, remoteOptions(ctx)...); err != nil {
 		return "", fmt.Errorf("push %s: %w", ref, err)
 	}
 	digest, err := content.Digest()
-	if err != nil {
-		return "", err
-	}
-	return to.Context().Digest(digest.String()).String(), nil
-}
-
-// remoteOptions are how registries are spoken to: with the credentials of the user's own configuration.
-func remoteOptions(ctx context.Context) []remote.Option {
-	return []remote.Option{
-		remote.WithContext(ctx),
-		remote.WithAuthFromKeychain(authn.DefaultKeychain),
-		remote.WithTransport(http.DefaultTransport),
-	}
+	return to.Context().Digest(digest.String()).String(), err
 }

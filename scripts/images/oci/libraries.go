@@ -14,13 +14,13 @@ import (
 	securejoin "github.com/cyphar/filepath-securejoin"
 )
 
-// libraryDirs are where the loader of the distributions looks. The first two hold a folder for each architecture.
+// libraryDirs are those of the distributions' loaders. The first two have a folder for each architecture.
 var libraryDirs = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 
-// tree is the root of a file system: this machine's, or one that packages were unpacked into.
+// tree is the root of a file system: this machine's, or that of unpacked packages.
 type tree string
 
-// files reads a program, and all that it needs to start, into an image. The program comes last.
+// files reads a program and the libraries that it needs. The program is the last file.
 func (t tree) files(program string) ([]file, error) {
 	paths, err := t.libraries(program)
 	if err != nil {
@@ -41,8 +41,8 @@ func (t tree) files(program string) ([]file, error) {
 	return files, nil
 }
 
-// libraries returns what a program needs to start, in order: its loader, its libraries, and theirs. It reads what the
-// loader would, so that it works for programs of other architectures as well.
+// libraries returns the loader of a program, its libraries, and the libraries of those, in order. It reads ELF headers
+// instead of running the loader, so that it works for programs of other architectures.
 func (t tree) libraries(program string) ([]string, error) {
 	binary, err := t.open(program)
 	if err != nil {
@@ -71,7 +71,7 @@ func (t tree) libraries(program string) ([]string, error) {
 	return slices.Sorted(maps.Values(found)), nil
 }
 
-// find looks for a library of an architecture, and tells which others it needs.
+// find looks for a library of an architecture, and returns its path and the libraries that it needs.
 func (t tree) find(name string, machine elf.Machine) (at string, further []string, err error) {
 	for _, dir := range libraryDirs {
 		candidates, err := filepath.Glob(filepath.Join(string(t), dir, name))
@@ -106,10 +106,10 @@ func (t tree) open(name string) (*elf.File, error) {
 	return binary, nil
 }
 
-// resolve follows symbolic links as they are meant in the tree: an absolute one begins at its root.
+// resolve follows symbolic links within the tree: an absolute one begins at its root.
 func (t tree) resolve(name string) (string, error) { return securejoin.SecureJoin(string(t), name) }
 
-// loaderOf is the program that the kernel starts in place of one that is not static.
+// loaderOf returns the program that the kernel starts for a program that is not static.
 func loaderOf(binary *elf.File) string {
 	for _, program := range binary.Progs {
 		if program.Type == elf.PT_INTERP {

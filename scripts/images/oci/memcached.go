@@ -16,11 +16,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
-// memcachedID is the user, and the port, that the official image has.
+// memcachedID is the official image's user and port.
 const memcachedID = 11211
 
-// Memcached makes an image from the memcached of the machine's distribution, shaped like the
-// official one: its user, its port, its command. It returns the version as well, for the tag.
+// Memcached makes an image from this machine's memcached, with the user, port and command of the official image. It
+// also returns the version, for the tag.
 func Memcached(ctx context.Context) (image v1.Image, version string, err error) {
 	binary, err := exec.LookPath("memcached")
 	if err != nil {
@@ -34,7 +34,7 @@ func Memcached(ctx context.Context) (image v1.Image, version string, err error) 
 }
 
 // MemcachedIndex makes images of Debian's memcached for several platforms, without running any of them. The suite is
-// one of Debian's, such as trixie; empty is that of the machine. It returns the version as well, for the tag.
+// one of Debian's, such as trixie, by default that of this machine. It also returns the version, for the tag.
 func MemcachedIndex(
 	ctx context.Context, platforms []v1.Platform, suite string,
 ) (index v1.ImageIndex, version string, err error) {
@@ -68,7 +68,7 @@ func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (
 	defer os.RemoveAll(root)
 	version, err := debian.Unpack(ctx, root, debian.Request{
 		Package: "memcached", Architecture: debian.Architecture(platform.Architecture), Suite: suite,
-		// What starts memcached as a service of the machine.
+		// They start memcached as a service.
 		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils"},
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (
 	return image, version, err
 }
 
-// memcachedOf makes the image of a memcached, and of the libraries that it needs.
+// memcachedOf makes the image of a memcached and its libraries.
 func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, error) {
 	program, err := root.files(binary)
 	if err != nil {
@@ -88,17 +88,13 @@ func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, erro
 		{path: "etc/passwd", mode: 0o644, content: fmt.Appendf(nil, "memcached:x:%d:%[1]d::/:/nonexistent\n", memcachedID)},
 		{path: "etc/group", mode: 0o644, content: fmt.Appendf(nil, "memcached:x:%d:\n", memcachedID)},
 	}
-	return assemble(platform, memcachedConfig(path.Dir(binary)), append(files, program...))
-}
-
-func memcachedConfig(dir string) v1.Config {
-	return v1.Config{
+	return assemble(platform, v1.Config{
 		User:         "memcached",
 		Entrypoint:   []string{"memcached"},
 		ExposedPorts: map[string]struct{}{fmt.Sprintf("%d/tcp", memcachedID): {}},
-		Env:          []string{"PATH=" + dir},
+		Env:          []string{"PATH=" + path.Dir(binary)},
 		WorkingDir:   "/",
-	}
+	}, append(files, program...))
 }
 
 var versionPattern = regexp.MustCompile(`^memcached (\d+\.\d+\.\d+)`)
@@ -106,11 +102,11 @@ var versionPattern = regexp.MustCompile(`^memcached (\d+\.\d+\.\d+)`)
 func memcachedVersion(ctx context.Context, binary string) (string, error) {
 	out, err := exec.CommandContext(ctx, binary, "-V").Output()
 	if err != nil {
-		return "", fmt.Errorf("ask memcached for its version: %w", err)
+		return "", fmt.Errorf("memcached -V: %w", err)
 	}
 	match := versionPattern.FindSubmatch(out)
 	if match == nil {
-		return "", errors.New("memcached -V gives no version: " + string(out))
+		return "", errors.New("memcached -V prints no version: " + string(out))
 	}
 	return string(match[1]), nil
 }

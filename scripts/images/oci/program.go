@@ -1,62 +1,45 @@
 package oci
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// nonroot is the user of all our programs, the one that distroless images have made common.
-const nonroot = 65532
+// nonroot is the user of all our programs, as in distroless images.
+const nonroot = "65532:65532"
 
-// Program is an image that holds one static Go program, and maybe another one that starts it, and nothing else.
+// agentPackage is the agent's program. The file VERSION in it is part of the program.
+const agentPackage = "./operator/cmd/agent"
+
+// Program is an image of one static Go program, and optionally of the program that starts it.
 type Program struct {
-	Package    string // as `go build` takes it, from the folder Dir
-	Supervisor string // package of the program that starts it; none by default
-	Dir        string // the current one by default
+	Package    string // as `go build` accepts it in the folder Dir
+	Supervisor string // package of the program that starts it
+	Dir        string // default: the current one
 	LDFlags    string
-	Overlay    string // file that replaces sources, as `go build -overlay` takes it
-	Name       string // of the program in the image; the package's last element by default
+	Overlay    string // file that replaces sources, for `go build -overlay`
 	Platform   v1.Platform
-	Labels     map[string]string
 }
 
-// Operator is the operator's image of the sources in dir. Those, go.mod, go.sum and the version are all that it
-// depends on. The Dockerfile builds the same program.
+// Operator is the operator's image from the sources in dir. It depends on them, go.mod, go.sum and the version alone.
+// The Dockerfile builds the same program.
 func Operator(dir, version string) Program {
 	return Program{Dir: dir, Package: "./operator/cmd/manager", LDFlags: "-X main.version=" + version}
 }
 
-// agentPackage is the agent's program. The file VERSION in it is a part of the program.
-const agentPackage = "./operator/cmd/agent"
-
-// Agent is the agent's image of the sources in dir, and its version, which is not the operator's.
+// Agent is the agent's image from the sources in dir, and its version, which differs from the operator's.
 func Agent(dir string) (Program, string, error) {
 	version, err := os.ReadFile(filepath.Join(dir, agentPackage, "VERSION"))
 	program := Program{Dir: dir, Package: agentPackage, Supervisor: agentPackage + "/supervisor"}
 	return program, strings.TrimSpace(string(version)), err
-}
-
-// Host is the platform of this machine's nodes.
-func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
-
-// KernelName is what the kernel calls an architecture, and QEMU as well.
-func KernelName(architecture string) string {
-	switch architecture {
-	case "amd64":
-		return "x86_64"
-	case "arm64":
-		return "aarch64"
-	}
-	return architecture
 }
 
 // Pause is the image that holds a Pod's namespaces.
@@ -64,41 +47,141 @@ func Pause(ctx context.Context) (v1.Image, error) {
 	return Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}.Build(ctx)
 }
 
-// Build compiles the program and puts it into an image.
+// packages are in the order in which the programs start each other.
+func (p Program) packages() []string {
+	if p.Supervisor != "" {
+		return []string{p.Supervisor, p.Package}
+	}
+	return []string{p.Package}
+}
+
+// Build compiles the program for its platform, by default that of this machine, and makes an image of it.
 func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	if p.Platform.Architecture == "" {
 		p.Platform = Host()
 	}
-	binaries, err := compile(ctx, p.Platform, p)
+	images, err := buildFor(ctx, p.Platform, []Program{p})
 	if err != nil {
 		return nil, err
 	}
-	return p.image(binaries)
+	return images[0], nil
 }
 
-// image puts compiled programs into an image.
-func (p Program) image(binaries map[string][]byte) (v1.Image, error) {
-	config := v1.Config{
-		User:       fmt.Sprintf("%d:%d", nonroot, nonroot),
-		WorkingDir: "/",
-		Env:        []string{"PATH=/"},
-		Labels:     p.Labels,
+// BuildAll builds the program for each of the platforms, as one index.
+func (p Program) BuildAll(ctx context.Context, platforms []v1.Platform, update func(string)) (v1.ImageIndex, error) {
+	indexes, err := BuildTogether(ctx, platforms, update, p)
+	if err != nil {
+		return nil, err
 	}
+	return indexes[0], nil
+}
+
+// BuildTogether builds several programs of one folder and one overlay for each of the platforms, and returns an index
+// for each program. The images are those of BuildAll, and are built in less time.
+func BuildTogether(
+	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
+) ([]v1.ImageIndex, error) {
+	images := make([][]v1.Image, len(programs))
+	for _, platform := range platforms {
+		update(platform.String())
+		built, err := buildFor(ctx, platform, programs)
+		if err != nil {
+			return nil, err
+		}
+		for i, image := range built {
+			images[i] = append(images[i], image)
+		}
+	}
+	indexes := make([]v1.ImageIndex, len(programs))
+	for i := range programs {
+		var err error
+		if indexes[i], err = Index(images[i]...); err != nil {
+			return nil, err
+		}
+	}
+	return indexes, nil
+}
+
+// buildFor compiles programs by one call of Go, and makes an image of each.
+func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]v1.Image, error) {
+	dir, err := os.MkdirTemp("", "image-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay="+programs[0].Overlay)
+	var packages []string
+	for _, program := range programs {
+		for _, p := range program.packages() {
+			packages = append(packages, p)
+			build.Args = append(build.Args, "-ldflags="+p+"=-s -w "+program.LDFlags)
+		}
+	}
+	build.Args = append(append(build.Args, "-o", dir+"/"), packages...)
+	build.Dir = programs[0].Dir
+	if build.Env, err = environment(ctx, platform); err != nil {
+		return nil, err
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", build, err, out)
+	}
+	images := make([]v1.Image, len(programs))
+	for i, program := range programs {
+		if images[i], err = program.image(dir, platform); err != nil {
+			return nil, err
+		}
+	}
+	return images, nil
+}
+
+// image makes an image of the programs in dir. Each starts the next one, with the Pod's arguments.
+func (p Program) image(dir string, platform v1.Platform) (v1.Image, error) {
+	config := v1.Config{User: nonroot, WorkingDir: "/", Env: []string{"PATH=/"}}
 	var files []file
-	for _, program := range p.programs() {
-		config.Entrypoint = append(config.Entrypoint, "/"+program.name)
-		files = append(files, file{path: program.name, content: binaries[program.pkg], mode: 0o555})
+	for _, p := range p.packages() {
+		program := path.Base(p)
+		content, err := os.ReadFile(filepath.Join(dir, program))
+		if err != nil {
+			return nil, err
+		}
+		config.Entrypoint = append(config.Entrypoint, "/"+program)
+		files = append(files, file{path: program, content: content, mode: 0o555})
 	}
-	return assemble(p.Platform, config, files)
+	return assemble(platform, config, files)
 }
 
-// Sources names the folders of this module that the program is made of, from Dir on.
-func (p Program) Sources(ctx context.Context) ([]string, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-deps",
-		"-f={{if not .Standard}}{{if .Module.Main}}{{.ImportPath}} {{.Module.Path}}{{end}}{{end}}")
-	for _, program := range p.programs() {
-		list.Args = append(list.Args, program.pkg)
+// environment returns the environment of `go build`. No setting of the user may change the program, neither a variable
+// nor `go env -w`, except where modules are fetched from and stored.
+func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
+	kept := []string{
+		"GOAUTH", "GOCACHE", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB",
+		"GOTOOLCHAIN", "GOVCS",
 	}
+	list := exec.CommandContext(ctx, "go", append([]string{"env", "-json"}, kept...)...)
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	values := map[string]string{}
+	if err := json.Unmarshal(out, &values); err != nil {
+		return nil, fmt.Errorf("%s: %w", list, err)
+	}
+	env := os.Environ()
+	for name, value := range values {
+		env = append(env, name+"="+value)
+	}
+	if platform.Architecture == "arm" {
+		env = append(env, "GOARM="+strings.TrimPrefix(platform.Variant, "v"))
+	}
+	return append(env, "GOENV=off", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=", "GOAMD64=", "GOARM64=",
+		"GOPPC64=", "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture), nil
+}
+
+// Sources names the folders of this module that the program is made of, relative to Dir.
+func (p Program) Sources(ctx context.Context) ([]string, error) {
+	list := exec.CommandContext(ctx, "go", append([]string{
+		"list", "-deps", "-f={{if not .Standard}}{{if .Module.Main}}{{.ImportPath}} {{.Module.Path}}{{end}}{{end}}",
+	}, p.packages()...)...)
 	list.Dir = p.Dir
 	list.Env = append(os.Environ(), "GOFLAGS=", "GOOS=linux", "CGO_ENABLED=0")
 	out, err := list.Output()
@@ -111,15 +194,4 @@ func (p Program) Sources(ctx context.Context) ([]string, error) {
 		folders = append(folders, strings.TrimPrefix(importPath, module+"/"))
 	}
 	return folders, nil
-}
-
-type named struct{ name, pkg string }
-
-// programs are those of the image. Each gets the next one, and the Pod's arguments, as its own arguments.
-func (p Program) programs() []named {
-	programs := []named{{cmp.Or(p.Name, path.Base(p.Package)), p.Package}}
-	if p.Supervisor != "" {
-		programs = append([]named{{path.Base(p.Supervisor), p.Supervisor}}, programs...)
-	}
-	return programs
 }

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -17,8 +20,16 @@ import (
 // ErrMissing is in the error of an image that the registry does not have.
 var ErrMissing = errors.New("the registry does not have")
 
-// Digest asks the registry for an image, and returns its reference by digest. It tells of an image that the registry
-// does not have.
+// remoteOptions authenticate by the user's own configuration.
+func remoteOptions(ctx context.Context) []remote.Option {
+	return []remote.Option{
+		remote.WithContext(ctx),
+		remote.WithAuthFromKeychain(authn.DefaultKeychain),
+		remote.WithTransport(http.DefaultTransport),
+	}
+}
+
+// Digest asks the registry for an image, and returns its reference by digest.
 func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error) {
 	parsed, err := name.ParseReference(ref, opts...)
 	if err != nil {
@@ -28,7 +39,7 @@ func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error
 	if err != nil {
 		return "", explain(ref, err)
 	}
-	// Not what the library makes of the name: docker.io/library/x would come back as index.docker.io/library/x.
+	// Not parsed.Name(): docker.io/library/x would become index.docker.io/library/x.
 	named, err := reference.ParseNormalizedNamed(ref)
 	if err != nil {
 		return "", err
@@ -49,7 +60,7 @@ type Manifest struct {
 	Digest   string `json:"digest"`
 }
 
-// Describe asks the registry which platforms an image is there for.
+// Describe asks the registry which platforms an image supports.
 func Describe(ctx context.Context, ref string, opts ...name.Option) (Description, error) {
 	parsed, err := name.ParseReference(ref, opts...)
 	if err != nil {
@@ -60,27 +71,28 @@ func Describe(ctx context.Context, ref string, opts ...name.Option) (Description
 		return Description{}, explain(ref, err)
 	}
 	d := Description{Digest: found.Digest.String(), Index: found.MediaType.IsIndex()}
-	if d.Index {
-		d.Platforms, err = platformsOf(found)
-	} else {
-		d.Platforms, err = platformOf(found)
-	}
-	if err != nil {
+	if d.Platforms, err = platformsOf(found); err != nil {
 		return Description{}, explain(ref, err)
 	}
-	slices.SortFunc(d.Platforms, func(a, b Manifest) int {
-		return strings.Compare(a.Platform, b.Platform)
-	})
+	slices.SortFunc(d.Platforms, func(a, b Manifest) int { return strings.Compare(a.Platform, b.Platform) })
 	return d, nil
 }
 
-// platformsOf reads an index. What builders attach to it, such as attestations, is of the platform unknown.
+// platformsOf reads the config of an image, or the entries of an index. Attachments, such as attestations, have the
+// platform unknown.
 func platformsOf(found *remote.Descriptor) ([]Manifest, error) {
-	index, err := found.ImageIndex()
-	if err != nil {
-		return nil, err
+	if !found.MediaType.IsIndex() {
+		image, err := found.Image()
+		if err != nil {
+			return nil, err
+		}
+		config, err := image.ConfigFile()
+		if err != nil {
+			return nil, err
+		}
+		return []Manifest{{Platform: config.Platform().String(), Digest: found.Digest.String()}}, nil
 	}
-	list, err := index.IndexManifest()
+	list, err := v1.ParseIndexManifest(bytes.NewReader(found.Manifest))
 	if err != nil {
 		return nil, err
 	}
@@ -93,20 +105,7 @@ func platformsOf(found *remote.Descriptor) ([]Manifest, error) {
 	return manifests, nil
 }
 
-// platformOf reads an image that is in no index: its config says what it is for.
-func platformOf(found *remote.Descriptor) ([]Manifest, error) {
-	image, err := found.Image()
-	if err != nil {
-		return nil, err
-	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		return nil, err
-	}
-	return []Manifest{{Platform: config.Platform().String(), Digest: found.Digest.String()}}, nil
-}
-
-// explain says in words why a registry did not answer with an image.
+// explain turns the error of a registry into a cause and a next step.
 func explain(ref string, err error) error {
 	host := ref
 	if named, err := reference.ParseNormalizedNamed(ref); err == nil {

@@ -24,17 +24,13 @@ func imageFor(t *testing.T, os, architecture string) v1.Image {
 	return image
 }
 
-func TestARegistryIsAskedForPlatforms(t *testing.T) {
+func TestTheRegistryDescribesWhatWasPushed(t *testing.T) {
 	server := httptest.NewServer(registry.New())
 	defer server.Close()
 	ref := strings.TrimPrefix(server.URL, "http://") + "/team/image:v1"
 	s390x, amd64 := imageFor(t, "linux", "s390x"), imageFor(t, "linux", "amd64")
-	manifests := []Manifest{{"linux/amd64", digest(t, amd64).String()}, {"linux/s390x", digest(t, s390x).String()}}
+	manifests := []Manifest{{"linux/amd64", digest(t, amd64)}, {"linux/s390x", digest(t, s390x)}}
 	index, err := Index(s390x, imageFor(t, "unknown", "unknown"), amd64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash, err := index.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,19 +38,23 @@ func TestARegistryIsAskedForPlatforms(t *testing.T) {
 		push func() (string, error)
 		want Description
 	}{
-		"of an index, without what is attached to it": {
+		"an index, without attachments": {
 			func() (string, error) { return PushIndex(t.Context(), index, ref) },
-			Description{Digest: hash.String(), Index: true, Platforms: manifests},
+			Description{Digest: digest(t, index), Index: true, Platforms: manifests},
 		},
-		"of an image alone": {
+		"one image": {
 			func() (string, error) { return Push(t.Context(), s390x, ref) },
-			Description{Digest: digest(t, s390x).String(), Platforms: manifests[1:]},
+			Description{Digest: digest(t, s390x), Platforms: manifests[1:]},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tc.push(); err != nil {
+			pushed, err := tc.push()
+			if err != nil {
 				t.Fatal(err)
+			}
+			if byDigest, err := Digest(t.Context(), ref); err != nil || byDigest != pushed {
+				t.Errorf("digest %s, pushed %s, error %v", byDigest, pushed, err)
 			}
 			got, err := Describe(t.Context(), ref)
 			if err != nil {
@@ -67,7 +67,7 @@ func TestARegistryIsAskedForPlatforms(t *testing.T) {
 	}
 }
 
-func TestARegistryThatGivesNothingIsNamed(t *testing.T) {
+func TestAnErrorOfARegistryHasItsCause(t *testing.T) {
 	answer := func(code int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v2/" {
@@ -80,11 +80,11 @@ func TestARegistryThatGivesNothingIsNamed(t *testing.T) {
 		handler http.Handler
 		want    string
 	}{
-		"it has no such image":      {answer(http.StatusNotFound), "the registry does not have HOST/team/image:v1"},
-		"it wants to know who asks": {answer(http.StatusUnauthorized), "the registry HOST does not show HOST/team/image:v1: log in by docker login"},
-		"it forbids":                {answer(http.StatusForbidden), "does not show HOST/team/image:v1"},
-		"it refuses otherwise":      {answer(http.StatusTeapot), "ask the registry for HOST/team/image:v1"},
-		"it says nothing":           {silent, "the registry HOST can't be reached for HOST/team/image:v1"},
+		"not found":     {answer(http.StatusNotFound), "the registry does not have HOST/team/image:v1"},
+		"unauthorized":  {answer(http.StatusUnauthorized), "the registry HOST does not show HOST/team/image:v1: log in by docker login"},
+		"forbidden":     {answer(http.StatusForbidden), "does not show HOST/team/image:v1"},
+		"another error": {answer(http.StatusTeapot), "ask the registry for HOST/team/image:v1"},
+		"no answer":     {silent, "the registry HOST can't be reached for HOST/team/image:v1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -106,13 +106,13 @@ func TestParsePlatforms(t *testing.T) {
 		list []string
 		want string // the error, if it begins with --
 	}{
-		"are sorted":                        {[]string{"linux/s390x", "linux/amd64"}, "linux/amd64 linux/s390x"},
-		"come once":                         {[]string{"linux/s390x", "linux/s390x"}, "linux/s390x"},
-		"may have a variant":                {[]string{"linux/arm/v7"}, "linux/arm/v7"},
-		"may be none":                       {nil, ""},
-		"an architecture alone is too few":  {[]string{"arm64"}, `--platform "arm64": write a list like linux/amd64,linux/arm64`},
-		"a list with a hole is a typo":      {[]string{"linux/arm64", ""}, `--platform ""`},
-		"more than a variant is not a name": {[]string{"linux/arm/v7/x"}, `--platform "linux/arm/v7/x"`},
+		"several, in another order": {[]string{"linux/s390x", "linux/amd64"}, "linux/amd64 linux/s390x"},
+		"a duplicate":               {[]string{"linux/s390x", "linux/s390x"}, "linux/s390x"},
+		"a variant":                 {[]string{"linux/arm/v7"}, "linux/arm/v7"},
+		"none":                      {nil, ""},
+		"an architecture alone":     {[]string{"arm64"}, `--platform "arm64": write a list like linux/amd64,linux/arm64`},
+		"an empty item":             {[]string{"linux/arm64", ""}, `--platform ""`},
+		"more than a variant":       {[]string{"linux/arm/v7/x"}, `--platform "linux/arm/v7/x"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

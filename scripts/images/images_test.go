@@ -1,0 +1,227 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// run runs a command in the root of the repository.
+func run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	command := newCommand()
+	command.SetArgs(args)
+	command.SetOut(&out)
+	command.SetErr(t.Output())
+	err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
+	return out.String(), err
+}
+
+func newRegistry(t *testing.T) (host string) {
+	t.Helper()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
+	t.Chdir("../..")
+	content, err := os.ReadFile("operator/cmd/agent/VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, agentVersion := newRegistry(t), strings.TrimSpace(string(content))
+	tests := map[string]struct {
+		args      string
+		want      []string // references by tag
+		platforms []string
+	}{
+		"the operator has the given tag, and the agent its own version": {
+			"operator=HOST/operator:1 agent=HOST/agent --version 0.1.0 --platform " + oci.Host().String(),
+			[]string{"HOST/operator:1", "HOST/agent:" + agentVersion}, []string{oci.Host().String()},
+		},
+		"the operator's own tag is its version": {
+			"operator=HOST/operator --version 0.1.0 --platform linux/arm64", []string{"HOST/operator:0.1.0"}, []string{"linux/arm64"},
+		},
+		"a program has the tag latest, and its platforms once, in order": {
+			"./scripts/images/pause=HOST/pause --platform linux/s390x,linux/arm64,linux/s390x",
+			[]string{"HOST/pause:latest"}, []string{"linux/arm64", "linux/s390x"},
+		},
+		"the default platform is this machine's": {"pause=HOST/own:1", []string{"HOST/own:1"}, []string{oci.Host().String()}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, err := run(t, append([]string{"build"}, strings.Fields(strings.ReplaceAll(tc.args, "HOST", host))...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, printed := range strings.Fields(out) {
+				description, err := oci.Describe(t.Context(), printed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := strings.ReplaceAll(tc.want[i], "HOST", host) + "@" + description.Digest
+				var platforms []string
+				for _, manifest := range description.Platforms {
+					platforms = append(platforms, manifest.Platform)
+				}
+				if diff := cmp.Diff(append(tc.platforms, want), append(platforms, printed)); diff != "" {
+					t.Errorf("platforms and reference (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestAWrongReferencePreventsAllPushes runs the Makefile, which pushes both images.
+func TestAWrongReferencePreventsAllPushes(t *testing.T) {
+	for which, refs := range map[string][2]string{
+		"the agent's": {"/half/c:1", "/Half/a:1"}, "the operator's": {"/Half/c:1", "/half/a:1"},
+	} {
+		t.Run(which, func(t *testing.T) {
+			host := newRegistry(t)
+			cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "image", "IMG="+host+refs[0], "AGENT_IMG="+host+refs[1])
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "must be lowercase") {
+				t.Errorf("error %v, output:\n%s", err, out)
+			}
+			registry, err := name.NewRegistry(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pushed, err := remote.Catalog(t.Context(), registry); err != nil || len(pushed) > 0 {
+				t.Errorf("pushed: %s, error %v", pushed, err)
+			}
+		})
+	}
+}
+
+func TestWrongArgumentsAreRefused(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("1", 64)
+	tests := map[string]struct{ args, want string }{
+		"an unknown image":                   {"build operand", "choose from operator, agent, memcached, pause"},
+		"a reference without a registry":     {"build operator=operator:1", `--operator "operator:1"`},
+		"a reference with a digest":          {"build pause=localhost:1/x/c:1@" + digest, "names a digest"},
+		"one reference for two images":       {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},
+		"an unsupported architecture":        {"build operator --platform linux/multiarch", "choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"},
+		"an unsupported operating system":    {"build agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
+		"a platform without a system":        {"build memcached --platform arm64", `--platform "arm64"`},
+		"a platform without an architecture": {"build memcached --platform linux/", `--platform "linux/"`},
+		"an unknown format":                  {"inspect -o yaml", `--output "yaml": text and json are possible`},
+		"a directory without manifests":      {"inspect --root scripts/images", "operator/config/manager"},
+	}
+	t.Chdir("../..")
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, err := run(t, strings.Fields(tc.args)...); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v does not contain %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// pushIndex pushes an index of empty images.
+func pushIndex(t *testing.T, ref string, platforms ...string) string {
+	t.Helper()
+	var images []v1.Image
+	for _, name := range platforms {
+		platform, err := v1.ParsePlatform(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
+			OS: platform.OS, Architecture: platform.Architecture, Variant: platform.Variant,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		images = append(images, image)
+	}
+	index, err := oci.Index(images...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oci.PushIndex(t.Context(), index, ref); err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
+	host := newRegistry(t)
+	t.Chdir("../..")
+	all := []string{"linux/amd64", "linux/arm64/v8", "linux/ppc64le", "linux/s390x"}
+	operator := pushIndex(t, host+"/operator:complete", all...)
+	more := pushIndex(t, host+"/memcached:more", append(all, "linux/386", "unknown/unknown")...)
+	short := pushIndex(t, host+"/memcached:short", all[:3]...)
+	agent := pushIndex(t, host+"/agent:complete", all...)
+	shortAgent := pushIndex(t, host+"/agent:short", all[:2]...)
+	tests := map[string]struct {
+		operator, agent, memcached string
+		inAll                      string
+		want                       []string // in the error
+	}{
+		"all images are complete": {operator, agent, more, strings.Join(all, ", "), nil},
+		"memcached lacks an architecture": {operator, agent, short, strings.Join(all[:3], ", "), []string{
+			"image memcached: " + short + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
+			", overlays/s390x, ", ", bundle/manifests/memcached-operator.clusterserviceversion.yaml: ",
+			": name another by --memcached-image, such as one in your own registry, or remove s390x there",
+		}},
+		"the agent lacks architectures": {operator, shortAgent, more, strings.Join(all[:2], ", "), []string{
+			"image agent: " + shortAgent + " has no linux/s390x", "has no linux/ppc64le",
+			": push it by make image IMAGE=agent AGENT_IMG=" + shortAgent + " PLATFORMS=linux/amd64,linux/arm64,linux/ppc64le,linux/s390x, or",
+		}},
+		"an image does not exist, and a registry does not answer": {
+			host + "/operator:none", "localhost:1/agent:1", more, "unknown, as not every image was read",
+			[]string{
+				"image operator: the registry does not have " + host + "/operator:none: push it by make image IMAGE=operator",
+				"image agent: the registry localhost:1 can't be reached for localhost:1/agent:1",
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, err := run(t, "inspect", "--image", tc.operator, "--agent-image", tc.agent, "--memcached-image", tc.memcached)
+			if !strings.HasSuffix(out, "\nIn all images: "+tc.inAll+"\n") {
+				t.Errorf("output:\n%s", out)
+			}
+			if (err == nil) != (tc.want == nil) {
+				t.Fatalf("error %v, want %q", err, tc.want)
+			}
+			for _, text := range tc.want {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("error:\n%v\ndoes not contain:\n%s", err, text)
+				}
+			}
+		})
+	}
+	out, err := run(t, "inspect", "--image", operator, "--agent-image", agent, "--memcached-image", short, "-o", "json")
+	var report struct {
+		Images []struct {
+			Platforms []struct{ Platform, Digest string }
+		}
+		InAll, Problems []string
+	}
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if err == nil || len(report.Images) != 3 || len(report.Images[0].Platforms) != 4 || len(report.InAll) != 3 || len(report.Problems) != 1 {
+		t.Errorf("error %v, report:\n%s", err, out)
+	}
+}

@@ -1,0 +1,55 @@
+package oci
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Architectures are those that the operator is released for.
+func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
+
+// Platforms are those that the operator is released for.
+func Platforms() []v1.Platform {
+	var platforms []v1.Platform
+	for _, architecture := range Architectures() {
+		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
+	}
+	return platforms
+}
+
+// Host is the platform of containers on this machine.
+func Host() v1.Platform { return v1.Platform{OS: "linux", Architecture: runtime.GOARCH} }
+
+// KernelName is the name of an architecture in the kernel and in QEMU.
+func KernelName(architecture string) string {
+	switch architecture {
+	case "amd64":
+		return "x86_64"
+	case "arm64":
+		return "aarch64"
+	}
+	return architecture
+}
+
+// ParsePlatforms reads a list such as linux/arm64,linux/amd64. It sorts the platforms and removes duplicates, so that
+// the order of the list does not change the digest of an index. If supported platforms are given, it refuses others.
+func ParsePlatforms(list []string, supported ...v1.Platform) ([]v1.Platform, error) {
+	var platforms []v1.Platform
+	for _, item := range list {
+		platform, err := v1.ParsePlatform(item)
+		if err != nil || platform.OS == "" || platform.Architecture == "" {
+			return nil, fmt.Errorf("--platform %q: write a list like linux/amd64,linux/arm64", item)
+		}
+		if len(supported) > 0 && !slices.ContainsFunc(supported, platform.Satisfies) {
+			return nil, fmt.Errorf("--platform %q is not supported: choose from %s", item,
+				strings.ReplaceAll(strings.Trim(fmt.Sprint(supported), "[]"), " ", ","))
+		}
+		platforms = append(platforms, *platform)
+	}
+	slices.SortFunc(platforms, func(a, b v1.Platform) int { return strings.Compare(a.String(), b.String()) })
+	return slices.CompactFunc(platforms, func(a, b v1.Platform) bool { return a.Equals(b) }), nil
+}
