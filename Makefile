@@ -31,7 +31,7 @@ comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
 # The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others.
-MODULES := . scripts/gitops test/bench/plot test/helm
+MODULES := . scripts/gitops test/helm
 
 ##@ General
 

@@ -72,7 +72,6 @@ func (f *flags) command() *cobra.Command {
 	cmd.Flags().IntSliceVar(&f.Sizes, "sizes", []int{10, 500, 1000, 5000, 10000}, "Memcacheds in a cluster that grows")
 	cmd.Flags().IntVar(&f.Changes, "changes", 50, "specs that are changed, one by one")
 	cmd.Flags().DurationVar(&f.Rest, "rest", time.Minute, "how long nothing happens")
-	cmd.Flags().DurationVar(&f.Load, "load", 5*time.Second, "how long a memcached is under load, each time")
 	cmd.Flags().DurationVar(&f.Resync, "resync", 30*time.Second, "the operator's --sync-period where that is measured")
 	cmd.Flags().StringVar(&f.Pure, "benchtime", "1s", "how long each benchmark runs, as go test takes it")
 	cmd.Flags().StringVar(&f.Profiles, "profiles", "", "folder for CPU and heap profiles of the operator; none by default")
@@ -92,7 +91,7 @@ func (f *flags) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if f.page != "" {
-		if err := publish(ctx, measured, f.page); err != nil {
+		if err := publish(measured, f.page); err != nil {
 			return err
 		}
 	}

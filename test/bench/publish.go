@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 	"github.com/example-inc/memcached-operator/test/bench/rows"
 )
@@ -20,9 +17,9 @@ import (
 // figuresFile is, in the folder beside the page, what the page is made of. Rows that are not measured stay as they are.
 const figuresFile = "figures.json"
 
-// publish writes what was measured, and what was measured before of other rows, into the page. Beside it, in a folder
-// of the same name, lie the figures as JSON and the plots.
-func publish(ctx context.Context, measured report.Report, page string) error {
+// publish writes what was measured, and what was measured before of other rows, into the page. A folder of the
+// same name beside it has the figures as JSON.
+func publish(measured report.Report, page string) error {
 	folder := strings.TrimSuffix(page, filepath.Ext(page))
 	file := filepath.Join(folder, figuresFile)
 	before, err := readFigures(file)
@@ -34,9 +31,6 @@ func publish(ctx context.Context, measured report.Report, page string) error {
 		return err
 	}
 	if err := writeFigures(file, all); err != nil {
-		return err
-	}
-	if err := draw(ctx, all.Plots(), folder); err != nil {
 		return err
 	}
 	return all.WritePage(page)
@@ -69,28 +63,4 @@ func writeJSON(out io.Writer, value any) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
-}
-
-// draw has test/bench/plot draw the plots. That is a module of its own, so that what draws is no part of this one.
-func draw(ctx context.Context, plots []report.Plot, folder string) error {
-	if len(plots) == 0 {
-		return nil
-	}
-	tree, err := builds.Root()
-	if err != nil {
-		return err
-	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return err
-	}
-	input, err := json.Marshal(plots)
-	if err != nil {
-		return err
-	}
-	plot := exec.CommandContext(ctx, "go", "run", ".", "--dir", folder)
-	plot.Dir, plot.Stdin = filepath.Join(tree, "test/bench/plot"), bytes.NewReader(input)
-	if out, err := plot.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", plot, err, out)
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ func TestRowsThatAreNotMeasuredStayOnThePage(t *testing.T) {
 	for _, run := range []report.Report{
 		measuredNow("images", "size"), measuredNow("drift", "healing"), measuredNow("images", "size of the image"),
 	} {
-		if err := publish(t.Context(), run, page); err != nil {
+		if err := publish(run, page); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestAPageThatHasNoPlaceForFiguresIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(page, []byte("# Speed\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(t.Context(), measuredNow("images", "size"), page); !errors.Is(err, report.ErrNoMarkers) {
+	if err := publish(measuredNow("images", "size"), page); !errors.Is(err, report.ErrNoMarkers) {
 		t.Errorf("error %v", err)
 	}
 }

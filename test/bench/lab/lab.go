@@ -37,9 +37,8 @@ type Lab struct {
 	// Kubeconfig is that of the operator's service account.
 	Kubeconfig string
 
-	// Programs run beside the bench, with an environment of theirs.
-	Programs    Programs
-	Environment []string
+	// Programs run beside the bench.
+	Programs Programs
 
 	dir    string
 	config *rest.Config

@@ -48,7 +48,7 @@ func (l *Lab) StartOperator(ctx context.Context, flags ...string) (*Operator, er
 		"--metrics-insecure", "--metrics-bind-address=" + metrics, "--pprof-bind-address=" + profiles,
 	}, flags...)
 	cmd := exec.CommandContext(ctx, l.Programs.Manager, flags...)
-	cmd.Env = append([]string{"KUBECONFIG=" + l.Kubeconfig, "HOME=" + l.dir}, l.Environment...)
+	cmd.Env = []string{"KUBECONFIG=" + l.Kubeconfig, "HOME=" + l.dir}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = endTimeout

@@ -93,33 +93,11 @@ func Number(value float64) string {
 	return fmt.Sprintf("%.2f", value)
 }
 
-// Point is a point of a curve.
-type Point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-}
-
-// Curve is a series of points that is plotted.
-type Curve struct {
-	Name   string  `json:"name"`
-	Points []Point `json:"points"`
-}
-
-// Plot is a picture of curves.
-type Plot struct {
-	File   string  `json:"file"` // without a folder
-	Title  string  `json:"title"`
-	X      string  `json:"x"`
-	Y      string  `json:"y"`
-	Curves []Curve `json:"curves"`
-}
-
 // Row is what was measured together, and where.
 type Row struct {
 	Name    string   `json:"row"`
 	Machine Machine  `json:"machine"`
 	Figures []Figure `json:"figures"`
-	Plots   []Plot   `json:"plots,omitempty"`
 }
 
 // Report is all that was measured.
@@ -139,13 +117,4 @@ func (r Report) Merge(later Report, order []string) Report {
 		}
 	}
 	return merged
-}
-
-// Plots are those of all rows.
-func (r Report) Plots() []Plot {
-	var plots []Plot
-	for _, row := range r {
-		plots = append(plots, row.Plots...)
-	}
-	return plots
 }

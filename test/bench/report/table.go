@@ -40,9 +40,6 @@ func (r Report) Markdown() string {
 	for _, line := range r.machines() {
 		fmt.Fprintf(&page, "- %s\n", line)
 	}
-	for _, plot := range r.Plots() {
-		fmt.Fprintf(&page, "\n![%s](performance/%s)\n", plot.Title, plot.File)
-	}
 	return page.String()
 }
 

@@ -34,17 +34,15 @@ type creation struct {
 
 // create measures how long it takes from the start of the operator until all objects of new Memcacheds are there and
 // their status is written. Nothing else writes: there are no other controllers.
-func create(ctx context.Context, b *Bench, update func(string)) (
-	figures []report.Figure, _ []report.Plot, err error,
-) {
+func create(ctx context.Context, b *Bench, update func(string)) (figures []report.Figure, err error) {
 	l, err := b.bare(ctx, "create")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	template := filepath.Join(b.Dir, "template.json")
 	if err := l.Template(ctx, nodes, template); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var last *creation
 	for _, inFlight := range b.InFlight {
@@ -52,7 +50,7 @@ func create(ctx context.Context, b *Bench, update func(string)) (
 		for run := range b.Runs {
 			update(fmt.Sprintf("%d in flight, run %d of %d", inFlight, run+1, b.Runs))
 			if err := last.compare(ctx); err != nil {
-				return figures, nil, err
+				return figures, err
 			}
 		}
 		figures = append(figures, last.figure())
@@ -62,10 +60,10 @@ func create(ctx context.Context, b *Bench, update func(string)) (
 		profiled := *last
 		profiled.profiles = b.Profiles
 		if _, err := profiled.measure(ctx, profiled.runOperator); err != nil {
-			return figures, nil, err
+			return figures, err
 		}
 	}
-	return append(figures, last.requestFigures()...), nil, nil
+	return append(figures, last.requestFigures()...), nil
 }
 
 // compare measures the operator and the floor in turn.

@@ -16,31 +16,29 @@ import (
 
 // drift measures what the operator does about what others do: nothing where that is not its business, and how fast
 // where it is.
-func drift(ctx context.Context, b *Bench, update func(string)) (
-	figures []report.Figure, _ []report.Plot, err error,
-) {
+func drift(ctx context.Context, b *Bench, update func(string)) (figures []report.Figure, err error) {
 	l, err := b.bare(ctx, "drift")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	if err := l.MakeMemcacheds(ctx, 0, b.Damages, nodes, update); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	operator, err := l.StartOperator(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, operator.Stop()) }()
 	if err := operator.Settle(ctx, patience); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	touched, err := touch(ctx, b, l, operator)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	damages, err := damage(ctx, b, l, update)
-	return append([]report.Figure{touched}, damages...), nil, err
+	return append([]report.Figure{touched}, damages...), err
 }
 
 // touch changes what is not the operator's: an annotation of each Memcached, a label of one child of each.

@@ -32,26 +32,24 @@ type grown struct {
 
 // growth measures the operator in a cluster with the real workload controllers and scheduler, as it gets more and more
 // Memcacheds.
-func growth(ctx context.Context, b *Bench, update func(string)) (
-	_ []report.Figure, _ []report.Plot, err error,
-) {
+func growth(ctx context.Context, b *Bench, update func(string)) (_ []report.Figure, err error) {
 	dir, err := b.newDir("growth")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	g := &grown{Bench: b, update: update}
 	update("a cluster of simulated nodes comes up")
 	most := slices.Max(b.Sizes) * nodes
 	if g.lab, err = lab.Simulated(ctx, b.Tree, dir, b.Programs, most+most/10); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, g.lab.Close()) }()
 	for _, step := range []func(context.Context) error{g.grow, g.rest, g.restart} {
 		if err := step(ctx); err != nil {
-			return g.figures, nil, err
+			return g.figures, err
 		}
 	}
-	return g.figures, g.plots(), nil
+	return g.figures, nil
 }
 
 // grow makes Memcacheds up to each of the sizes, and looks at the operator's memory there.

@@ -17,7 +17,7 @@ func (g *grown) memoryFigures() []report.Figure {
 	if len(g.memory) < 3 { // A line through two points is always straight.
 		return nil
 	}
-	heap := fit(g.points(heapOf))
+	heap := g.heapLine()
 	figures := []report.Figure{
 		report.Tell("requests a new Memcached until its nodes are ready, events apart", g.requests, ""),
 		report.Judge("heap a Memcached with its children and Pods", heap.Slope*mebibyte/kibibyte, report.AtMost(25, "KiB"),
@@ -34,20 +34,13 @@ func (g *grown) memoryFigures() []report.Figure {
 func heapOf(memory lab.Memory) float64     { return memory.Heap / mebibyte }
 func residentOf(memory lab.Memory) float64 { return memory.Resident / mebibyte }
 
-func (g *grown) points(y func(lab.Memory) float64) []report.Point {
-	var points []report.Point
+// heapLine fits a line to the heap by the number of Memcacheds.
+func (g *grown) heapLine() report.Line {
+	var sizes, heaps []float64
 	for i, memory := range g.memory {
-		points = append(points, report.Point{X: float64(g.Sizes[i]), Y: y(memory)})
+		sizes, heaps = append(sizes, float64(g.Sizes[i])), append(heaps, heapOf(memory))
 	}
-	return points
-}
-
-func fit(points []report.Point) report.Line {
-	var xs, ys []float64
-	for _, point := range points {
-		xs, ys = append(xs, point.X), append(ys, point.Y)
-	}
-	return report.Fit(xs, ys)
+	return report.Fit(sizes, heaps)
 }
 
 func (g *grown) changeFigures() []report.Figure {
@@ -59,14 +52,4 @@ func (g *grown) changeFigures() []report.Figure {
 		report.Judge(fmt.Sprintf("the same, against one among %d", g.Sizes[0]), many/few, report.AtMost(1.5, "times"),
 			fmt.Sprintf("%s ms", report.Number(few))),
 	}
-}
-
-func (g *grown) plots() []report.Plot {
-	return []report.Plot{{
-		File: "growth.svg", Title: "Memory of the operator", X: "Memcacheds of three nodes", Y: "MiB",
-		Curves: []report.Curve{
-			{Name: "heap after a collection", Points: g.points(heapOf)},
-			{Name: "resident", Points: g.points(residentOf)},
-		},
-	}}
 }

@@ -11,12 +11,10 @@ import (
 )
 
 // images builds the two images for this machine's architecture.
-func images(ctx context.Context, b *Bench, update func(string)) (
-	figures []report.Figure, _ []report.Plot, err error,
-) {
+func images(ctx context.Context, b *Bench, update func(string)) (figures []report.Figure, err error) {
 	agent, _, err := oci.Agent(b.Tree)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, image := range []struct {
 		name    string
@@ -29,16 +27,16 @@ func images(ctx context.Context, b *Bench, update func(string)) (
 		update(image.name)
 		built, err := image.program.Build(ctx)
 		if err != nil {
-			return figures, nil, err
+			return figures, err
 		}
 		size, err := compressed(built)
 		if err != nil {
-			return figures, nil, err
+			return figures, err
 		}
 		figures = append(figures, report.Judge(fmt.Sprintf("image of the %s, compressed", image.name),
 			size/mebibyte, report.AtMost(image.most, "MiB")))
 	}
-	return figures, nil, nil
+	return figures, nil
 }
 
 // compressed is what a registry sends of an image, in bytes.

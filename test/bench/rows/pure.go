@@ -23,9 +23,7 @@ var budgets = []budget{
 }
 
 // pure runs the benchmarks of the steps that ask for nothing.
-func pure(ctx context.Context, b *Bench, update func(string)) (
-	figures []report.Figure, _ []report.Plot, err error,
-) {
+func pure(ctx context.Context, b *Bench, update func(string)) (figures []report.Figure, err error) {
 	measured := map[string]*measurements{}
 	for run := range b.Runs {
 		update(fmt.Sprintf("run %d of %d", run+1, b.Runs))
@@ -34,20 +32,20 @@ func pure(ctx context.Context, b *Bench, update func(string)) (
 		bench.Dir = b.Tree
 		out, err := bench.Output()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w\n%s", bench, err, out)
+			return nil, fmt.Errorf("%s: %w\n%s", bench, err, out)
 		}
 		collect(measured, string(out))
 	}
 	for _, b := range budgets {
 		found, ok := measured[b.benchmark]
 		if !ok {
-			return figures, nil, fmt.Errorf("there is no benchmark %s any more", b.benchmark)
+			return figures, fmt.Errorf("there is no benchmark %s any more", b.benchmark)
 		}
 		figures = append(figures,
 			report.Judge(b.what+", time", report.Median(found.nanoseconds)/1000, report.AtMost(b.nanoseconds/1000, "µs")),
 			report.Judge(b.what+", allocations", report.Median(found.allocs), report.AtMost(b.allocs, "")))
 	}
-	return figures, nil, nil
+	return figures, nil
 }
 
 // measurements are those of one benchmark.

@@ -25,7 +25,6 @@ type Options struct {
 	Sizes    []int         // Memcacheds in a cluster that grows
 	Changes  int           // of specs
 	Rest     time.Duration // how long nothing happens
-	Load     time.Duration // how long a memcached is under load
 	Resync   time.Duration // the operator's --sync-period where that is measured: longer than it takes to catch up
 	Pure     string        // -benchtime of the benchmarks
 	Profiles string        // folder for profiles; none are written if it is empty
@@ -45,7 +44,7 @@ type Row struct {
 	Name string
 	What string
 
-	measure func(context.Context, *Bench, func(string)) ([]report.Figure, []report.Plot, error)
+	measure func(context.Context, *Bench, func(string)) ([]report.Figure, error)
 }
 
 // All are the rows, in the order of the table.
@@ -55,7 +54,6 @@ var All = []Row{
 	{"growth", "A cluster that grows", growth},
 	{"pure", "Comparison and rendering", pure},
 	{"images", "Size of the images", images},
-	{"data", "The data path", data},
 }
 
 // Choose returns the rows of these names; all if none is named.
@@ -89,7 +87,7 @@ func (r Row) Measure(ctx context.Context, b *Bench) report.Row {
 	err := progress.Stage(ctx, r.What, func(update func(string)) (err error) {
 		// What starts clusters tells of stages of its own, and one is shown at a time.
 		ctx := progress.WithOutput(ctx, io.Discard)
-		measured.Figures, measured.Plots, err = r.measure(ctx, b, update)
+		measured.Figures, err = r.measure(ctx, b, update)
 		return err
 	})
 	if err != nil {

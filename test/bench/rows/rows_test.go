@@ -87,55 +87,6 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-func TestTheDataPathIsComparedRunByRun(t *testing.T) {
-	bare, plain, secure := &loaded{}, &loaded{}, &loaded{what: "TLS"}
-	for of, outputs := range map[*loaded][]string{
-		bare:   {`{"perSecond":100,"p99":10}`, `{"perSecond":200,"p99":20}`, `{"perSecond":400,"p99":40}`},
-		plain:  {`{"perSecond":90,"p99":10}`, `{"perSecond":196,"p99":21}`, `{"perSecond":400,"p99":48}`},
-		secure: {`{"perSecond":45,"p99":20}`, `{"perSecond":98,"p99":42}`, `{"perSecond":200,"p99":96}`},
-	} {
-		for _, output := range outputs {
-			if err := of.note(output); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	want := []report.Figure{
-		{
-			Name: "data path, Pod against a bare process: throughput", Want: "at least 0.95 times", Verdict: report.Reached,
-			Measured: "0.98 times (196 requests a second against 200)",
-		},
-		{
-			Name: "data path, Pod against a bare process: p99", Want: "at most 1.10 times", Verdict: report.Reached,
-			Measured: "1.05 times (21 µs against 20 µs)",
-		},
-		{
-			Name: "data path, what TLS costs: throughput", Verdict: report.Told, Measured: "0.50 times (p99 2 times)",
-		},
-	}
-	if diff := cmp.Diff(want, dataFigures(bare, plain, []*loaded{secure})); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
-	for _, output := range []string{"", "{}", "error"} {
-		if bare.note(output) == nil {
-			t.Errorf("%q is taken for a result", output)
-		}
-	}
-}
-
-func TestEachRunGoesTheOtherWayRound(t *testing.T) {
-	var got []string
-	for run := range 3 {
-		for _, cache := range turn([]*loaded{{name: "bare"}, {name: "plain"}, {name: "tls"}}, run) {
-			got = append(got, cache.name)
-		}
-	}
-	want := []string{"bare", "plain", "tls", "tls", "plain", "bare", "bare", "plain", "tls"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
-}
-
 func TestMemoryFigures(t *testing.T) {
 	g := &grown{Bench: &Bench{Options: Options{Sizes: []int{0, 1024, 2048}}}}
 	for _, heap := range []float64{8, 28, 48} { // 20 KiB each

@@ -47,7 +47,7 @@ func TestRowsMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			figures, _, err := chosen[0].measure(t.Context(), b, func(string) {})
+			figures, err := chosen[0].measure(t.Context(), b, func(string) {})
 			if err != nil {
 				t.Fatal(err)
 			}
