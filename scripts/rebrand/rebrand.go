@@ -109,7 +109,7 @@ func (c *copied) generate(ctx context.Context, update func(string)) error {
 
 // build builds each module that has packages of its own, and each overlay.
 func (c *copied) build(ctx context.Context, update func(string)) error {
-	for _, module := range []string{".", "scripts/gitops", "test/bench/plot", "test/helm"} {
+	for _, module := range []string{".", "scripts/gitops", "test/helm"} {
 		update("module " + module)
 		if err := c.run(ctx, filepath.Join(c.dir, module), "go", "build", "-o", os.DevNull, "./..."); err != nil {
 			return err
