@@ -246,10 +246,6 @@ gitops-plan: ## Show the tree of Applications as it would be applied: METHOD= [A
 gitops-verify: ## Find what Argo CD would refuse in the tree, for every install method and architecture. A part of make test.
 	@$(FAST) go -C scripts/gitops run . verify $(ARGS)
 
-.PHONY: gitops-sources
-gitops-sources: ## Note in gitops/sources.json what the releases hold that the tree names by URL (needs the internet).
-	@go -C scripts/gitops run . sources --write --sources fetch $(ARGS)
-
 METHOD ?= direct
 REPO ?=
 REVISION ?= main

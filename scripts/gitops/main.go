@@ -1,23 +1,39 @@
-// Command gitops tells what Argo CD would do with gitops/, and what is wrong with it, without a cluster and without a
+// Command gitops shows what Argo CD would do with gitops/, and what is wrong with it, without a cluster and without a
 // network.
 package main
 
 import (
+	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 
+	"github.com/fatih/color"
 	log "github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/plan"
+	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
+	"github.com/example-inc/memcached-operator/scripts/gitops/verify"
 )
+
+//go:embed testdata/health
+var fixtures embed.FS
+
+// errProblems ends a command that has printed the problems.
+var errProblems = errors.New("there are problems")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	log.SetOutput(io.Discard) // Argo CD's packages tell there what they do.
+	log.SetOutput(io.Discard) // of Argo CD's packages
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
 		return
@@ -31,11 +47,146 @@ func main() {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gitops",
-		Short:         "Tell what Argo CD would do with gitops/, and what is wrong with it",
+		Short:         "Show what Argo CD would do with gitops/, and what is wrong with it",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(planCommand(), verifyCommand(), sourcesCommand())
+	dir := root.PersistentFlags().String("dir", ".", "the repository, or a folder in it")
+	root.AddCommand(planCommand(dir), verifyCommand(dir))
 	return root
+}
+
+type planFlags struct {
+	method, arch, diff string
+	with               []string
+}
+
+func planCommand(dir *string) *cobra.Command {
+	var f planFlags
+	command := &cobra.Command{
+		Use:   "plan",
+		Short: "Show the tree of an install method as Argo CD would apply it, or what a commit changes in it",
+		Long: "Plan renders all Applications of an install method by the kustomize that Argo CD runs. It changes nothing,\n" +
+			"and needs neither a cluster nor a network.",
+		Example: "  go -C scripts/gitops run . plan --method olm --arch arm64 --with console\n" +
+			"  go -C scripts/gitops run . plan --method direct --diff HEAD~1",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return f.run(command.Context(), *dir, command.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps/overlays (required)")
+	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
+	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision instead")
+	flags.StringSliceVar(&f.with, "with", nil, "options, such as console, whose lines are comments in the tree")
+	return command
+}
+
+func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
+	root, files, err := load(dir)
+	if err != nil {
+		return err
+	}
+	if methods := files.Methods(); !slices.Contains(methods, f.method) {
+		return fmt.Errorf("--method %q: choose one of %s", f.method, strings.Join(methods, ", "))
+	}
+	now, err := f.plan(ctx, files, nil)
+	if err != nil {
+		return err
+	}
+	if f.diff == "" {
+		now.Text(out, f.with)
+		return nil
+	}
+	before, err := tree.At(root, f.diff)
+	if err != nil {
+		return err
+	}
+	var then plan.Plan // Without this install method, the revision has nothing.
+	if slices.Contains(before.Methods(), f.method) {
+		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
+		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
+			return fmt.Errorf("revision %s: %w", f.diff, err)
+		}
+	}
+	plan.Diff(out, then, now, f.diff)
+	return nil
+}
+
+// load reads the repository.
+func load(dir string) (root string, files tree.Files, err error) {
+	if root, err = tree.Root(dir); err != nil {
+		return "", nil, err
+	}
+	files, err = tree.Load(root)
+	return root, files, err
+}
+
+// plan plans files. The newer list of releases also has those that the files of a revision share with it.
+func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan.Plan, error) {
+	settings, err := files.Settings()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if files, err = files.WithArchitecture(cmp.Or(f.arch, settings["architecture"])); err != nil {
+		return plan.Plan{}, err
+	}
+	if files, err = files.WithOptions(f.with...); err != nil {
+		return plan.Plan{}, err
+	}
+	builder, err := tree.New(files, newer)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return plan.New(ctx, builder, f.method)
+}
+
+func verifyCommand(dir *string) *cobra.Command {
+	var o verify.Options
+	command := &cobra.Command{
+		Use:   "verify",
+		Short: "Find what is wrong with the tree before Argo CD does",
+		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
+			"checks it by Argo CD's own code: its types, its AppProjects, its engine for health checks.",
+		Example: "  go -C scripts/gitops run . verify\n" +
+			"  go -C scripts/gitops run . verify --strict --method olm",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) (err error) {
+			if _, o.Files, err = load(*dir); err != nil {
+				return err
+			}
+			if o.Fixtures, err = fs.Sub(fixtures, "testdata/health"); err != nil {
+				return err
+			}
+			report, err := verify.Run(command.Context(), o)
+			if err != nil {
+				return err
+			}
+			write(command.OutOrStdout(), report)
+			if report.Errors() > 0 {
+				return errProblems
+			}
+			return nil
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&o.Strict, "strict", false, "an example that is left in the settings is an error")
+	flags.StringSliceVar(&o.Methods, "method", nil, "install methods: folders of gitops/apps/overlays (default: all)")
+	return command
+}
+
+// write writes a problem a line, and how much was verified.
+func write(out io.Writer, r verify.Report) {
+	for _, problem := range r.Problems {
+		level := color.YellowString(problem.Level)
+		if problem.Level == verify.Error {
+			level = color.RedString(problem.Level)
+		}
+		fmt.Fprintf(out, "%s: %s\n", level, problem)
+	}
+	fmt.Fprintf(out, "%d errors, %d warnings in %d install methods, %d variants with %d Applications and %d objects, "+
+		"%d health checks with %d fixtures\n", r.Errors(), len(r.Problems)-r.Errors(), r.Checked.Methods, r.Checked.Variants,
+		r.Checked.Applications, r.Checked.Objects, r.Checked.HealthChecks, r.Checked.Fixtures)
 }

@@ -1,4 +1,4 @@
-// Package overlays proves that a consumer names all images of an overlay by kustomize alone, also without a clone.
+// Package overlays proves that a consumer sets all images of an overlay by kustomize alone, also without a clone.
 package overlays
 
 import (
@@ -17,8 +17,8 @@ import (
 
 const root = "../.."
 
-// TestEachImageIsSetInEveryOverlay: the entries of images change each place of an image, and nothing else. It is built
-// by the library that kubectl has.
+// TestEachImageIsSetInEveryOverlay: entries of images change each place of an image, and nothing else, in the library
+// that kubectl has.
 func TestEachImageIsSetInEveryOverlay(t *testing.T) {
 	images := defaults(t)
 	for _, overlay := range all(t) {
@@ -115,11 +115,11 @@ func relative(t *testing.T, from, overlay string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	way, err := filepath.Rel(from, to)
+	path, err := filepath.Rel(from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return way
+	return path
 }
 
 // tempDir is a folder by its own name, and not by that of a link to it: from there two dots would lead elsewhere.

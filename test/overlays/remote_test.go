@@ -37,7 +37,21 @@ func TestAConsumerNeedsNoClone(t *testing.T) {
 	}
 }
 
-// TestAnOverlayIsEditedInPlace: so does who has a clone, and Argo CD for an Application that names images.
+// TestTheBootstrapNeedsNoClone: the folders of gitops/ that users apply build by their URL, too.
+func TestTheBootstrapNeedsNoClone(t *testing.T) {
+	const tag = "v0.1.0"
+	kustomize := pinned(t)
+	remote := serve(t, tag)
+	for _, folder := range []string{"direct", "olm", "openshift", "olm-v1", "argocd/existing", "argocd/instance"} {
+		folder = "gitops/bootstrap/" + folder
+		want := run(t, root, kustomize, "build", folder)
+		if diff := cmp.Diff(want, run(t, t.TempDir(), kustomize, "build", remote+"//"+folder+"?ref="+tag)); diff != "" {
+			t.Errorf("%s (-folder +URL):\n%s", folder, diff)
+		}
+	}
+}
+
+// TestAnOverlayIsEditedInPlace: as in a clone, and by Argo CD for an Application that names images.
 func TestAnOverlayIsEditedInPlace(t *testing.T) {
 	kustomize := pinned(t)
 	tree := copied(t)
@@ -83,11 +97,11 @@ func serve(t *testing.T, tag string) string {
 	return server.URL + "/memcached-operator.git"
 }
 
-// copied is a copy of what an overlay is made of.
+// copied is a copy of all that overlays and gitops/ are made of.
 func copied(t *testing.T) string {
 	t.Helper()
 	tree := tempDir(t)
-	for _, folder := range []string{"overlays", "operator/config"} {
+	for _, folder := range []string{"overlays", "operator/config", "gitops"} {
 		if err := os.CopyFS(filepath.Join(tree, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
 		}

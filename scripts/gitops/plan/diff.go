@@ -1,131 +1,115 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
+	"github.com/fatih/color"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// What can have happened to an object.
-const (
-	Added   = "added"
-	Removed = "removed"
-	Changed = "changed"
-)
-
-// Diff is what differs between a tree at a revision and the same tree now.
-type Diff struct {
-	Way          string `json:"method"`
-	Architecture string `json:"architecture"`
-	From         string `json:"from"`
-	// Sources are releases of other projects that are new, or no longer used.
-	Sources []SourceChange `json:"sources"`
-	Changes []Change       `json:"changes"`
-
-	listed bool // of a source only the names are known
-}
-
-// SourceChange is a source that an Application has got or lost.
-type SourceChange struct {
-	Application string `json:"application,omitempty"`
-	Change      string `json:"change"`
-	Source      string `json:"source"`
-}
-
-// Change is an object that differs.
-type Change struct {
-	// Application is empty for what is applied by hand.
-	Application string `json:"application,omitempty"`
-	Change      string `json:"change"`
-	Object      Object `json:"object"`
-	// Diff is a unified diff of the object.
-	Diff string `json:"diff,omitempty"`
-}
-
-// Compare tells what differs between two plans.
-func Compare(before, after Plan, from string) Diff {
-	diff := Diff{
-		Way: after.Way, Architecture: after.Architecture, From: from, Sources: []SourceChange{}, Changes: []Change{},
-	}
-	then, now := before.applications(), after.applications()
+// Diff writes what differs between the plan of a revision and that of the working tree.
+func Diff(out io.Writer, before, after Plan, from string) {
+	fmt.Fprintf(out, "%s  from %s to the working tree\n", bold(after.Method+" on "+after.Settings["architecture"]), from)
+	then, now := byName(before), byName(after)
+	var total counts
 	for _, name := range union(then, now) {
-		diff.Sources = append(diff.Sources, compareSources(name, then[name].Sources, now[name].Sources)...)
-		diff.listed = diff.listed || now[name].listed()
-		diff.Changes = append(diff.Changes, compare(name, then[name].byKey(), now[name].byKey())...)
-	}
-	return diff
-}
-
-// applications are all of a plan by name, what is applied by hand under none.
-func (p Plan) applications() map[string]Application {
-	found := map[string]Application{}
-	for _, app := range append([]Application{p.ByHand, p.Root}, p.Applications...) {
-		found[app.Name] = app
-	}
-	return found
-}
-
-func (a Application) listed() bool {
-	return slices.ContainsFunc(a.Objects, func(o Object) bool { return o.StandIn })
-}
-
-func (a Application) byKey() map[string]Object {
-	found := map[string]Object{}
-	for _, object := range a.Objects {
-		found[object.key()] = object
-	}
-	return found
-}
-
-func compareSources(application string, then, now []string) []SourceChange {
-	var changes []SourceChange
-	for _, source := range sorted(slices.Concat(then, now)) {
-		switch {
-		case !slices.Contains(then, source):
-			changes = append(changes, SourceChange{application, Added, source})
-		case !slices.Contains(now, source):
-			changes = append(changes, SourceChange{application, Removed, source})
+		var text strings.Builder
+		compareSources(&text, sources(then[name]), sources(now[name]))
+		total.compare(&text, byKey(then[name]), byKey(now[name]))
+		if text.Len() > 0 {
+			heading := cmp.Or(name, "by hand: apply "+after.Bootstrap+" again")
+			fmt.Fprintf(out, "\n%s\n%s", bold(heading), text.String())
 		}
 	}
-	return changes
+	fmt.Fprintf(out, "\n%d added, %d changed, %d removed\n", total.added, total.changed, total.removed)
 }
 
-func (o Object) key() string {
-	return strings.Join([]string{o.Kind, o.Group, o.Namespace, o.Name}, "|")
+func byName(p Plan) map[string][]tree.Object {
+	found := map[string][]tree.Object{}
+	for _, part := range p.parts() {
+		found[part.name] = part.objects
+	}
+	return found
+}
+
+func byKey(objects []tree.Object) map[string]tree.Object {
+	found := map[string]tree.Object{}
+	for _, o := range objects {
+		found[o.Key()] = o
+	}
+	return found
 }
 
 func union[V any](a, b map[string]V) []string {
-	return sorted(slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b))))
+	return sorted(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))
 }
 
-func compare(application string, then, now map[string]Object) []Change {
-	var changes []Change
+func compareSources(out io.Writer, then, now []string) {
+	for _, source := range sorted(slices.Concat(then, now)) {
+		if !slices.Contains(then, source) {
+			fmt.Fprintf(out, "  %s\n", color.GreenString("+ from %s", source))
+		} else if !slices.Contains(now, source) {
+			fmt.Fprintf(out, "  %s\n", color.RedString("- from %s", source))
+		}
+	}
+}
+
+type counts struct{ added, changed, removed int }
+
+func (c *counts) compare(out io.Writer, then, now map[string]tree.Object) {
 	for _, key := range union(then, now) {
 		before, was := then[key]
 		after, is := now[key]
-		change := Change{Application: application, Change: Changed, Object: after}
 		switch {
 		case !was:
-			change.Change = Added
+			c.added++
+			fmt.Fprintf(out, "  %s\n", color.GreenString("+ %s", after))
 		case !is:
-			change.Change, change.Object = Removed, before
+			c.removed++
+			note := ""
+			if slices.Contains(before.Keep(), "prune") {
+				note = "  stays in the cluster"
+			}
+			fmt.Fprintf(out, "  %s%s\n", color.RedString("- %s", before), note)
 		default:
-			change.Diff = udiff.Unified("before", "after", before.comparable(), after.comparable())
-			if change.Diff == "" {
-				continue
+			if diff := udiff.Unified("before", "after", manifest(before), manifest(after)); diff != "" {
+				c.changed++
+				fmt.Fprintf(out, "  %s\n", color.YellowString("~ %s", after))
+				writeDiff(out, diff)
 			}
 		}
-		changes = append(changes, change)
 	}
-	return changes
 }
 
-// comparable is the object, and the images of one that only stands in for the real one: they are not in it.
-func (o Object) comparable() string {
-	if !o.StandIn {
-		return o.manifest
+func manifest(o tree.Object) string {
+	content, err := yaml.Marshal(o.Object)
+	if err != nil {
+		return err.Error() // No object of kustomize has values that YAML can't hold.
 	}
-	return o.manifest + "# images: " + strings.Join(o.Images, " ") + "\n"
+	return string(content)
+}
+
+func writeDiff(out io.Writer, diff string) {
+	for line := range strings.Lines(diff) {
+		paint := fmt.Sprint
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+			continue
+		case line[0] == '+':
+			paint = color.New(color.FgGreen).Sprint
+		case line[0] == '-':
+			paint = color.New(color.FgRed).Sprint
+		case line[0] == '@':
+			paint = dim
+		}
+		fmt.Fprintf(out, "      %s\n", paint(strings.TrimSuffix(line, "\n")))
+	}
 }

@@ -1,171 +1,144 @@
-// Package plan shows a tree as Argo CD would apply it, and what differs between two trees.
+// Package plan shows a tree as Argo CD would apply it, and the difference between two trees.
 package plan
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"github.com/fatih/color"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/argo"
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// Plan is a tree, in the order in which it is applied.
+// Plan is a tree without faults.
 type Plan struct {
-	Way          string   `json:"method"`
-	Architecture string   `json:"architecture"`
-	Options      []string `json:"options"`
-	Repository   string   `json:"repository"`
-	Revision     string   `json:"revision"`
-	// Given are kinds that must be in the cluster already, each with who brings it.
-	Given []string `json:"given"`
-	// ByHand is what somebody applies once.
-	ByHand       Application   `json:"byHand"`
-	Root         Application   `json:"root"`
-	Applications []Application `json:"applications"`
+	*tree.Tree
+	needs     []tree.Need
+	checkedBy map[schema.GroupVersionKind]string
 }
 
-// Application is an Application, or the folder that is applied by hand.
-type Application struct {
-	Name      string   `json:"name,omitempty"`
-	Wave      int      `json:"wave"`
-	Path      string   `json:"path"`
-	Project   string   `json:"project,omitempty"`
-	Namespace string   `json:"namespace,omitempty"`
-	Sources   []string `json:"sources,omitempty"`
-	Objects   []Object `json:"objects"`
-	Images    []string `json:"images"`
-}
-
-// Object is an object of it.
-type Object struct {
-	Group     string     `json:"group"`
-	Version   string     `json:"version"`
-	Kind      string     `json:"kind"`
-	Namespace string     `json:"namespace,omitempty"`
-	Name      string     `json:"name"`
-	Wave      int        `json:"wave"`
-	Health    argo.Judge `json:"health"`
-	// Keep is what the object stays for in the cluster: its removal from Git, the deletion of its Application.
-	Keep   []string `json:"keep,omitempty"`
-	Source string   `json:"source,omitempty"`
-	// StandIn: only the name is known, from gitops/sources.json.
-	StandIn bool     `json:"standIn,omitempty"`
-	Images  []string `json:"images,omitempty"`
-
-	manifest string
-}
-
-// Reasons that an object is kept for.
-const (
-	KeptOnPrune  = "prune"
-	KeptOnDelete = "delete"
-)
-
-// New plans a way.
-func New(ctx context.Context, b *tree.Builder, way string, options []string) (Plan, error) {
-	t, err := b.Build(way)
+// New plans an install method.
+func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
+	t, err := b.Build(method)
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := whole(b, t); err != nil {
-		return Plan{}, err
-	}
-	settings, err := b.ArgoCD(ctx)
-	if err != nil {
-		return Plan{}, err
-	}
-	p := Plan{
-		Way: way, Architecture: t.Settings.Architecture, Options: append([]string{}, options...),
-		Repository: t.Settings.RepoURL, Revision: t.Settings.Revision, Given: given(b, t),
-	}
-	p.ByHand, err = application(tree.App{Objects: t.ByHand}, settings)
-	p.ByHand.Path = t.Bootstrap
-	errs := []error{err}
-	p.Root, err = application(*t.Root, settings)
-	errs = append(errs, err)
-	for _, app := range t.Apps {
-		planned, err := application(*app, settings)
-		errs = append(errs, err)
-		p.Applications = append(p.Applications, planned)
-	}
-	return p, errors.Join(errs...)
-}
-
-// whole makes sure that nothing is missing in the tree.
-func whole(b *tree.Builder, t *tree.Tree) error {
 	var errs []error
-	for _, fault := range t.Faults {
-		errs = append(errs, fmt.Errorf("%s: %s: %s", fault.Where(), fault.Text, fault.Remedy))
+	for _, f := range t.Faults {
+		errs = append(errs, fmt.Errorf("%s: %s: %s", strings.Trim(f.File+", "+f.Application, ", "), f.Text, f.Fix))
 	}
 	for _, address := range slices.Sorted(maps.Keys(b.Failed)) {
 		errs = append(errs, fmt.Errorf("%s: %w", address, b.Failed[address]))
 	}
-	return errors.Join(errs...)
-}
-
-// given are the kinds that the cluster must bring, as a sentence each.
-func given(b *tree.Builder, t *tree.Tree) []string {
-	found := []string{}
-	for _, need := range b.Needs(t) {
-		found = append(found, fmt.Sprintf("%s of %s", need.Kind.Kind, need.By))
+	argoCD, err := b.ArgoCD(ctx)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return Plan{}, err
 	}
-	return found
-}
-
-func application(app tree.App, settings argo.Settings) (Application, error) {
-	a := Application{Wave: app.Wave, Objects: []Object{}, Images: []string{}}
-	if app.Application != nil {
-		a.Name, a.Path, a.Project = app.Name, app.Spec.GetSource().Path, app.Spec.Project
-		a.Namespace = app.Spec.Destination.Namespace
-	}
-	for _, o := range app.Objects {
-		object, err := planned(o, settings)
-		if err != nil {
-			return a, err
+	p := Plan{Tree: t, needs: b.Needs(t), checkedBy: map[schema.GroupVersionKind]string{}}
+	for _, part := range p.parts() {
+		for _, o := range part.objects {
+			if p.checkedBy[o.GroupVersionKind()], err = argoCD.CheckedBy(o.GroupVersionKind()); err != nil {
+				return Plan{}, err
+			}
 		}
-		a.Objects = append(a.Objects, object)
-		a.Images = append(a.Images, o.Images...)
+	}
+	return p, nil
+}
+
+// part is an Application, or the folder that the user applies, which has no name.
+type part struct {
+	name, heading string
+	objects       []tree.Object
+}
+
+// parts are those of the tree, in the order in which they are applied. A Plan without a tree has none.
+func (p Plan) parts() []part {
+	if p.Tree == nil {
+		return nil
+	}
+	heading := fmt.Sprintf("%s  kubectl apply --server-side -k %s", bold("by hand"), p.Bootstrap)
+	parts := []part{{"", heading, p.ByHand}}
+	for i, app := range p.All() {
+		when := fmt.Sprintf("wave %d", app.Wave)
+		if i == 0 {
+			when = "root"
+		}
+		heading := fmt.Sprintf("%s  %s  %s", bold(when), bold(app.Name), dim(fmt.Sprintf("path %s, project %s, namespace %s",
+			app.Spec.GetSource().Path, app.Spec.Project, app.Spec.Destination.Namespace)))
+		parts = append(parts, part{app.Name, heading, app.Objects})
+	}
+	return parts
+}
+
+var bold, dim = color.New(color.Bold).SprintFunc(), color.New(color.Faint).SprintFunc()
+
+// Text writes a plan for a terminal.
+func (p Plan) Text(out io.Writer, options []string) {
+	title := p.Method + " on " + p.Settings["architecture"]
+	if len(options) > 0 {
+		title += " with " + strings.Join(options, ", ")
+	}
+	fmt.Fprintf(out, "%s  %s at %s\n", bold(title), p.Settings["repoURL"], p.Settings["revision"])
+	if len(p.needs) > 0 {
+		var needs []string
+		for _, need := range p.needs {
+			needs = append(needs, need.Kind+" of "+need.By)
+		}
+		fmt.Fprintf(out, "The cluster must have: %s\n", strings.Join(needs, ", "))
+	}
+	for _, part := range p.parts() {
+		fmt.Fprintf(out, "\n%s\n", part.heading)
+		p.table(out, part.objects)
+	}
+	fmt.Fprintln(out, "\nHealth: checked by this tree or by Argo CD. With none, an object is healthy once it is applied.")
+}
+
+// table writes an object a line: wave, kind, name, who checks its health, why it is kept; then releases and images.
+func (p Plan) table(out io.Writer, objects []tree.Object) {
+	kinds, names := 0, 0
+	for _, o := range objects {
+		kinds, names = max(kinds, len(o.GetKind())), max(names, len(o.Path()))
+	}
+	var images []string
+	for _, o := range objects {
+		checkedBy := p.checkedBy[o.GroupVersionKind()]
+		health, keep := color.GreenString("%-7s", checkedBy), ""
+		if checkedBy == tree.ByNone {
+			health = dim(fmt.Sprintf("%-7s", checkedBy))
+		}
+		if len(o.Keep()) > 0 {
+			keep = color.YellowString("kept on %s", strings.Join(o.Keep(), " and "))
+		}
+		kind := color.CyanString("%-*s", kinds, o.GetKind())
+		line := fmt.Sprintf("  %3d  %s  %-*s  %s  %s", o.Wave, kind, names, o.Path(), health, keep)
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+		images = append(images, o.Images...)
+	}
+	for _, source := range sources(objects) {
+		fmt.Fprintf(out, "  %s %s\n", dim("from "), source)
+	}
+	for _, image := range sorted(images) {
+		fmt.Fprintf(out, "  %s %s\n", dim("image"), image)
+	}
+}
+
+// sources are the releases that the objects are from.
+func sources(objects []tree.Object) (found []string) {
+	for _, o := range objects {
 		if o.Source != "" {
-			a.Sources = append(a.Sources, o.Source)
+			found = append(found, o.Source)
 		}
 	}
-	a.Images, a.Sources = sorted(a.Images), sorted(a.Sources)
-	return a, nil
+	return sorted(found)
 }
 
 func sorted(texts []string) []string {
 	slices.Sort(texts)
 	return slices.Compact(texts)
-}
-
-func planned(o tree.Object, settings argo.Settings) (Object, error) {
-	kind := o.GroupVersionKind()
-	judge, err := settings.Judge(kind)
-	if err != nil {
-		return Object{}, err
-	}
-	manifest, err := text(o.Unstructured)
-	object := Object{
-		Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespace: o.Namespace, Name: o.GetName(),
-		Wave: o.Wave, Health: judge, Source: o.Source, StandIn: o.StandIn, Images: o.Images,
-		manifest: manifest,
-	}
-	if o.KeptOnPrune() {
-		object.Keep = append(object.Keep, KeptOnPrune)
-	}
-	if o.KeptOnDelete() {
-		object.Keep = append(object.Keep, KeptOnDelete)
-	}
-	return object, err
-}
-
-func text(u *unstructured.Unstructured) (string, error) {
-	content, err := yaml.Marshal(u.Object)
-	return string(content), err
 }

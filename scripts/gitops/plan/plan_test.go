@@ -2,21 +2,17 @@ package plan
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
+	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/fatih/color"
 	"github.com/google/go-cmp/cmp"
 	log "github.com/sirupsen/logrus"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/argo"
-	"github.com/example-inc/memcached-operator/scripts/gitops/paint"
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
-	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
@@ -24,16 +20,17 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	log.SetLevel(log.ErrorLevel) // Argo CD's packages
+	color.NoColor = true
 	os.Exit(m.Run())
 }
 
 // cache is for all tests: most of the tree is the same in each.
-var cache = render.NewCache()
+var cache = tree.NewCache()
 
-var load = sync.OnceValues(func() (repo.Files, error) { return repo.Load("../../..") })
+var load = sync.OnceValues(func() (tree.Files, error) { return tree.Load("../../..") })
 
-// shipped is the repository with settings of its own, whatever its user has made of them.
-func shipped(t *testing.T) repo.Files {
+// changed is the repository with the settings of testdata, and with texts replaced: file, old, new.
+func changed(t *testing.T, replacements ...[3]string) tree.Files {
 	t.Helper()
 	files, err := load()
 	if err != nil {
@@ -43,41 +40,35 @@ func shipped(t *testing.T) repo.Files {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files.With(repo.Files{repo.SettingsFile: settings})
+	files = files.With(tree.Files{tree.SettingsFile: settings})
+	for _, r := range replacements {
+		text := strings.ReplaceAll(string(files[r[0]]), r[1], r[2])
+		if text == string(files[r[0]]) {
+			t.Fatalf("%s does not hold %q", r[0], r[1])
+		}
+		files = files.With(tree.Files{r[0]: []byte(text)})
+	}
+	return files
 }
 
-func planOf(t *testing.T, files repo.Files, way string) Plan {
+func planOf(t *testing.T, files tree.Files, method string) (Plan, error) {
 	t.Helper()
-	builder, err := tree.Prepare(t.Context(), files, tree.Skip)
+	builder, err := tree.New(files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	builder.Cache = cache
-	p, err := New(t.Context(), builder, way, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return New(t.Context(), builder, method)
 }
 
-func TestPlans(t *testing.T) {
-	for _, way := range []string{"direct", "olm"} {
-		t.Run(way, func(t *testing.T) {
-			files, err := shipped(t).WithArchitecture("arm64")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out bytes.Buffer
-			planOf(t, files, way).Text(&out, paint.New(false))
-			golden(t, "testdata/"+way+".txt", out.Bytes())
-		})
-	}
-}
-
-func golden(t *testing.T, file string, got []byte) {
+// golden compares a text with that of testdata.
+func golden(t *testing.T, name string, print func(io.Writer)) {
 	t.Helper()
+	var out bytes.Buffer
+	print(&out)
+	file := "testdata/" + name + ".txt"
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,89 +76,70 @@ func golden(t *testing.T, file string, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s, which go test -update writes anew (-want +got):\n%s", file, diff)
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("%s, which make golden writes (-want +got):\n%s", file, diff)
 	}
 }
 
-func TestAPlanAsJSON(t *testing.T) {
-	content, err := json.Marshal(planOf(t, shipped(t), "olm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Plan
-	if err := json.Unmarshal(content, &got); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, app := range got.Applications {
-		names = append(names, app.Name)
-	}
-	if diff := cmp.Diff([]string{"olm", "memcached-operator", "memcached-samples"}, names); diff != "" {
-		t.Errorf("Applications (-want +got):\n%s", diff)
-	}
-	i := slices.IndexFunc(got.Applications[1].Objects, func(o Object) bool { return o.Kind == "Subscription" })
-	if i < 0 {
-		t.Fatal("the operator has no Subscription")
-	}
-	object := got.Applications[1].Objects[i]
-	object.Keep = nil
-	want := Object{
-		Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription", Namespace: "memcached-operator-system",
-		Name: "memcached-operator", Wave: 1, Health: argo.Ours,
-		Images: []string{"docker.io/library/memcached:1.6.45", "registry.example.com/memcached-agent:0.1.0"},
-	}
-	if diff := cmp.Diff(want, object, cmp.AllowUnexported(Object{})); diff != "" {
-		t.Errorf("Subscription (-want +got):\n%s", diff)
-	}
-	for _, part := range []string{`"health":"none"`, `"keep":["prune","delete"]`, `"options":[]`, `"given":[]`} {
-		if !strings.Contains(string(content), part) {
-			t.Errorf("%s is missing", part)
-		}
-	}
-}
-
-func TestAPlanTellsWhatTheClusterMustHave(t *testing.T) {
-	want := []string{"CatalogSource of OpenShift", "OperatorGroup of OpenShift", "Subscription of OpenShift"}
-	if diff := cmp.Diff(want, planOf(t, shipped(t), "openshift").Given); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestATreeThatIsNotWholeIsNotPlanned(t *testing.T) {
-	for name, tc := range map[string]struct{ file, old, with, want string }{
-		"a path that is not there": {"gitops/apps/base/samples.yaml", "gitops/samples", "gitops/sample", "gitops/sample"},
-		"a source that nobody lists": {
-			"gitops/platform/cert-manager/kustomization.yaml", "/download/v", "/download/v9", "does not list",
-		},
-		"settings of Argo CD that it can't read": {
-			"gitops/bootstrap/argocd/health/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			files := shipped(t)
-			changed := strings.Replace(string(files[tc.file]), tc.old, tc.with, 1)
-			builder, err := tree.Prepare(t.Context(), files.With(repo.Files{tc.file: []byte(changed)}), tree.Skip)
+func TestPlans(t *testing.T) {
+	for _, method := range []string{"direct", "olm", "openshift"} {
+		t.Run(method, func(t *testing.T) {
+			files, err := changed(t).WithArchitecture("arm64")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := New(t.Context(), builder, "direct", nil); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error: %v", err)
+			p, err := planOf(t, files, method)
+			if err != nil {
+				t.Fatal(err)
 			}
+			golden(t, method, func(out io.Writer) { p.Text(out, nil) })
 		})
 	}
 }
 
-func TestColoursAreForTerminals(t *testing.T) {
-	p := planOf(t, shipped(t), "direct")
-	var plain, coloured, toFile bytes.Buffer
-	p.Text(&plain, paint.New(false))
-	p.Text(&coloured, paint.New(true))
-	p.Text(&toFile, paint.For(&toFile))
-	if strings.Contains(plain.String(), "\x1b[") || !strings.Contains(coloured.String(), "\x1b[") {
-		t.Error("colours are where none are wanted, or the other way round")
+func TestDiffs(t *testing.T) {
+	tests := map[string]struct {
+		method  string
+		changes [][3]string
+	}{
+		"nothing": {"olm", nil},
+		"upgrade": {"olm", [][3]string{{tree.SettingsFile, "sha256:111", "sha256:222"}}},
+		"waves":   {"direct", [][3]string{{"gitops/apps/base/samples.yaml", `"3"`, `"4"`}}},
+		"removed": {"direct", [][3]string{{"gitops/apps/base/kustomization.yaml", "  - samples.yaml\n", ""}}},
+		"by-hand": {"direct", [][3]string{{"gitops/bootstrap/base/samples-project.yaml", "    - {group: autoscaling, kind: HorizontalPodAutoscaler}\n", ""}}},
+		"release": {"olm", [][3]string{
+			{"gitops/platform/olm/kustomization.yaml", "v0.46.0", "v0.47.0"}, {tree.CatalogFile, "v0.46.0", "v0.47.0"},
+			{tree.CatalogFile, `"name":"aggregate-olm-view"`, `"name":"aggregate-olm-reader"`},
+			{tree.CatalogFile, "quay.io/operator-framework/opm", "quay.io/operator-framework/opm2"},
+		}},
 	}
-	if diff := cmp.Diff(plain.String(), toFile.String()); diff != "" {
-		t.Errorf("what is no terminal gets colours (-want +got):\n%s", diff)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			before, err := planOf(t, changed(t), tc.method)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := planOf(t, changed(t, tc.changes...), tc.method)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "diff-"+name, func(out io.Writer) { Diff(out, before, after, "main") })
+		})
+	}
+}
+
+func TestATreeWithFaultsIsNotPlanned(t *testing.T) {
+	for name, tc := range map[string]struct{ file, old, new, want string }{
+		"a path that does not exist": {"gitops/apps/base/samples.yaml", "gitops/samples", "gitops/sample", "gitops/sample"},
+		"a release that is not listed": {
+			"gitops/platform/cert-manager/kustomization.yaml", "/download/v", "/download/v9", "does not list",
+		},
+		"settings that Argo CD can't read": {
+			"gitops/bootstrap/argocd/health/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm",
+		},
+	} {
+		if _, err := planOf(t, changed(t, [3]string{tc.file, tc.old, tc.new}), "direct"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

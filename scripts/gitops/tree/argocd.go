@@ -1,103 +1,155 @@
 package tree
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/argo-cd/v2/util/lua"
+	"github.com/argoproj/argo-cd/v2/util/settings"
+	"github.com/argoproj/gitops-engine/pkg/health"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/example-inc/memcached-operator/scripts/gitops/argo"
-	"github.com/example-inc/memcached-operator/scripts/gitops/source"
+	"k8s.io/client-go/kubernetes/fake"
+	"sigs.k8s.io/json"
 )
 
-// Existing are the settings for an Argo CD that is there already.
-const Existing = "gitops/bootstrap/argocd/existing"
+// Kinds of Argo CD that the tree is made of.
+var (
+	ApplicationKind = v1alpha1.ApplicationSchemaGroupVersionKind
+	ProjectKind     = v1alpha1.AppProjectSchemaGroupVersionKind
+)
 
-// ArgoCD are Argo CD's settings, as it would read them.
-func (b *Builder) ArgoCD(ctx context.Context) (argo.Settings, error) {
+// Decode fills an Application or an AppProject from an object, and refuses fields that the type does not have.
+func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstructured) (*T, error) {
+	content, err := u.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	decoded := new(T)
+	strict, err := json.UnmarshalStrict(content, decoded)
+	return decoded, errors.Join(append(strict, err)...)
+}
+
+// Refused are the reasons why the project does not permit the Application.
+func Refused(app *v1alpha1.Application, project *v1alpha1.AppProject) []string {
+	var reasons []string
+	if !project.IsSourcePermitted(app.Spec.GetSource()) {
+		reasons = append(reasons, fmt.Sprintf("the source %s is not in its sourceRepos", app.Spec.GetSource().RepoURL))
+	}
+	if to := app.Spec.Destination; !permits(project, to) {
+		reasons = append(reasons, fmt.Sprintf("the destination, namespace %q of %s, is not in its destinations",
+			to.Namespace, to.Server))
+	}
+	return reasons
+}
+
+// RefusedObject is the reason why the project does not permit an object of the Application. It is empty where it does.
+func RefusedObject(app *v1alpha1.Application, project *v1alpha1.AppProject, o Object) string {
+	kind := o.GroupVersionKind().GroupKind()
+	if !project.IsGroupKindPermitted(kind, o.Namespaced) {
+		list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
+		return fmt.Sprintf("its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
+	}
+	to := app.Spec.Destination
+	to.Namespace = o.Namespace
+	if o.Namespaced && !permits(project, to) {
+		return fmt.Sprintf("its destinations lack the namespace %q of %s", to.Namespace, to.Server)
+	}
+	return ""
+}
+
+func permits(project *v1alpha1.AppProject, to v1alpha1.ApplicationDestination) bool {
+	permitted, err := project.IsDestinationPermitted(to, func(string) ([]*v1alpha1.Cluster, error) {
+		return nil, errors.New("no clusters are known") // asked for projects with clusters of their own only
+	})
+	return err == nil && permitted
+}
+
+// ArgoCDFolder has the settings of Argo CD, Existing those for an Argo CD that is installed.
+const (
+	ArgoCDFolder = "gitops/bootstrap/argocd"
+	Existing     = ArgoCDFolder + "/existing"
+)
+
+// ArgoCD are the settings that Argo CD reads from its ConfigMap argocd-cm.
+type ArgoCD struct {
+	// Tracking is how Argo CD marks the objects that it manages.
+	Tracking string
+	// Checks are the health checks in Lua, by "group/Kind".
+	Checks map[string]string
+	// Data is the whole ConfigMap.
+	Data map[string]string
+	lua  lua.VM
+}
+
+// ArgoCD lets Argo CD read its settings.
+func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	objects, err := b.Render(Existing)
 	if err != nil {
-		return argo.Settings{}, err
+		return ArgoCD{}, err
 	}
 	for _, object := range objects {
 		if object.GetKind() == "ConfigMap" && object.GetName() == "argocd-cm" {
-			return argo.ReadSettings(ctx, object.Unstructured)
+			return readArgoCD(ctx, object)
 		}
 	}
-	return argo.Settings{}, fmt.Errorf("%s holds no ConfigMap argocd-cm: Argo CD's settings go there", Existing)
+	return ArgoCD{}, fmt.Errorf("%s holds no ConfigMap argocd-cm: Argo CD's settings belong there", Existing)
 }
 
-// Need is a kind that the cluster brings, and by what.
-type Need struct {
-	Kind schema.GroupKind
-	By   string
-}
-
-// Needs are the kinds of a tree that neither it nor Kubernetes nor Argo CD brings.
-func (b *Builder) Needs(t *Tree) []Need {
-	brought := b.Brought(t)
-	var needs []Need
-	for _, object := range t.Objects() {
-		kind := object.GroupVersionKind().GroupKind()
-		by, given := b.given(t.Way, kind)
-		if given && brought[kind] == nil && by != kubernetes && by != argoCD {
-			needs = append(needs, Need{Kind: kind, By: by})
+func readArgoCD(ctx context.Context, object Object) (ArgoCD, error) {
+	var cm corev1.ConfigMap
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cm); err != nil {
+		return ArgoCD{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
+	defer cancel()
+	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
+	overrides, err := manager.GetResourceOverrides()
+	if err != nil {
+		return ArgoCD{}, fmt.Errorf("ConfigMap %s, which Argo CD can't read: %w", cm.Name, err)
+	}
+	tracking, err := manager.GetTrackingMethod()
+	a := ArgoCD{
+		Tracking: tracking, Checks: map[string]string{}, Data: cm.Data, lua: lua.VM{ResourceOverrides: overrides},
+	}
+	for kind, override := range overrides {
+		if override.HealthLua != "" {
+			a.Checks[kind] = override.HealthLua
 		}
 	}
-	slices.SortFunc(needs, func(a, b Need) int {
-		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Kind.Kind, b.Kind.Kind))
-	})
-	return slices.Compact(needs)
+	return a, err
 }
 
-// What is in every cluster that the tree can come to.
-const kubernetes, argoCD = "Kubernetes", "Argo CD"
+// Who checks the health of a kind.
+const (
+	ByTree   = "tree"    // a check of this tree
+	ByArgoCD = "Argo CD" // a check that Argo CD brings
+	ByNone   = "none"    // the object counts as healthy once it is applied
+)
 
-// given is by what the cluster has a kind before the tree comes.
-func (b *Builder) given(way string, kind schema.GroupKind) (by string, found bool) {
-	for _, given := range b.Catalog.Given {
-		for _, k := range given.Kinds {
-			if given.In(way) && k.Group == kind.Group && k.Kind == kind.Kind {
-				return given.By, true
-			}
-		}
+// CheckedBy is who checks the health of objects of the kind.
+func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) (string, error) {
+	if a.Checks[lua.GetConfigMapKey(kind)] != "" {
+		return ByTree, nil
 	}
-	if _, known := (Scopes{}).Namespaced(kind.WithVersion("v1")); known {
-		return kubernetes, true
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(kind)
+	script, _, err := a.lua.GetHealthScript(object)
+	if script != "" || health.GetHealthCheckFunc(kind) != nil {
+		return ByArgoCD, err
 	}
-	return "", false
+	return ByNone, err
 }
 
-// Given tells whether a cluster has a kind before the tree comes.
-func (b *Builder) Given(way string, kind schema.GroupKind) bool {
-	_, found := b.given(way, kind)
-	return found
-}
-
-// Bringer is what brings a kind: an object of an Application.
-type Bringer struct {
-	App    *App
-	Object Object
-	// Itself: the object is the definition. Else it makes OLM bring it, at some time after the sync.
-	Itself bool
-}
-
-// Brought are the kinds that the tree brings.
-func (b *Builder) Brought(t *Tree) map[schema.GroupKind]*Bringer {
-	brought := map[schema.GroupKind]*Bringer{}
-	for app, object := range t.Objects() {
-		if kind, err := source.Defined(*object.Unstructured); err == nil && kind != nil {
-			brought[groupKind(*kind)] = &Bringer{App: app, Object: object, Itself: true}
-		}
-		if b.Installs(object) {
-			for _, kind := range b.Operator {
-				brought[groupKind(kind)] = &Bringer{App: app, Object: object}
-			}
-		}
+// Health is the health of an object, by these checks and those of Argo CD.
+func (a ArgoCD) Health(object *unstructured.Unstructured) (status, message string, err error) {
+	found, err := health.GetResourceHealth(object, lua.ResourceHealthOverrides(a.lua.ResourceOverrides))
+	if err != nil || found == nil {
+		return "", "", err
 	}
-	return brought
+	return string(found.Status), found.Message, nil
 }
-
-func groupKind(k source.Kind) schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }

@@ -8,89 +8,99 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"github.com/argoproj/gitops-engine/pkg/sync/resource"
 	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
 )
 
-// Object is an object of an Application.
+// Groups of the kinds of OLM, v0 and v1.
+const (
+	OLM   = "operators.coreos.com"
+	OLMv1 = "olm.operatorframework.io"
+)
+
+// Object is an object that kustomize prints. In a Tree, the other fields are filled, too.
 type Object struct {
-	render.Object
-	// Scope is false where nothing tells whether objects of the kind are in a namespace.
-	Scope, Namespaced bool
-	// Namespace is where Argo CD puts it: the destination's, if it names none itself.
+	*unstructured.Unstructured
+	// File holds the object, from the root of the repository. Patches of other files may have changed it.
+	File string
+	// Known: it is known whether objects of the kind are Namespaced.
+	Known, Namespaced bool
+	// Namespace is where Argo CD puts the object: the destination's, if it names none.
 	Namespace string
 	Wave      int
-	// Source is the URL of the release that it is from.
+	// Source is the URL of the release that the object is from.
 	Source string
-	// StandIn is an object of which only the name is known.
-	StandIn bool
-	Images  []string
+	Images []string
 }
 
-// Is tells whether the object is of a kind, in whichever version.
+// Place is the object's file, or the release that it is from.
+func (o Object) Place() string { return cmp.Or(o.Source, o.File) }
+
+// Is reports whether the object is of a kind, in any version.
 func (o Object) Is(group, kind string) bool {
 	return o.GroupVersionKind().GroupKind() == schema.GroupKind{Group: group, Kind: kind}
 }
 
-// Path names it as people do: namespace/name.
+// Path is namespace/name.
 func (o Object) Path() string { return strings.TrimPrefix(o.Namespace+"/"+o.GetName(), "/") }
 
-// String is its kind and path.
+// String is the kind and the path.
 func (o Object) String() string { return o.GetKind() + " " + o.Path() }
 
-// Key tells two objects of a cluster apart.
+// Key identifies the object in a cluster.
 func (o Object) Key() string {
-	return strings.Join([]string{o.GroupVersionKind().Group, o.GetKind(), o.Namespace, o.GetName()}, "|")
+	return strings.Join([]string{o.GetKind(), o.GroupVersionKind().Group, o.Namespace, o.GetName()}, "|")
 }
 
-// KeptOnPrune tells whether it stays in the cluster when it is removed from Git.
-func (o Object) KeptOnPrune() bool { return o.option(common.SyncOptionDisablePrune) }
-
-// KeptOnDelete tells whether it stays in the cluster when its Application is deleted.
-func (o Object) KeptOnDelete() bool { return o.option(common.SyncOptionDisableDeletion) }
-
-func (o Object) option(name string) bool {
-	return resource.HasAnnotationOption(o.Unstructured, common.AnnotationSyncOptions, name)
-}
-
-// objects adds to what is rendered what Argo CD would find out.
-func (b *Builder) objects(rendered []render.Object, scopes Scopes, namespace string) []Object {
-	objects := make([]Object, 0, len(rendered))
-	for _, r := range rendered {
-		o := Object{Object: r, Wave: syncwaves.Wave(r.Unstructured), Source: b.URLs[r.File]}
-		o.Namespaced, o.Scope = scopes.Namespaced(r.GroupVersionKind())
-		if o.Namespaced {
-			o.Namespace = cmp.Or(r.GetNamespace(), namespace)
-		}
-		if o.StandIn = b.Listed && o.Source != ""; o.StandIn {
-			o.Images = b.Catalog.Images(o.Source, r.Unstructured)
-		} else {
-			o.Images = render.Images(r.Object)
-		}
-		objects = append(objects, o)
+// Text is a string in the object. It is empty where the object has none.
+func (o Object) Text(path ...string) string {
+	text, _, err := unstructured.NestedString(o.Object, path...)
+	if err != nil {
+		return ""
 	}
-	slices.SortStableFunc(objects, compare)
+	return text
+}
+
+// Keep lists what leaves the object in the cluster: its removal from Git ("prune"), the deletion of its Application
+// ("delete").
+func (o Object) Keep() (keep []string) {
+	for _, option := range []struct{ name, reason string }{
+		{common.SyncOptionDisablePrune, "prune"}, {common.SyncOptionDisableDeletion, "delete"},
+	} {
+		if resource.HasAnnotationOption(o.Unstructured, common.AnnotationSyncOptions, option.name) {
+			keep = append(keep, option.reason)
+		}
+	}
+	return keep
+}
+
+// complete adds what Argo CD would find out, in the order in which it applies the objects.
+func (b *Builder) complete(rendered []Object, scopes map[schema.GroupKind]bool, namespace string) []Object {
+	objects := slices.Clone(rendered)
+	for i := range objects {
+		o := &objects[i]
+		o.Wave, o.Source, o.Images = syncwaves.Wave(o.Unstructured), b.urls[o.File], images(o.Object)
+		if o.Namespaced, o.Known = namespaced(scopes, o.GroupVersionKind()); o.Namespaced {
+			o.Namespace = cmp.Or(o.GetNamespace(), namespace)
+		}
+	}
+	slices.SortStableFunc(objects, func(a, b Object) int {
+		return cmp.Or(
+			cmp.Compare(a.Wave, b.Wave), cmp.Compare(turn(a.GetKind()), turn(b.GetKind())),
+			cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.Path(), b.Path()),
+		)
+	})
 	return objects
 }
 
-// first are the kinds that Argo CD applies first within a wave, in its order, as far as they are in any tree here.
+// first are the kinds of this tree that Argo CD applies first within a wave, in its order.
 var first = []string{
 	"Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget", "ServiceAccount", "Secret",
 	"ConfigMap", "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service",
 	"DaemonSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "Ingress",
 }
 
-func compare(a, b Object) int {
-	return cmp.Or(
-		cmp.Compare(a.Wave, b.Wave),
-		cmp.Compare(turn(a.GetKind()), turn(b.GetKind())),
-		cmp.Compare(a.GetKind(), b.GetKind()),
-		cmp.Compare(a.Path(), b.Path()),
-	)
-}
-
-// turn is the place of a kind in the order within a wave. What Argo CD does not know comes last.
+// turn is the place of a kind in that order. Other kinds come last.
 func turn(kind string) int {
 	if i := slices.Index(first, kind); i >= 0 {
 		return i

@@ -1,63 +1,121 @@
-// Package tree builds the tree of a way: the root Application, the Applications that it makes, and the objects that
-// these make, as Argo CD would have them.
+// Package tree builds the tree of an install method as Argo CD would: the root Application, the Applications that it
+// makes, and the objects that these make. It asks Argo CD's own code, and works on the repository's files in memory.
 package tree
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
-
-	"github.com/example-inc/memcached-operator/scripts/gitops/argo"
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
-	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
+	"sigs.k8s.io/yaml"
 )
 
-// Tree is all that a way consists of.
+// Builder builds the trees of a variant of the files.
+type Builder struct {
+	Files   Files // with each release as a file
+	Catalog Catalog
+	Remotes []Remote
+	Failed  map[string]error // of releases, by URL
+	// Package is the operator's name in catalogs, and Operator the kinds that its bundle brings.
+	Package  string
+	Operator []Kind
+	Schemas  Schemas
+	Cache    *Cache
+
+	urls map[string]string // of releases, by their files
+}
+
+const bundle, annotationsFile = "bundle/manifests", "bundle/metadata/annotations.yaml"
+
+// New is a builder. It knows the releases that the files list, and those of a newer list, if there is one.
+func New(files Files, newer []byte) (b *Builder, err error) {
+	b = &Builder{Schemas: Schemas{}, Cache: NewCache()}
+	if b.Catalog, err = parseCatalog(files[CatalogFile], newer); err != nil {
+		return nil, err
+	}
+	if err := b.localise(files); err != nil {
+		return nil, err
+	}
+	return b, b.readBundle()
+}
+
+// readBundle reads what OLM installs from a bundle of the operator.
+func (b *Builder) readBundle() error {
+	var metadata struct{ Annotations map[string]string }
+	if err := yaml.Unmarshal(b.Files[annotationsFile], &metadata); err != nil {
+		return fmt.Errorf("%s: %w", annotationsFile, err)
+	}
+	b.Package = metadata.Annotations["operators.operatorframework.io.bundle.package.v1"]
+	for name, content := range b.Files {
+		if path.Dir(name) != bundle || path.Ext(name) != ".yaml" {
+			continue
+		}
+		if err := b.define(content); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if b.Package == "" || len(b.Operator) == 0 {
+		return fmt.Errorf("bundle/ names no package, or holds no CustomResourceDefinition: run make bundle")
+	}
+	return nil
+}
+
+// define adds the kinds that manifests define.
+func (b *Builder) define(manifests []byte) error {
+	objects, err := decode(manifests)
+	for _, u := range objects {
+		if kind, defines := defined(u); defines {
+			b.Operator = append(b.Operator, kind)
+			err = errors.Join(err, b.Schemas.add(u))
+		}
+	}
+	return err
+}
+
+// Render builds a folder.
+func (b *Builder) Render(dir string) ([]Object, error) { return b.Cache.Render(b.Files, dir) }
+
+// With is a builder for other files, which differ below gitops/ only.
+func (b *Builder) With(files Files) *Builder {
+	changed := *b
+	changed.Files = files
+	return &changed
+}
+
+// Tree is the whole tree of an install method.
 type Tree struct {
-	Way      string
-	Settings repo.Settings
-	// Bootstrap is the folder that is applied once, by hand, and ByHand what is in it.
+	Method   string
+	Settings Settings
+	// Bootstrap is the folder that the user applies once, and ByHand the objects in it.
 	Bootstrap string
 	ByHand    []Object
 	Projects  map[string]*v1alpha1.AppProject
-	// Root is nil where the way has none, which is a fault.
+	// Root is nil where the folder has none, which is a fault.
 	Root *App
-	// Apps are what the root makes, in the order of their waves.
+	// Apps are the Applications that the root makes, in the order of their waves.
 	Apps []*App
-	// Faults are why the tree is not whole.
+	// Faults are the reasons why the tree is not complete.
 	Faults []Fault
 }
 
-// App is an Application with what it makes.
+// App is an Application with its objects.
 type App struct {
 	*v1alpha1.Application
-	// Manifest is the Application as it is rendered.
-	Manifest render.Object
+	// Manifest is the rendered Application.
+	Manifest Object
 	Wave     int
 	Objects  []Object
-
-	rendered []render.Object
 }
 
-// Fault is why a part of the tree can't be built.
-type Fault struct {
-	File, Application string
-	Text, Remedy      string
-}
+// Fault is the reason why a part of the tree can't be built, and its fix.
+type Fault struct{ File, Application, Text, Fix string }
 
-// Where is the place of the fault, for people.
-func (f Fault) Where() string {
-	if f.Application == "" {
-		return f.File
-	}
-	return f.File + ", Application " + f.Application
-}
-
-// All are the root and what it makes.
+// All are the root and the Applications that it makes.
 func (t *Tree) All() []*App {
 	if t.Root == nil {
 		return t.Apps
@@ -65,7 +123,7 @@ func (t *Tree) All() []*App {
 	return append([]*App{t.Root}, t.Apps...)
 }
 
-// Objects are those of all Applications, each with its own.
+// Objects are those of all Applications.
 func (t *Tree) Objects() iter.Seq2[*App, Object] {
 	return func(yield func(*App, Object) bool) {
 		for _, app := range t.All() {
@@ -78,62 +136,62 @@ func (t *Tree) Objects() iter.Seq2[*App, Object] {
 	}
 }
 
-// Build builds the tree of a way.
-func (b *Builder) Build(way string) (*Tree, error) {
+// Build builds the tree of an install method.
+func (b *Builder) Build(method string) (*Tree, error) {
 	settings, err := b.Files.Settings()
+	t := &Tree{
+		Method: method, Settings: settings, Bootstrap: "gitops/bootstrap/" + method,
+		Projects: map[string]*v1alpha1.AppProject{},
+	}
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{
-		Way: way, Settings: settings, Bootstrap: "gitops/bootstrap/" + way, Projects: map[string]*v1alpha1.AppProject{},
-	}
 	byHand, err := b.Render(t.Bootstrap)
 	if err != nil {
-		t.fault(Fault{
-			File: t.Bootstrap, Text: "kustomize can't build it: " + err.Error(),
-			Remedy: "each way has a folder in gitops/bootstrap with its root Application and its AppProjects",
-		})
+		t.fault(t.Bootstrap, "", "kustomize can't build it: "+err.Error(),
+			"each install method has a folder in gitops/bootstrap with its root Application and its AppProjects")
 		return t, nil
 	}
 	t.readByHand(byHand)
 	if t.Root == nil {
-		t.fault(Fault{File: t.Bootstrap, Text: "holds no Application", Remedy: "it is the root that goes there"})
+		t.fault(t.Bootstrap, "", "holds no Application", "add the root")
 		return t, nil
 	}
 	b.fill(t, t.Root)
-	t.readApplications()
+	for _, object := range t.Root.Objects {
+		if object.GroupVersionKind() == ApplicationKind {
+			t.Apps = append(t.Apps, t.app(object))
+		}
+	}
+	slices.SortStableFunc(t.Apps, func(a, b *App) int {
+		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
+	})
 	for _, app := range t.Apps {
 		b.fill(t, app)
 	}
-	b.judge(t, byHand)
+	scopes := b.scopes(t)
+	t.ByHand = b.complete(byHand, scopes, settings["argocdNamespace"])
+	for _, app := range t.All() {
+		app.Objects = b.complete(app.Objects, scopes, app.Spec.Destination.Namespace)
+	}
 	return t, nil
 }
 
-// judge tells of each object where it goes, once all definitions of kinds are found.
-func (b *Builder) judge(t *Tree, byHand []render.Object) {
-	scopes := b.scopes(t)
-	t.ByHand = b.objects(byHand, scopes, t.Settings.ArgoCDNamespace)
-	for _, app := range t.All() {
-		app.Objects = b.objects(app.rendered, scopes, app.Spec.Destination.Namespace)
-	}
+func (t *Tree) fault(file, application, text, fix string) {
+	t.Faults = append(t.Faults, Fault{File: file, Application: application, Text: text, Fix: fix})
 }
 
-func (t *Tree) fault(f Fault) { t.Faults = append(t.Faults, f) }
-
 // readByHand finds the projects and the root.
-func (t *Tree) readByHand(objects []render.Object) {
+func (t *Tree) readByHand(objects []Object) {
 	for _, object := range objects {
 		switch object.GroupVersionKind() {
-		case argo.ProjectKind:
-			project, err := argo.Decode[v1alpha1.AppProject](object.Unstructured)
+		case ProjectKind:
+			project, err := Decode[v1alpha1.AppProject](object.Unstructured)
 			t.undecoded(object, err)
 			t.Projects[object.GetName()] = project
-		case argo.ApplicationKind:
+		case ApplicationKind:
 			if t.Root != nil {
-				t.fault(Fault{
-					File: object.File, Application: object.GetName(), Text: "a second root",
-					Remedy: "Applications other than the root belong into gitops/apps",
-				})
+				t.fault(object.File, object.GetName(), "a second root", "Applications other than the root belong into gitops/apps")
 				continue
 			}
 			t.Root = t.app(object)
@@ -141,52 +199,29 @@ func (t *Tree) readByHand(objects []render.Object) {
 	}
 }
 
-// readApplications finds the Applications among the objects of the root.
-func (t *Tree) readApplications() {
-	for _, object := range t.Root.rendered {
-		if object.GroupVersionKind() == argo.ApplicationKind {
-			t.Apps = append(t.Apps, t.app(object))
-		}
-	}
-	slices.SortStableFunc(t.Apps, func(a, b *App) int {
-		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
-	})
-}
-
-func (t *Tree) app(object render.Object) *App {
-	decoded, err := argo.Decode[v1alpha1.Application](object.Unstructured)
+func (t *Tree) app(object Object) *App {
+	decoded, err := Decode[v1alpha1.Application](object.Unstructured)
 	t.undecoded(object, err)
 	return &App{Application: decoded, Manifest: object, Wave: syncwaves.Wave(object.Unstructured)}
 }
 
-func (t *Tree) undecoded(object render.Object, err error) {
-	if err == nil {
-		return
+func (t *Tree) undecoded(object Object, err error) {
+	if err != nil {
+		text := fmt.Sprintf("Argo CD 2.14 does not accept %s %s: %v", object.GetKind(), object.GetName(), err)
+		t.fault(object.File, "", text, "correct or remove the field")
 	}
-	t.fault(Fault{
-		File:   object.File,
-		Text:   fmt.Sprintf("%s %s is none that Argo CD 2.14 knows: %v", object.GetKind(), object.GetName(), err),
-		Remedy: "correct or remove the field",
-	})
 }
 
-// fill renders what an Application points at.
+// fill renders the folder of an Application.
 func (b *Builder) fill(t *Tree, app *App) {
-	source := app.Spec.GetSource()
-	if _, found := b.Files.Kustomization(source.Path); !found {
-		t.fault(Fault{
-			File: app.Manifest.File, Application: app.Name,
-			Text:   fmt.Sprintf("spec.source.path %q is no folder with a kustomization.yaml", source.Path),
-			Remedy: "name one, from the root of the repository",
-		})
+	folder := app.Spec.GetSource().Path
+	if _, found := b.Files.Kustomization(folder); !found {
+		text := fmt.Sprintf("spec.source.path %q is no folder with a kustomization.yaml", folder)
+		t.fault(app.Manifest.File, app.Name, text, "name one, from the root of the repository")
 		return
 	}
-	rendered, err := b.Render(source.Path)
-	if err != nil {
-		t.fault(Fault{
-			File: source.Path, Application: app.Name, Text: "kustomize can't build it: " + err.Error(),
-			Remedy: "try kubectl kustomize " + source.Path,
-		})
+	var err error
+	if app.Objects, err = b.Render(folder); err != nil {
+		t.fault(folder, app.Name, "kustomize can't build it: "+err.Error(), "try kubectl kustomize "+folder)
 	}
-	app.rendered = rendered
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,147 +14,209 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// whole: nothing of the tree is missing, and all of it is what Argo CD's types allow.
-func whole(s subject) {
+// subject is the tree that a rule verifies.
+type subject struct {
+	*tree.Tree
+	builder *tree.Builder
+	fail    func(file, application, fix, format string, args ...any)
+}
+
+// complete: nothing of the tree is missing, and all of it is what Argo CD's types allow.
+func complete(s subject) {
 	for _, fault := range s.Faults {
-		s.fail(fault.File, fault.Application, fault.Text, fault.Remedy)
+		s.fail(fault.File, fault.Application, fault.Fix, "%s", fault.Text)
 	}
 }
 
-const policyFile = "gitops/apps/policy/policy.yaml"
+const (
+	policyFile = "gitops/apps/policy/policy.yaml"
+	byPolicy   = "take it from " + policyFile + " by the component gitops/apps/policy"
+	bySettings = "let the component gitops/settings write it"
+)
 
 // partOf is the label by which the health check of Applications knows those of this tree.
 const partOf, partOfValue = "app.kubernetes.io/part-of", "memcached-operator"
 
-// applications: each of them is synced, compared and deleted as gitops/apps/policy has it, from where the settings say.
+// outlives are Applications whose deletion keeps what they installed: without OLM nothing could delete what OLM made.
+var outlives = []string{"olm"}
+
+// applications: each is synced, compared and deleted as gitops/apps/policy has it, and from where the settings say.
 func applications(s subject) {
 	for _, app := range s.All() {
-		for _, need := range needs(app, s) {
+		policy, source := app.Spec.SyncPolicy, app.Spec.GetSource()
+		if policy == nil {
+			policy = &v1alpha1.SyncPolicy{}
+		}
+		for _, need := range []struct {
+			met       bool
+			text, fix string
+		}{
+			{policy.Retry != nil && policy.Retry.Limit != 0 && policy.Retry.Backoff != nil,
+				"has no spec.syncPolicy.retry with a limit and a backoff, so that a failed sync is the last", byPolicy},
+			{policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal,
+				"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git", byPolicy},
+			{policy.SyncOptions.HasOption(common.SyncOptionServerSideApply),
+				"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied", byPolicy},
+			{!policy.SyncOptions.HasOption(common.SyncOptionReplace),
+				"has the sync option Replace=true, which deletes the fields of other field managers", "remove it"},
+			{resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
+				"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true", byPolicy},
+			{app.CascadedDeletion() || slices.Contains(outlives, app.Name),
+				"lacks the finalizer " + v1alpha1.ResourcesFinalizerName + ": its deletion keeps what it installed", byPolicy},
+			{app.Labels[partOf] == partOfValue,
+				fmt.Sprintf("lacks the label %s: %s, by which its health check knows it", partOf, partOfValue), byPolicy},
+			{len(app.Spec.Sources) == 0, "has spec.sources", "name one spec.source: the tree is one repository"},
+			setting("spec.source.repoURL", source.RepoURL, s.Settings["repoURL"]),
+			setting("spec.source.targetRevision", source.TargetRevision, s.Settings["revision"]),
+			setting("metadata.namespace", app.Namespace, s.Settings["argocdNamespace"]),
+		} {
 			if !need.met {
-				s.fail(app.Manifest.File, app.Name, need.text, need.remedy)
+				s.fail(app.Manifest.File, app.Name, need.fix, "%s", need.text)
 			}
 		}
 	}
 }
 
-// outlives are Applications whose deletion leaves what they installed, as the overlays have it: without OLM nobody
-// would be left to remove what OLM made.
-var outlives = []string{"olm"}
-
-type need struct {
-	met          bool
-	text, remedy string
+func setting(field, value, want string) (need struct {
+	met       bool
+	text, fix string
+}) {
+	need.met, need.fix = value == want, bySettings
+	need.text = fmt.Sprintf("%s is %q, in the settings it is %q", field, value, want)
+	return need
 }
 
-func needs(app *tree.App, s subject) []need {
-	policy := app.Spec.SyncPolicy
-	if policy == nil {
-		policy = &v1alpha1.SyncPolicy{}
-	}
-	source := app.Spec.GetSource()
-	byPolicy := "take it from " + policyFile + " by the component gitops/apps/policy"
-	bySettings := "let the component gitops/settings write it"
-	return []need{
-		{policy.Retry != nil && policy.Retry.Limit != 0 && policy.Retry.Backoff != nil,
-			"has no spec.syncPolicy.retry with a limit and a backoff, so that a failed sync is the last", byPolicy},
-		{policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal,
-			"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git", byPolicy},
-		{policy.SyncOptions.HasOption(common.SyncOptionServerSideApply),
-			"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied", byPolicy},
-		{!policy.SyncOptions.HasOption(common.SyncOptionReplace),
-			"has the sync option Replace=true, which deletes what others wrote", "remove it"},
-		{resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
-			"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true", byPolicy},
-		{app.CascadedDeletion() || slices.Contains(outlives, app.Name),
-			"lacks the finalizer " + v1alpha1.ResourcesFinalizerName +
-				", so that its deletion leaves what it installed", byPolicy},
-		{app.Labels[partOf] == partOfValue,
-			fmt.Sprintf("lacks the label %s: %s, by which its health check knows it", partOf, partOfValue), byPolicy},
-		{len(app.Spec.Sources) == 0, "has spec.sources", "name one spec.source: the tree is one repository"},
-		{source.RepoURL == s.Settings.RepoURL,
-			fmt.Sprintf("spec.source.repoURL is %q, in the settings it is %q", source.RepoURL, s.Settings.RepoURL), bySettings},
-		{source.TargetRevision == s.Settings.Revision,
-			fmt.Sprintf("spec.source.targetRevision is %q, in the settings it is %q", source.TargetRevision,
-				s.Settings.Revision), bySettings},
-		{app.Namespace == s.Settings.ArgoCDNamespace,
-			fmt.Sprintf("is in namespace %q, where Argo CD, in %q, does not look", app.Namespace,
-				s.Settings.ArgoCDNamespace), bySettings},
-	}
-}
-
-// waves: what Argo CD can't read as a wave it takes as 0, and says nothing.
+// waves: Argo CD takes a wave that is no number as 0, and reports nothing.
 func waves(s subject) {
 	for app, o := range s.Objects() {
 		text, found := o.GetAnnotations()[common.AnnotationSyncWave]
 		if _, err := strconv.Atoi(text); found && err != nil {
-			s.fail(at(o), app.Name, fmt.Sprintf("%s: the wave %q is no number", o, text), "write a number in quotes")
+			s.fail(o.Place(), app.Name, "write a number in quotes", "%s: the wave %q is no number", o, text)
 		}
 	}
 }
 
-// schemas: the API server takes what is ours as it is written.
+// schemas: the API server accepts the objects of this repository.
 func schemas(s subject) {
 	for app, o := range s.Objects() {
 		if o.Source != "" {
 			continue
 		}
-		for _, text := range s.schemas.Faults(o.Unstructured) {
-			s.fail(at(o), app.Name, fmt.Sprintf("%s: %s", o, text), "correct or remove the field")
+		for _, text := range s.builder.Schemas.Faults(o.Unstructured) {
+			s.fail(o.Place(), app.Name, "correct or remove the field", "%s: %s", o, text)
 		}
 	}
 }
 
-// owners: an object that two Applications have would be changed back and forth.
+// owners: two Applications would overwrite an object that both have.
 func owners(s subject) {
 	owner := map[string]*tree.App{}
 	for app, o := range s.Objects() {
 		if other, taken := owner[o.Key()]; taken {
-			s.fail(at(o), app.Name, fmt.Sprintf("%s is the object of Application %s, too", o, other.Name),
-				"remove one of them")
+			s.fail(o.Place(), app.Name, "remove one of them", "%s is an object of Application %s, too", o, other.Name)
 		}
 		owner[o.Key()] = app
 	}
 }
 
-// leftovers: what the tree writes where another value belongs, so that it is seen if none comes.
-func leftovers(s subject) {
-	for _, o := range s.ByHand {
-		leftover(s, "", o)
+// keep: what deletes caches when it is deleted stays in the cluster when it is removed from Git.
+func keep(s subject) {
+	cached := map[string]bool{} // namespaces with objects of the operator's kinds
+	for _, o := range s.Objects() {
+		for _, kind := range s.builder.Operator {
+			cached[o.Namespace] = cached[o.Namespace] || o.Is(kind.Group, kind.Kind)
+		}
 	}
 	for app, o := range s.Objects() {
-		leftover(s, app.Name, o)
+		loss := ""
+		switch {
+		case o.Is("apiextensions.k8s.io", "CustomResourceDefinition"):
+			loss = "every object of its kind"
+		case o.Is("", "Namespace") && cached[o.GetName()]:
+			loss = "the caches in it"
+		case o.Is(tree.OLMv1, "ClusterExtension") && s.builder.Installs(o):
+			loss = "its CRD and all caches"
+		}
+		if loss != "" && len(o.Keep()) < 2 {
+			s.fail(o.Place(), app.Name, "annotate it with argocd.argoproj.io/sync-options: Prune=false,Delete=false",
+				"%s is deleted when it is removed from Git or its Application is deleted, and with it %s", o, loss)
+		}
 	}
 }
 
-// stubs are those values.
-var stubs = []string{"from-settings", "from-overlay", "from-health", "from-console-oidc"}
-
-const stubRemedy = "a replacement, in gitops/settings or beside the file, has to fill it"
-
-func isStub(text string) bool {
-	return slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) })
+// projects: each is valid, is used, and names all that it permits.
+func projects(s subject) {
+	used := map[string]bool{}
+	names := slices.Sorted(maps.Keys(s.Projects))
+	for _, app := range s.All() {
+		used[app.Spec.Project] = true
+		if s.Projects[app.Spec.Project] == nil {
+			s.fail(app.Manifest.File, app.Name, "name one of "+strings.Join(names, ", "),
+				"spec.project is %q, which %s does not hold", app.Spec.Project, s.Bootstrap)
+		}
+	}
+	for _, name := range names {
+		file := s.fileOf(name)
+		for _, text := range faults(s.Projects[name]) {
+			s.fail(file, "", "name just what its Applications need", "AppProject %s %s", name, text)
+		}
+		if !used[name] {
+			s.fail(file, "", "remove it from "+s.Bootstrap, "AppProject %s is the project of no Application", name)
+		}
+		if in := s.Projects[name].Namespace; in != s.Settings["argocdNamespace"] {
+			s.fail(file, "", bySettings, "AppProject %s is in namespace %q, which Argo CD does not watch", name, in)
+		}
+	}
 }
 
-func leftover(s subject, application string, o tree.Object) {
-	walk(o.Unstructured.Object, "", func(path, text string) {
-		if isStub(text) {
-			s.fail(at(o), application, fmt.Sprintf("%s: %s is still %q", o, path, text), stubRemedy)
+func (s subject) fileOf(project string) string {
+	for _, o := range s.ByHand {
+		if o.GroupVersionKind() == tree.ProjectKind && o.GetName() == project {
+			return o.File
 		}
-	})
+	}
+	return s.Bootstrap
 }
 
-// walk visits each text of an object.
-func walk(value any, path string, visit func(path, text string)) {
-	switch value := value.(type) {
-	case string:
-		visit(strings.TrimPrefix(path, "."), value)
-	case []any:
-		for i, item := range value {
-			walk(item, fmt.Sprintf("%s[%d]", path, i), visit)
+// faults of a project, by Argo CD's check and by rules of this tree.
+func faults(project *v1alpha1.AppProject) []string {
+	var found []string
+	if err := project.ValidateProject(); err != nil {
+		found = append(found, "is invalid: "+err.Error())
+	}
+	if len(project.Spec.NamespaceResourceWhitelist) == 0 {
+		found = append(found, "has no namespaceResourceWhitelist, which permits every kind")
+	}
+	named := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
+	for _, d := range project.Spec.Destinations {
+		named = append(named, d.Server, d.Name, d.Namespace)
+	}
+	for _, kind := range slices.Concat(project.Spec.ClusterResourceWhitelist, project.Spec.NamespaceResourceWhitelist) {
+		named = append(named, kind.Group, kind.Kind)
+	}
+	for _, text := range named {
+		if strings.ContainsAny(text, "*?[{") {
+			found = append(found, fmt.Sprintf("has a wildcard in %q", text))
 		}
-	case map[string]any:
-		for key, item := range value {
-			walk(item, path+"."+key, visit)
+	}
+	return found
+}
+
+// permissions: the project permits each Application, and its objects.
+func permissions(s subject) {
+	for _, app := range s.All() {
+		project := s.Projects[app.Spec.Project]
+		if project == nil {
+			continue
+		}
+		fix := "add it in " + s.fileOf(project.Name)
+		for _, reason := range tree.Refused(app.Application, project) {
+			s.fail(app.Manifest.File, app.Name, fix, "AppProject %s does not permit it: %s", project.Name, reason)
+		}
+		for _, o := range app.Objects {
+			if reason := tree.RefusedObject(app.Application, project, o); o.Known && reason != "" {
+				s.fail(o.Place(), app.Name, fix, "AppProject %s does not permit %s: %s", project.Name, o, reason)
+			}
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 
 	log "github.com/sirupsen/logrus"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
-	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
@@ -26,12 +24,12 @@ func TestMain(m *testing.M) {
 var plain = []variant{{architecture: "amd64"}}
 
 // cache is for all tests: most of the tree is the same in each.
-var cache = render.NewCache()
+var cache = tree.NewCache()
 
-var load = sync.OnceValues(func() (repo.Files, error) { return repo.Load(root) })
+var load = sync.OnceValues(func() (tree.Files, error) { return tree.Load(root) })
 
 // repository is the repository as it is, with whatever settings its user has.
-func repository(t *testing.T) repo.Files {
+func repository(t *testing.T) tree.Files {
 	t.Helper()
 	files, err := load()
 	if err != nil {
@@ -41,30 +39,30 @@ func repository(t *testing.T) repo.Files {
 }
 
 // shipped is the repository with settings that are all examples, whatever its own registry is.
-func shipped(t *testing.T) repo.Files {
+func shipped(t *testing.T) tree.Files {
 	t.Helper()
 	files := repository(t)
-	files = files.With(repo.Files{repo.SettingsFile: files["scripts/settings/values/testdata/settings.yaml"]})
-	return apply(t, files, replace(repo.SettingsFile, `registry\.example\.com`, "images.example.com"))
+	files = files.With(tree.Files{tree.SettingsFile: files["scripts/settings/values/testdata/settings.yaml"]})
+	return apply(t, files, replace(tree.SettingsFile, `registry\.example\.com`, "images.example.com"))
 }
 
 // taken is the repository after gitops-init.
-func taken(t *testing.T) repo.Files {
+func taken(t *testing.T) tree.Files {
 	t.Helper()
 	return apply(t, shipped(t),
-		replace(repo.SettingsFile, `git\.example\.com`, "git.acme.test"),
-		replace(repo.SettingsFile, `images\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
-		replace(repo.SettingsFile, `agentImage: .*`, "agentImage: registry.acme.test/memcached-agent:7"),
-		replace(repo.SettingsFile, `images\.example\.com/memcached-operator-catalog@.*`,
+		replace(tree.SettingsFile, `git\.example\.com`, "git.acme.test"),
+		replace(tree.SettingsFile, `images\.example\.com/memcached-operator:.*`, "registry.acme.test/memcached-operator:7.0.0"),
+		replace(tree.SettingsFile, `agentImage: .*`, "agentImage: registry.acme.test/memcached-agent:7"),
+		replace(tree.SettingsFile, `images\.example\.com/memcached-operator-catalog@.*`,
 			"registry.acme.test/memcached-operator-catalog@sha256:"+strings.Repeat("7", 64)),
-		replace(repo.SettingsFile, `memcachedImage: .*`, "memcachedImage: registry.acme.test/memcached:7"),
+		replace(tree.SettingsFile, `memcachedImage: .*`, "memcachedImage: registry.acme.test/memcached:7"),
 	)
 }
 
 // edit changes a copy of the files. It fails the test where there is nothing to change.
-type edit func(*testing.T, repo.Files) repo.Files
+type edit func(*testing.T, tree.Files) tree.Files
 
-func apply(t *testing.T, files repo.Files, edits ...edit) repo.Files {
+func apply(t *testing.T, files tree.Files, edits ...edit) tree.Files {
 	t.Helper()
 	for _, edit := range edits {
 		files = edit(t, files)
@@ -74,13 +72,13 @@ func apply(t *testing.T, files repo.Files, edits ...edit) repo.Files {
 
 // replace replaces each match of a regular expression in a file.
 func replace(file, pattern, with string) edit {
-	return func(t *testing.T, files repo.Files) repo.Files {
+	return func(t *testing.T, files tree.Files) tree.Files {
 		t.Helper()
 		expression := regexp.MustCompile(pattern)
 		if !expression.Match(files[file]) {
 			t.Fatalf("%s holds nothing that matches %s", file, pattern)
 		}
-		return files.With(repo.Files{file: expression.ReplaceAll(files[file], []byte(with))})
+		return files.With(tree.Files{file: expression.ReplaceAll(files[file], []byte(with))})
 	}
 }
 
@@ -91,11 +89,11 @@ func unselect(fields string) edit {
 
 // write writes a file, or removes it if there is no content.
 func write(file, content string) edit {
-	return func(_ *testing.T, files repo.Files) repo.Files {
+	return func(_ *testing.T, files tree.Files) tree.Files {
 		if content == "" {
-			return files.With(repo.Files{file: nil})
+			return files.With(tree.Files{file: nil})
 		}
-		return files.With(repo.Files{file: []byte(content)})
+		return files.With(tree.Files{file: []byte(content)})
 	}
 }
 
@@ -106,11 +104,8 @@ func verified(t *testing.T, o Options) Report {
 	if o.Fixtures == nil {
 		o.Fixtures = fixtures()
 	}
-	if o.Sources == "" {
-		o.Sources = tree.Skip
-	}
-	if o.Cache == nil {
-		o.Cache = cache
+	if o.cache == nil {
+		o.cache = cache
 	}
 	report, err := Run(t.Context(), o)
 	if err != nil {

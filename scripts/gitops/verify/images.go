@@ -3,169 +3,192 @@ package verify
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// images: what is installed is what the settings name, in each place.
+// Environment variables of the operator.
+const (
+	memcachedVariable    = "RELATED_IMAGE_MEMCACHED"
+	agentVariable        = "RELATED_IMAGE_AGENT"
+	architectureVariable = "OPERAND_ARCHITECTURES"
+)
+
+// images: the settings decide what is installed, in each place.
 func images(s subject) {
-	installed := false
+	installed := len(s.Apps) == 0
 	for app, o := range s.Objects() {
-		if o.Source != "" {
-			continue // its project pins what it releases
-		}
 		for _, use := range s.uses(o) {
 			installed = installed || use.installs
 			if use.image != use.setting {
-				s.fail(at(o), app.Name, fmt.Sprintf("%s: the %s is %q, in the settings it is %q", o, use.what, use.image,
-					use.setting), "let the component gitops/settings write it")
+				s.fail(o.Place(), app.Name, bySettings, "%s: the %s is %q, in the settings it is %q",
+					o, use.what, use.image, use.setting)
 			}
 		}
 	}
-	if !installed && len(s.Apps) > 0 {
-		s.fail(s.Bootstrap, "", "no Application of this way installs the operator, by its image or by a catalog",
-			"gitops/apps/overlays/"+s.Way+" has to name one that does")
-	}
-}
-
-// newest: no image of ours may be another tomorrow.
-func newest(s subject) {
-	for app, o := range s.Objects() {
-		for _, image := range o.Images {
-			if text := floating(image); text != "" && o.Source == "" {
-				s.fail(at(o), app.Name, fmt.Sprintf("%s: the image %q %s", o, image, text), "name a version or a digest")
-			}
-		}
+	if !installed {
+		s.fail(s.Bootstrap, "", "gitops/apps/overlays/"+s.Method+" has to name one that does",
+			"no Application of this install method installs the operator, by its image or by a catalog")
 	}
 }
 
 // use is a place of an image that the settings decide.
 type use struct {
 	what, image, setting string
-	installs             bool // the operator comes by it
+	installs             bool // the operator
 }
 
-func (s subject) uses(o tree.Object) []use {
+func (s subject) uses(o tree.Object) (found []use) {
 	settings := s.Settings
-	var found []use
 	switch {
+	case o.Source != "": // its project pins its images
+		return nil
 	case o.Is(tree.OLM, "CatalogSource"):
-		found = append(found, use{"catalog", o.Text("spec", "image"), settings.CatalogImage, true})
+		return []use{{"catalog", o.Text("spec", "image"), settings["catalogImage"], true}}
 	case o.Is(tree.OLMv1, "ClusterCatalog"):
-		found = append(found, use{"catalog", o.Text("spec", "source", "image", "ref"), settings.CatalogImage, true})
-	case o.Is("apps", "Deployment"):
-		for _, container := range containers(o) {
-			if sets(container, memcachedVariable) { // that of the operator
-				image, _ := container["image"].(string)
-				found = append(found, use{"operator's image", image, settings.OperatorImage, true})
+		return []use{{"catalog", o.Text("spec", "source", "image", "ref"), settings["catalogImage"], true}}
+	case s.runs(o):
+		walk(o.Object, "", func(_ string, value any) {
+			container, _ := value.(map[string]any)
+			if image, isText := container["image"].(string); isText && variables(container, memcachedVariable) != nil {
+				found = append(found, use{"operator's image", image, settings["operatorImage"], true})
 			}
-		}
+		})
+	case !s.configures(o):
+		return nil
 	}
-	for _, value := range s.configured(o, memcachedVariable) {
-		found = append(found, use{"memcached image", value, settings.MemcachedImage, false})
+	// Every place that runs the operator has to set the variables.
+	for _, value := range atLeastOne(variables(o.Object, memcachedVariable)) {
+		found = append(found, use{"memcached image", value, settings["memcachedImage"], false})
 	}
-	for _, value := range s.configured(o, agentVariable) {
-		found = append(found, use{"agent's image", value, settings.AgentImage, false})
+	for _, value := range atLeastOne(variables(o.Object, agentVariable)) {
+		found = append(found, use{"agent's image", value, settings["agentImage"], false})
 	}
 	return found
 }
 
-// floating tells why an image may be another tomorrow. It is empty where it may not.
-func floating(image string) string {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return "is none: " + err.Error()
-	}
-	if _, byDigest := named.(reference.Digested); byDigest {
-		return ""
-	}
-	if tagged, ok := named.(reference.Tagged); ok && tagged.Tag() != "latest" {
-		return ""
-	}
-	return "is whatever is newest"
-}
-
-const (
-	memcachedVariable = "RELATED_IMAGE_MEMCACHED"
-	agentVariable     = "RELATED_IMAGE_AGENT"
-)
-
-var zeros = regexp.MustCompile(`@sha256:0{64}$`)
-
-// catalogFaults tells what is wrong with the catalog in the settings, which is the version that OLM installs.
-func catalogFaults(image string) (text string, level string) {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return fmt.Sprintf("data.catalogImage %q is no image: %v", image, err), Error
-	}
-	if _, byDigest := named.(reference.Canonical); !byDigest {
-		return fmt.Sprintf("data.catalogImage %q has no digest: another version may come without a commit", image), Error
-	}
-	if zeros.MatchString(image) {
-		return fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image), Warning
-	}
-	return "", ""
-}
-
-// configures tells whether it is in the object how OLM runs the operator.
-func (s subject) configures(o tree.Object) bool {
-	return o.Is(tree.OLM, "Subscription") && s.builder.Installs(o)
-}
-
-// runs tells whether it is the operator's Deployment.
-func runs(o tree.Object) bool {
-	return o.Is("apps", "Deployment") && sets(o.Unstructured.Object, memcachedVariable)
-}
-
-// configured are the values of a variable of the operator. One that is left out where the operator is told is empty.
-func (s subject) configured(o tree.Object, variable string) []string {
-	values := variables(o.Unstructured.Object, variable)
-	if len(values) == 0 && (s.configures(o) || runs(o)) {
+func atLeastOne(values []string) []string {
+	if len(values) == 0 {
 		return []string{""}
 	}
 	return values
 }
 
-// containers of a Deployment.
-func containers(o tree.Object) []map[string]any {
-	var found []map[string]any
-	collectMaps(o.Unstructured.Object, func(fields map[string]any) {
-		if _, isContainer := fields["image"].(string); isContainer {
-			found = append(found, fields)
-		}
-	})
-	return found
+// configures reports whether the object is the Subscription by which OLM runs the operator.
+func (s subject) configures(o tree.Object) bool {
+	return o.Is(tree.OLM, "Subscription") && s.builder.Installs(o)
 }
 
-func sets(container map[string]any, variable string) bool {
-	return len(variables(container, variable)) > 0
+// runs reports whether the object is the operator's Deployment.
+func (s subject) runs(o tree.Object) bool {
+	return o.Is("apps", "Deployment") && variables(o.Object, memcachedVariable) != nil
 }
 
-// variables are the values of an environment variable, wherever in the object it is set.
-func variables(fields map[string]any, name string) []string {
-	var values []string
-	collectMaps(fields, func(fields map[string]any) {
-		if fields["name"] == name {
-			value, _ := fields["value"].(string)
-			values = append(values, strings.TrimSpace(value))
+// variables are the values of an environment variable, wherever the object sets it.
+func variables(object map[string]any, name string) (values []string) {
+	walk(object, "", func(_ string, value any) {
+		if fields, _ := value.(map[string]any); fields["name"] == name {
+			text, _ := fields["value"].(string)
+			values = append(values, strings.TrimSpace(text))
 		}
 	})
 	return values
 }
 
-func collectMaps(value any, visit func(map[string]any)) {
-	switch value := value.(type) {
-	case []any:
-		for _, item := range value {
-			collectMaps(item, visit)
-		}
-	case map[string]any:
-		visit(value)
-		for _, item := range value {
-			collectMaps(item, visit)
+// newest: no image of this repository may be another one tomorrow.
+func newest(s subject) {
+	for app, o := range s.Objects() {
+		for _, image := range o.Images {
+			if text := unpinned(image); text != "" && o.Source == "" {
+				s.fail(o.Place(), app.Name, "name a version or a digest", "%s: the image %q %s", o, image, text)
+			}
 		}
 	}
+}
+
+func unpinned(image string) string {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return "is none: " + err.Error()
+	}
+	_, byDigest := named.(reference.Digested)
+	tagged, byTag := named.(reference.Tagged)
+	if byDigest || byTag && tagged.Tag() != "latest" {
+		return ""
+	}
+	return "has no version or digest"
+}
+
+var zeros = regexp.MustCompile(`@sha256:0{64}$`)
+
+// catalogFault is what is wrong with the catalog in the settings, which is the version that OLM installs.
+func catalogFault(image string) (level, text string) {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return Error, fmt.Sprintf("data.catalogImage %q is no image: %v", image, err)
+	}
+	if _, byDigest := named.(reference.Canonical); !byDigest {
+		return Error, fmt.Sprintf("data.catalogImage %q has no digest: another version may come without a commit", image)
+	}
+	if zeros.MatchString(image) {
+		return Warning, fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image)
+	}
+	return "", ""
+}
+
+// architectures: the operator and its caches run where the settings say.
+func architectures(s subject) {
+	setting := s.Settings["architecture"]
+	all := slices.DeleteFunc(s.builder.Files.Architectures(), func(name string) bool { return name == tree.Multiarch })
+	for app, o := range s.Objects() {
+		var where string
+		var confined, want []string
+		switch {
+		case s.configures(o): // By default OLM uses those of the bundle, which are all.
+			where, confined = "the node selector", confinedTo(o, "spec", "config")
+		case s.runs(o):
+			where, confined, want = "the node affinity", confinedTo(o, "spec", "template", "spec"), all
+		default:
+			continue
+		}
+		if setting != tree.Multiarch {
+			want = []string{setting}
+		}
+		caches := split(strings.Join(variables(o.Object, architectureVariable), ","))
+		for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
+			if !slices.Equal(names, want) {
+				s.fail(o.Place(), app.Name, "correct the folder of that architecture in gitops/operator, or its overlay",
+					"%s: %s is %q, by the architecture %s in the settings it has to be %q",
+					o, what, strings.Join(names, ","), setting, strings.Join(want, ","))
+			}
+		}
+	}
+}
+
+const architectureLabel = "kubernetes.io/arch"
+
+// confinedTo are the architectures that a node selector or a required node affinity below the path names.
+func confinedTo(o tree.Object, path ...string) []string {
+	names := split(o.Text(append(slices.Clone(path), "nodeSelector", architectureLabel)...))
+	affinity, _, _ := unstructured.NestedMap(o.Object, append(slices.Clone(path), "affinity", "nodeAffinity",
+		"requiredDuringSchedulingIgnoredDuringExecution")...)
+	walk(affinity, "", func(_ string, value any) {
+		if fields, _ := value.(map[string]any); fields["key"] == architectureLabel && fields["operator"] == "In" {
+			values, _, _ := unstructured.NestedStringSlice(fields, "values")
+			names = append(names, values...)
+		}
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func split(list string) []string {
+	names := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+	slices.Sort(names)
+	return names
 }

@@ -3,90 +3,123 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
+
+const giveIt = "if the cluster brings it, add it under given in " + tree.CatalogFile
+
+// scopes: whether the objects of a kind are in namespaces decides which list of a project permits them.
+func scopes(s subject) {
+	for app, o := range s.Objects() {
+		if !o.Known {
+			s.fail(o.Place(), app.Name, giveIt, "%s: whether the kind %s of the group %q is in namespaces is not known",
+				o, o.GetKind(), o.GroupVersionKind().Group)
+		}
+	}
+}
 
 // orderOfKinds: an Application that uses a kind comes after the one that brings it.
 func orderOfKinds(s subject) {
 	brought := s.builder.Brought(s.Tree)
 	for app, o := range s.Objects() {
 		kind := o.GroupVersionKind().GroupKind()
-		bringer := brought[kind]
-		if bringer == nil {
-			if !s.builder.Given(s.Way, kind) && o.Scope {
-				s.fail(at(o), app.Name, fmt.Sprintf("%s: no Application of this way brings its kind", o),
-					"if the cluster does, add it under given in gitops/sources.json")
+		switch bringer := brought[kind]; {
+		case bringer == nil:
+			if s.builder.Given(s.Method, kind) == "" && o.Known {
+				s.fail(o.Place(), app.Name, giveIt, "%s: no Application of this install method brings its kind", o)
 			}
-			continue
-		}
-		if text := tooEarly(app, o, bringer); text != "" {
-			s.fail(at(o), app.Name, fmt.Sprintf("%s %s", o, text), "give it a later wave")
+		case app == bringer.App && !bringer.Itself:
+			s.fail(o.Place(), app.Name, later,
+				"%s is in the Application of the %s that makes OLM bring its kind some time later", o, bringer.Object)
+		default:
+			s.after(app, o, bringer.App, bringer.Object, "brings its kind")
 		}
 	}
 }
 
-// tooEarly tells why an object may come before its kind. It is empty where it can't.
-func tooEarly(app *tree.App, o tree.Object, bringer *tree.Bringer) string {
+const later = "give it a later wave"
+
+// after: an object comes after another one, in a later Application or in no earlier wave.
+func (s subject) after(app *tree.App, o tree.Object, otherApp *tree.App, other tree.Object, why string) {
 	switch {
-	case app != bringer.App && app.Wave <= bringer.App.Wave:
-		return fmt.Sprintf("is of wave %d, and Application %s, which brings its kind, of wave %d",
-			app.Wave, bringer.App.Name, bringer.App.Wave)
-	case app == bringer.App && !bringer.Itself:
-		return fmt.Sprintf("is in the Application of the %s that makes OLM bring its kind some time later", bringer.Object)
-	case app == bringer.App && o.Wave < bringer.Object.Wave:
-		return fmt.Sprintf("is of wave %d, and the %s, which brings its kind, of wave %d",
-			o.Wave, bringer.Object, bringer.Object.Wave)
+	case app != otherApp && app.Wave <= otherApp.Wave:
+		s.fail(o.Place(), app.Name, later, "%s is of wave %d, and Application %s, which %s, of wave %d",
+			o, app.Wave, otherApp.Name, why, otherApp.Wave)
+	case app == otherApp && o.Wave < other.Wave:
+		s.fail(o.Place(), app.Name, later, "%s is of wave %d, and the %s, which %s, of wave %d",
+			o, o.Wave, other, why, other.Wave)
 	}
-	return ""
-}
-
-// givenNamespaces are in every cluster.
-var givenNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
-
-type namespaceOwner struct {
-	app    *tree.App
-	object tree.Object
 }
 
 // orderOfNamespaces: what is in a namespace comes after it.
 func orderOfNamespaces(s subject) {
-	owners := map[string]namespaceOwner{}
+	given := []string{"", "default", "kube-system", "kube-public", "kube-node-lease", s.Settings["argocdNamespace"]}
+	type owner struct {
+		app    *tree.App
+		object tree.Object
+	}
+	owners := map[string]owner{}
 	for app, o := range s.Objects() {
 		if o.Is("", "Namespace") {
-			owners[o.GetName()] = namespaceOwner{app: app, object: o}
+			owners[o.GetName()] = owner{app, o}
 		}
 	}
 	for app, o := range s.Objects() {
-		if namespace := needed(o); namespace != "" && !s.givenNamespace(namespace) {
-			inNamespace(s, app, o, namespace, owners)
+		namespace := o.Namespace
+		if o.Is(tree.OLMv1, "ClusterExtension") { // OLM v1 does not make it
+			namespace = o.Text("spec", "namespace")
+		}
+		if slices.Contains(given, namespace) {
+			continue
+		}
+		if owner, found := owners[namespace]; found {
+			s.after(app, o, owner.app, owner.object, "makes its namespace")
+		} else {
+			s.fail(o.Place(), app.Name, "add a Namespace to an earlier wave",
+				"%s: no Application makes the namespace %s", o, namespace)
 		}
 	}
 }
 
-// needed is the namespace that must be there before the object.
-func needed(o tree.Object) string {
-	if o.Is(tree.OLMv1, "ClusterExtension") { // OLM v1 does not make it
-		return o.Text("spec", "namespace")
+// stubs are the values that the tree has where a replacement writes another one.
+var stubs = []string{"from-settings", "from-overlay", "from-health", "from-console-oidc"}
+
+// leftovers: no stub is left.
+func leftovers(s subject) {
+	for _, o := range s.ByHand {
+		leftover(s, "", o)
 	}
-	return o.Namespace
+	for app, o := range s.Objects() {
+		leftover(s, app.Name, o)
+	}
 }
 
-func (s subject) givenNamespace(name string) bool {
-	return slices.Contains(givenNamespaces, name) || name == s.Settings.ArgoCDNamespace
+func leftover(s subject, application string, o tree.Object) {
+	walk(o.Object, "", func(path string, value any) {
+		if text, isText := value.(string); isText && isStub(text) {
+			s.fail(o.Place(), application, "a replacement, in gitops/settings or beside the file, has to fill it",
+				"%s: %s is still %q", o, path, text)
+		}
+	})
 }
 
-func inNamespace(s subject, app *tree.App, o tree.Object, namespace string, owners map[string]namespaceOwner) {
-	owner, found := owners[namespace]
-	switch {
-	case !found:
-		s.fail(at(o), app.Name, fmt.Sprintf("%s: no Application makes the namespace %s", o, namespace),
-			"add a Namespace to an earlier wave")
-	case owner.app != app && owner.app.Wave >= app.Wave:
-		s.fail(at(o), app.Name, fmt.Sprintf("%s is of wave %d, and Application %s, which makes its namespace, of wave %d",
-			o, app.Wave, owner.app.Name, owner.app.Wave), "give it a later wave")
-	case owner.app == app && owner.object.Wave > o.Wave:
-		s.fail(at(o), app.Name, fmt.Sprintf("%s is of wave %d, and its namespace of wave %d", o, o.Wave, owner.object.Wave),
-			"give it a later wave")
+func isStub(text string) bool {
+	return slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) })
+}
+
+// walk visits each value of an object.
+func walk(value any, path string, visit func(path string, value any)) {
+	visit(strings.TrimPrefix(path, "."), value)
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			walk(item, fmt.Sprintf("%s[%d]", path, i), visit)
+		}
+	case map[string]any:
+		for key, item := range value {
+			walk(item, path+"."+key, visit)
+		}
 	}
 }

@@ -1,159 +1,226 @@
 package verify
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"testing"
 )
 
-// broken is the repository with a mistake in it, and what is said of it.
-type broken struct {
-	ways  []string // where it shows
-	edits []edit
-	rule  string
-	words []string
-}
-
 const (
-	policy     = "gitops/apps/policy/policy.yaml"
-	samplesApp = "gitops/apps/base/samples.yaml"
-	project    = "gitops/bootstrap/base/samples-project.yaml"
-	samples    = "gitops/samples/kustomization.yaml"
-	settings   = "gitops/settings/kustomization.yaml"
+	policy       = "gitops/apps/policy/policy.yaml"
+	samplesApp   = "gitops/apps/base/samples.yaml"
+	project      = "gitops/bootstrap/base/samples-project.yaml"
+	olmV1Project = "gitops/bootstrap/olm-v1/cert-manager-project.yaml"
+	operatorApp  = "gitops/bootstrap/direct/operator-project.yaml"
+	samples      = "gitops/samples/kustomization.yaml"
+	sample       = "operator/config/samples/cache_v1_memcached.yaml"
+	settings     = "gitops/settings/kustomization.yaml"
+	subscription = "gitops/operator/base/subscription/subscription.yaml"
+	extension    = "gitops/operator/olm-v1/clusterextension.yaml"
+	manager      = "operator/config/manager/manager.yaml"
+	keepCRDs     = "gitops/keep-crds/kustomization.yaml"
+
+	byOLM           = "gitops/operator/base/subscription/architecture/kustomization.yaml"
+	byOLMMultiarch  = "gitops/operator/subscription/multiarch/kustomization.yaml"
+	directMultiarch = "gitops/operator/direct/multiarch/kustomization.yaml"
+	patched         = "\npatches:\n  - target: {kind: Subscription}\n    patch: |-\n      - "
+	otherDigest     = "registry.acme.test/catalog@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 )
 
-// mistakes are shown to be found, at least one for each rule of a tree.
-func mistakes() map[string]broken {
-	all := map[string]broken{}
-	for _, group := range []map[string]broken{
-		applicationMistakes, projectMistakes, orderMistakes, imageMistakes, objectMistakes,
-	} {
-		maps.Copy(all, group)
-	}
-	return all
+// broken is the repository with a mistake in it, and what is reported.
+type broken struct {
+	method, architecture string // where it shows; amd64 by default
+	rule                 string
+	words                []string
+	edits                []edit
+}
+
+// mistakes are at least one for each rule of a tree.
+var mistakes = map[string]broken{
+	// Applications.
+	"a field that Applications do not have": {"direct", "", "complete", []string{samplesApp, "memcached-samples", "spec.projects", "correct or remove"},
+		[]edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")}},
+	"a field that AppProjects do not have": {"direct", "", "complete", []string{project, "spec.sources"},
+		[]edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")}},
+	"a path that is not there": {"direct", "", "complete", []string{samplesApp, `"gitops/sample"`, "from the root"},
+		[]edit{replace(samplesApp, "gitops/samples", "gitops/sample")}},
+	"a folder that can't be built": {"direct", "", "complete", []string{"gitops/samples", "gone.yaml", "kubectl kustomize"},
+		[]edit{replace(samples, `- namespace\.yaml`, "- gone.yaml")}},
+	"a way without a root": {"direct", "", "complete", []string{"gitops/bootstrap/direct"},
+		[]edit{replace("gitops/bootstrap/base/root.yaml", `(?s)kind: Application\nmetadata`, "kind: AppProject\nmetadata")}},
+	"a way with two roots": {"direct", "", "complete", []string{"a second root", "gitops/apps"},
+		[]edit{replace("gitops/bootstrap/base/kustomization.yaml", `  - root\.yaml`, "  - root.yaml\n  - other.yaml"), write("gitops/bootstrap/base/other.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: other}\n"+"spec: {project: x, source: {path: x, repoURL: x}, destination: {namespace: x}}\n")}},
+	"no retry": {"direct", "", "application", []string{"memcached-samples", "syncPolicy.retry", policy},
+		[]edit{replace(policy, `limit: \d+`, "limit: 0")}},
+	"no backoff": {"direct", "", "application", []string{"memcached-samples", "backoff"},
+		[]edit{replace(policy, `backoff: .*`, "")}},
+	"no self-healing": {"direct", "", "application", []string{"selfHeal"},
+		[]edit{replace(policy, "selfHeal: true", "selfHeal: false")}},
+	"no sync policy": {"direct", "", "application", []string{"automated"},
+		[]edit{replace(policy, `(?s)  syncPolicy:.*`, "")}},
+	"client-side apply": {"direct", "", "application", []string{"ServerSideApply=true"},
+		[]edit{replace(policy, "ServerSideApply=true", "ServerSideApply=false")}},
+	"replace instead of apply": {"direct", "", "application", []string{"Replace=true", "remove"},
+		[]edit{replace(policy, "ServerSideApply=true", "ServerSideApply=true, Replace=true")}},
+	"another comparison": {"direct", "", "application", []string{"ServerSideDiff=true"},
+		[]edit{replace(policy, "ServerSideDiff=true", "ServerSideDiff=false")}},
+	"no finalizer": {"direct", "", "application", []string{"resources-finalizer.argocd.argoproj.io"},
+		[]edit{replace(policy, `(?s)  finalizers:.*?\nspec`, "spec")}},
+	"a label that the health check does not know": {"direct", "", "application", []string{"app.kubernetes.io/part-of: memcached-operator"},
+		[]edit{replace(policy, "part-of: memcached-operator", "part-of: memcached")}},
+	"several sources": {"direct", "", "application", []string{"memcached-samples", "spec.sources"},
+		[]edit{replace(samplesApp, `spec:\n`, "spec:\n  sources: [{repoURL: x, path: y}]\n")}},
+	"a repository of its own": {"direct", "", "application", []string{"repoURL", "https://git.acme.test/other.git"},
+		[]edit{unselect(`\[spec\.source\.repoURL\]`), replace(policy, "repoURL: from-settings", "repoURL: https://git.acme.test/other.git")}},
+	"a revision of its own": {"direct", "", "application", []string{"targetRevision", `"other"`},
+		[]edit{unselect(`\[spec\.source\.targetRevision\]`), replace(policy, "targetRevision: from-settings", "targetRevision: other")}},
+	"a namespace where Argo CD does not look": {"direct", "", "application", []string{`metadata.namespace is ""`, `"argocd"`},
+		[]edit{replace(settings, `(- select: \{kind: Application\})(\n +fieldPaths: \[metadata\.namespace\])`, "- select: {kind: Nothing}$2")}},
+	"a wave that is a word": {"direct", "", "wave", []string{samplesApp, `"three"`, "number"},
+		[]edit{replace(samplesApp, `sync-wave: "3"`, "sync-wave: three")}},
+	"a value that no setting has filled": {"direct", "", "leftover", []string{"memcached-root", "spec.source.targetRevision", "from-settings"},
+		[]edit{unselect(`\[spec\.source\.targetRevision\]`)}},
+
+	// AppProjects.
+	"a project that is not there": {"direct", "", "project", []string{samplesApp, `"default"`, "memcached-root, memcached-samples"},
+		[]edit{replace(samplesApp, "project: memcached-samples", "project: default")}},
+	"a project that nobody uses": {"direct", "", "project", []string{project, "memcached-samples", "no Application"},
+		[]edit{replace(samplesApp, "project: memcached-samples", "project: memcached-root")}},
+	"a wildcard in the destinations": {"direct", "", "project", []string{project, "memcached-*", "wildcard"},
+		[]edit{replace(project, "namespace: memcached-samples", "namespace: memcached-*")}},
+	"a wildcard in the kinds": {"direct", "", "project", []string{project, `"*"`, "wildcard"},
+		[]edit{replace(project, "kind: Memcached}", `kind: "*"}`)}},
+	"a wildcard in the repositories": {"direct", "", "project", []string{project, "https://git.acme.test/*"},
+		[]edit{replace(project, "    - from-settings", "    - from-settings\n    - https://git.acme.test/*")}},
+	"no list of kinds, which is all of them": {"direct", "", "project", []string{project, "namespaceResourceWhitelist", "every kind"},
+		[]edit{replace(project, `(?s)  namespaceResourceWhitelist:.*`, "")}},
+	"a project that Argo CD refuses": {"direct", "", "project", []string{project, "invalid", "already added"},
+		[]edit{replace(project, `(    - \{server.*\n)`, "$1$1")}},
+	"a project in a namespace where Argo CD does not look": {"direct", "", "project", []string{project, `namespace ""`},
+		[]edit{replace(settings, `(- select: \{kind: AppProject\})(\n +fieldPaths: \[metadata\.namespace\])`, "- select: {kind: Nothing}$2")}},
+	"a repository that the project does not name": {"direct", "", "permission", []string{"memcached-samples", "sourceRepos", project},
+		[]edit{unselect(`\[spec\.sourceRepos\.0\]`), replace(project, "- from-settings", "- https://git.acme.test/other.git")}},
+	"a destination that the project does not name": {"direct", "", "permission", []string{"memcached-samples", "destination", project},
+		[]edit{replace(project, "namespace: memcached-samples", "namespace: default")}},
+	"a kind that the project does not name": {"direct", "", "permission", []string{"Memcached memcached-samples/memcached-sample", "namespaceResourceWhitelist", project},
+		[]edit{replace(project, "kind: Memcached}", "kind: Redis}")}},
+	"an operator without the right to its NetworkPolicy": {"direct", "", "permission", []string{"NetworkPolicy memcached-operator-system/memcached-operator-controller-manager", "namespaceResourceWhitelist"},
+		[]edit{replace(operatorApp, `.*kind: NetworkPolicy}\n`, "")}},
+	"a kind of the cluster that the project does not name": {"direct", "", "permission", []string{"Namespace memcached-samples", "clusterResourceWhitelist"},
+		[]edit{replace(project, "kind: Namespace}", "kind: Node}")}},
+	"a kind of another project's release": {"olm", "", "permission", []string{"operator-lifecycle-manager/releases", "NetworkPolicy olm/", "namespaceResourceWhitelist"},
+		[]edit{replace("gitops/bootstrap/olm/olm-project.yaml", "kind: NetworkPolicy}", "kind: Ingress}")}},
+	"a namespace of another project's release": {"olm-v1", "", "permission", []string{"cert-manager.yaml", "kube-system/", "destinations"},
+		[]edit{replace(olmV1Project, "namespace: kube-system", "namespace: kube-public")}},
+	"a kind that nobody knows": {"direct", "", "scope", []string{"gitops/samples/widget.yaml", "Widget w", "example.org", "sources.json"},
+		[]edit{replace(samples, `  - namespace\.yaml`, "  - namespace.yaml\n  - widget.yaml"), write("gitops/samples/widget.yaml", "apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: w}\n")}},
+
+	// Order.
+	"caches before their CRD": {"direct", "", "order-of-kinds", []string{"memcached-sample", "is of wave 1", "Application memcached-operator", "of wave 2", "later wave"},
+		[]edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "1"`)}},
+	"caches with the operator that OLM installs": {"olm", "", "order-of-kinds", []string{"memcached-sample", "is of wave 2", "Application memcached-operator", "of wave 2"},
+		[]edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "2"`)}},
+	"caches with the operator that OLM v1 installs": {"olm-v1", "", "order-of-kinds", []string{"memcached-sample", "is of wave 2", "Application memcached-operator"},
+		[]edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "2"`)}},
+	"a Subscription before OLM": {"olm", "", "order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "of wave 0", "Application olm"},
+		[]edit{replace("gitops/apps/base/operator.yaml", `sync-wave: "2"`, `sync-wave: "0"`)}},
+	"a cache in the Application of the Subscription": {"openshift", "", "order-of-kinds", []string{"Memcached", "Subscription memcached-operator-system/memcached-operator", "some time later"},
+		[]edit{replace("gitops/operator/base/subscription/kustomization.yaml", `  - \.\./namespace`, "  - ../namespace\n  - ../../../../operator/config/samples")}},
+	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is of wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"},
+		[]edit{replace(keepCRDs, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/amd64/kustomization.yaml", `resources:`, "resources:\n  - ../../../../operator/config/samples")}},
+	"no operator": {"olm-v1", "", "order-of-kinds", []string{"Memcached memcached-samples/memcached-sample", "no Application of this install method brings its kind"},
+		[]edit{replace(extension, `packageName: .*`, "packageName: other")}},
+	"a namespace that nobody makes": {"direct", "", "order-of-namespaces", []string{"Memcached memcached-samples/memcached-sample", "no Application makes the namespace memcached-samples"},
+		[]edit{replace(samples, `  - namespace\.yaml\n`, "")}},
+	"a namespace after what is in it": {"direct", "", "order-of-namespaces", []string{"memcached-sample", "is of wave 0", "which makes its namespace, of wave 5"},
+		[]edit{replace("gitops/samples/namespace.yaml", `  annotations:`, "  annotations:\n    argocd.argoproj.io/sync-wave: \"5\"")}},
+	"a namespace of a later Application": {"olm-v1", "", "order-of-namespaces", []string{"Certificate cert-manager/", "Application cert-manager, which makes its namespace"},
+		[]edit{replace("gitops/apps/overlays/olm-v1/operator-controller.yaml", `sync-wave: "1"`, `sync-wave: "0"`)}},
+	"a ClusterExtension that installs into a namespace of nobody": {"olm-v1", "", "order-of-namespaces", []string{"ClusterExtension memcached-operator", "the namespace elsewhere"},
+		[]edit{replace(extension, `namespace: memcached-operator-system`, "namespace: elsewhere")}},
+	"an object of two Applications": {"openshift", "", "owner", []string{"Namespace memcached-operator-system", "Application memcached-operator"},
+		[]edit{replace(samples, "namespace: memcached-samples", "namespace: memcached-operator-system")}},
+
+	// Images and objects.
+	"a CatalogSource with a catalog of its own": {"olm", "", "image", []string{"CatalogSource", otherDigest, "sha256:777", "gitops/settings"},
+		[]edit{unselect(`\[spec\.image\]`), replace("gitops/operator/base/subscription/catalogsource.yaml", "image: from-settings", "image: "+otherDigest)}},
+	"a ClusterCatalog with a catalog of its own": {"olm-v1", "", "image", []string{"ClusterCatalog", otherDigest, "sha256:777"},
+		[]edit{unselect(`\[spec\.source\.image\.ref\]`), replace("gitops/operator/olm-v1/clustercatalog.yaml", "ref: from-settings", "ref: "+otherDigest)}},
+	"an operator of another version": {"direct", "", "image", []string{"Deployment memcached-operator-system/memcached-operator-controller-manager", "operator's image", "memcached-operator:7.0.0"},
+		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.image"\]`)}},
+	"another memcached image for the operator": {"direct", "", "image", []string{"memcached image", "registry.acme.test/memcached:7"},
+		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_MEMCACHED\]\.value"\]`)}},
+	"a Subscription without the memcached image": {"openshift", "", "image", []string{"Subscription", "memcached image", `""`},
+		[]edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_MEMCACHED\]\.value"\]`), replace(subscription, `RELATED_IMAGE_MEMCACHED`, "RELATED_IMAGE")}},
+	"another agent for the operator": {"direct", "", "image", []string{"agent's image", "registry.acme.test/memcached-agent:7"},
+		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`)}},
+	"an operator that is told of no agent": {"direct", "", "image", []string{"Deployment", "agent's image", `""`},
+		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(manager, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},
+	"a Subscription without the agent's image": {"olm", "", "image", []string{"Subscription", "agent's image", `""`},
+		[]edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(subscription, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},
+	"whatever is newest": {"direct", "", "newest", []string{"Memcached", "memcached:latest", "no version or digest"},
+		[]edit{replace(sample, "size: 3", "size: 3\n  image: docker.io/library/memcached:latest")}},
+	"a Subscription for other nodes": {"olm", "", "architecture", []string{"Subscription", "the node selector", `"s390x"`, `"amd64"`},
+		[]edit{replace("gitops/operator/subscription/amd64/kustomization.yaml", "arch=amd64", "arch=s390x")}},
+	"the overlay of another architecture": {"direct", "", "architecture", []string{"Deployment", `"arm64"`, `"amd64"`},
+		[]edit{replace("gitops/operator/direct/amd64/kustomization.yaml", "overlays/amd64", "overlays/arm64")}},
+	"no operator at all": {"direct", "", "image", []string{"no Application of this install method installs the operator"},
+		[]edit{replace("gitops/apps/base/kustomization.yaml", `  - operator\.yaml\n`, "")}},
+	"a CRD that goes with its Application": {"direct", "", "keep", []string{"CustomResourceDefinition memcacheds.cache.example.com", "every object of its kind", "Prune=false,Delete=false"},
+		[]edit{replace(keepCRDs, "Prune=false,Delete=false", "Prune=false")}},
+	"a CRD of a release that goes with its Application": {"olm", "", "keep", []string{"crds.yaml", "CustomResourceDefinition subscriptions.operators.coreos.com"},
+		[]edit{replace("gitops/platform/olm/kustomization.yaml", `(?s)components:\n  - \.\./\.\./keep-crds\n`, "")}},
+	"a namespace that takes the caches along": {"direct", "", "keep", []string{"Namespace memcached-samples", "the caches in it"},
+		[]edit{replace("gitops/samples/namespace.yaml", "Prune=false,Delete=false", "Delete=false")}},
+	"a ClusterExtension that takes the CRD along": {"olm-v1", "", "keep", []string{"ClusterExtension memcached-operator", "all caches"},
+		[]edit{replace(extension, `Prune=false,Delete=false`, "Delete=false")}},
+	"a field that caches do not have": {"direct", "", "schema", []string{sample, "spec.replicas", "unknown field"},
+		[]edit{replace(sample, "size: 3", "size: 3\n  replicas: 3")}},
+	"a value that a cache can't have": {"direct", "", "schema", []string{"memcached-sample", "spec.size", "integer"},
+		[]edit{replace(samples, "value: 3", "value: minus one")}},
+
+	// Architectures.
+	"caches on other machines than the operator, by OLM": {"openshift", "s390x", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `"ppc64le"`, "architecture s390x", `"s390x"`},
+		[]edit{replace("gitops/operator/subscription/s390x/kustomization.yaml", `arch=s390x`, "arch=ppc64le")}},
+	"caches on any machine, by OLM": {"olm", "arm64", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `is ""`, `"arm64"`},
+		[]edit{replace(byOLM, `.*OPERAND_ARCHITECTURES.*`, "")}},
+	"an operator on one architecture where all are chosen, by OLM": {"olm", "multiarch", "architecture", []string{"Subscription", "the node selector", `"arm64"`, "multiarch", `""`},
+		[]edit{replace(byOLMMultiarch, `(?s)$`, patched+"{op: add, path: /spec/config/nodeSelector, value: {kubernetes.io/arch: arm64}}\n")}},
+	"caches on one architecture where all are chosen, by OLM": {"openshift", "multiarch", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `"arm64"`, "multiarch"},
+		[]edit{replace(byOLMMultiarch, `(?s)$`, patched+"{op: add, path: /spec/config/env/-, value: {name: OPERAND_ARCHITECTURES, value: arm64}}\n")}},
+	"the overlay of one architecture where all are chosen": {"direct", "multiarch", "architecture", []string{"Deployment", "OPERAND_ARCHITECTURES", `"arm64"`, "multiarch", `"amd64,arm64,ppc64le,s390x"`},
+		[]edit{replace(directMultiarch, "overlays/multiarch", "overlays/arm64")}},
+	"an operator that may not run on one of them": {"direct", "multiarch", "architecture", []string{"Deployment", "the node affinity", `"amd64,arm64,ppc64le"`, `"amd64,arm64,ppc64le,s390x"`},
+		[]edit{replace(manager, `values: \[amd64, arm64, ppc64le, s390x\]`, "values: [amd64, arm64, ppc64le]")}},
+	"an operator that may run on others": {"direct", "ppc64le", "architecture", []string{"Deployment", "the node affinity", `"ppc64le,s390x"`, `"ppc64le"`},
+		[]edit{replace("overlays/components/architecture/kustomization.yaml", `values: \[from-overlay\]`, "values: [from-overlay, s390x]")}},
+	"an operator that is confined by a node selector, too": {"direct", "amd64", "architecture", []string{"Deployment", "the node affinity", `"amd64,s390x"`, `"amd64"`},
+		[]edit{replace(manager, `      serviceAccountName:`, "      nodeSelector: {kubernetes.io/arch: s390x}\n      serviceAccountName:")}},
+	"a Subscription that confines the operator by an affinity": {"olm", "multiarch", "architecture", []string{"Subscription", "the node selector", `"arm64"`},
+		[]edit{replace("gitops/operator/base/subscription/subscription.yaml", `  config:\n`, "  config:\n"+"    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "+"[{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}]}}}\n")}},
+	"an operator that lets caches run anywhere": {"direct", "multiarch", "architecture", []string{"Deployment", "OPERAND_ARCHITECTURES", `is ""`, `"amd64,arm64,ppc64le,s390x"`},
+		[]edit{replace(manager, `OPERAND_ARCHITECTURES`, "OPERAND")}},
+	"an architecture that one of the ways lacks": {"olm", "s390x", "complete", []string{`"gitops/operator/subscription/s390x"`},
+		[]edit{write("gitops/operator/subscription/s390x/kustomization.yaml", "")}},
+	"a path that the settings do not choose": {"openshift", "arm64", "leftover", []string{"memcached-operator", "spec.source.path", "gitops/operator/subscription/from-settings"},
+		[]edit{replace("gitops/apps/overlays/openshift/kustomization.yaml", `(?s)replacements:.*`, "")}},
 }
 
 func TestEachMistakeIsFound(t *testing.T) {
-	for name, tc := range mistakes() {
+	for name, tc := range mistakes {
 		t.Run(name, func(t *testing.T) {
-			files := apply(t, taken(t), tc.edits...)
-			report := verified(t, Options{Files: files, Ways: tc.ways, variants: plain})
-			for _, p := range report.Problems {
-				if p.Rule == tc.rule && containsAll(p.String(), tc.words) {
-					expect(t, p, Error, tc.rule, tc.words)
-					return
-				}
-			}
-			t.Errorf("no problem of the rule %q with %q: %v", tc.rule, tc.words, report.Problems)
+			v := []variant{{architecture: cmp.Or(tc.architecture, "amd64")}}
+			report := verified(t, Options{Files: apply(t, taken(t), tc.edits...), Methods: []string{tc.method}, variants: v})
+			found(t, report, tc.rule, tc.words)
 		})
 	}
 }
 
 func TestEachRuleIsShownToFail(t *testing.T) {
-	var shown []string
-	for _, mistake := range mistakes() {
-		shown = append(shown, mistake.rule)
-	}
 	for _, rule := range rules {
-		if !slices.Contains(shown, rule.name) {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(mistakes)), func(b broken) bool { return b.rule == rule.name }) {
 			t.Errorf("no mistake shows that the rule %q fails", rule.name)
 		}
 	}
-}
-
-var applicationMistakes = map[string]broken{
-	"a field that Applications do not have": {
-		[]string{"direct"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")},
-		"whole", []string{samplesApp, "memcached-samples", "spec.projects", "correct or remove"},
-	},
-	"a field that AppProjects do not have": {
-		[]string{"direct"}, []edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")},
-		"whole", []string{project, "spec.sources"},
-	},
-	"a path that is not there": {
-		[]string{"direct"}, []edit{replace(samplesApp, "gitops/samples", "gitops/sample")},
-		"whole", []string{samplesApp, `"gitops/sample"`, "from the root"},
-	},
-	"a folder that can't be built": {
-		[]string{"direct"}, []edit{replace(samples, `- namespace\.yaml`, "- gone.yaml")},
-		"whole", []string{"gitops/samples", "gone.yaml", "kubectl kustomize"},
-	},
-	"a way without a root": {
-		[]string{"direct"}, []edit{replace("gitops/bootstrap/base/root.yaml", `(?s)kind: Application\nmetadata`, "kind: AppProject\nmetadata")},
-		"whole", []string{"gitops/bootstrap/direct"},
-	},
-	"a way with two roots": {
-		[]string{"direct"}, []edit{
-			replace("gitops/bootstrap/base/kustomization.yaml", `  - root\.yaml`, "  - root.yaml\n  - other.yaml"),
-			write("gitops/bootstrap/base/other.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: other}\n"+
-				"spec: {project: x, source: {path: x, repoURL: x}, destination: {namespace: x}}\n"),
-		},
-		"whole", []string{"a second root", "gitops/apps"},
-	},
-	"no retry": {
-		[]string{"direct"}, []edit{replace(policy, `limit: \d+`, "limit: 0")},
-		"application", []string{"memcached-samples", "syncPolicy.retry", policy},
-	},
-	"no backoff": {
-		[]string{"direct"}, []edit{replace(policy, `backoff: .*`, "")},
-		"application", []string{"memcached-samples", "backoff"},
-	},
-	"no self-healing": {
-		[]string{"direct"}, []edit{replace(policy, "selfHeal: true", "selfHeal: false")},
-		"application", []string{"selfHeal"},
-	},
-	"no sync policy": {
-		[]string{"direct"}, []edit{replace(policy, `(?s)  syncPolicy:.*`, "")},
-		"application", []string{"automated"},
-	},
-	"client-side apply": {
-		[]string{"direct"}, []edit{replace(policy, "ServerSideApply=true", "ServerSideApply=false")},
-		"application", []string{"ServerSideApply=true"},
-	},
-	"replace instead of apply": {
-		[]string{"direct"}, []edit{replace(policy, "ServerSideApply=true", "ServerSideApply=true, Replace=true")},
-		"application", []string{"Replace=true", "remove"},
-	},
-	"another comparison": {
-		[]string{"direct"}, []edit{replace(policy, "ServerSideDiff=true", "ServerSideDiff=false")},
-		"application", []string{"ServerSideDiff=true"},
-	},
-	"no finalizer": {
-		[]string{"direct"}, []edit{replace(policy, `(?s)  finalizers:.*?\nspec`, "spec")},
-		"application", []string{"resources-finalizer.argocd.argoproj.io"},
-	},
-	"a label that the health check does not know": {
-		[]string{"direct"}, []edit{replace(policy, "part-of: memcached-operator", "part-of: memcached")},
-		"application", []string{"app.kubernetes.io/part-of: memcached-operator"},
-	},
-	"several sources": {
-		[]string{"direct"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  sources: [{repoURL: x, path: y}]\n")},
-		"application", []string{"memcached-samples", "spec.sources"},
-	},
-	"a repository of its own": {
-		[]string{"direct"}, []edit{
-			unselect(`\[spec\.source\.repoURL\]`),
-			replace(policy, "repoURL: from-settings", "repoURL: https://git.acme.test/other.git"),
-		},
-		"application", []string{"repoURL", "https://git.acme.test/other.git"},
-	},
-	"a revision of its own": {
-		[]string{"direct"}, []edit{
-			unselect(`\[spec\.source\.targetRevision\]`),
-			replace(policy, "targetRevision: from-settings", "targetRevision: other"),
-		},
-		"application", []string{"targetRevision", `"other"`},
-	},
-	"a namespace where Argo CD does not look": {
-		[]string{"direct"}, []edit{replace(settings, `(- select: \{kind: Application\})(\n +fieldPaths: \[metadata\.namespace\])`, "- select: {kind: Nothing}$2")},
-		"application", []string{`is in namespace ""`, `"argocd"`},
-	},
-	"a wave that is a word": {
-		[]string{"direct"}, []edit{replace(samplesApp, `sync-wave: "3"`, "sync-wave: three")},
-		"wave", []string{samplesApp, `"three"`, "number"},
-	},
-	"a value that no setting has filled": {
-		[]string{"direct"}, []edit{unselect(`\[spec\.source\.targetRevision\]`)},
-		"leftover", []string{"memcached-root", "spec.source.targetRevision", "from-settings"},
-	},
 }

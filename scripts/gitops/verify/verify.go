@@ -1,65 +1,61 @@
-// Package verify finds what is wrong with the tree before Argo CD does.
+// Package verify finds what is wrong with the tree before Argo CD does. For each rule, a test breaks a copy of the
+// repository.
 package verify
 
 import (
+	"cmp"
 	"context"
+	_ "embed" // of console-oidc.yaml
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/argo"
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
-	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
-	"github.com/example-inc/memcached-operator/scripts/gitops/schema"
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
 // Options are what to verify, and how.
 type Options struct {
-	Files   repo.Files
-	Sources string
-	// Ways to verify; without any it is all of them.
-	Ways []string
+	Files tree.Files
+	// Methods are the install methods to verify; all, if there are none.
+	Methods []string
 	// Strict makes errors of the warnings that a repository before gitops-init has.
 	Strict bool
 	// Fixtures are objects in each state, by which health checks are tried: a folder for each kind.
 	Fixtures fs.FS
-	// Cache is what was rendered before, if anything was.
-	Cache *render.Cache
 
-	// variants are those to look at; without any it is all of them.
-	variants []variant
+	cache    *tree.Cache // of earlier verifications
+	variants []variant   // to look at; all, if nil
 }
 
 // Report is what was found, and in how much.
 type Report struct {
-	Problems []Problem `json:"problems"`
-	Checked  Checked   `json:"checked"`
+	Problems []Problem
+	Checked  Checked
 }
 
-// Checked counts what was looked at.
+// Checked counts what was verified.
 type Checked struct {
-	Ways         int `json:"ways"`
-	Variants     int `json:"variants"`
-	Applications int `json:"applications"`
-	Objects      int `json:"objects"`
-	HealthChecks int `json:"healthChecks"`
-	Fixtures     int `json:"fixtures"`
+	Methods      int
+	Variants     int
+	Applications int
+	Objects      int
+	HealthChecks int
+	Fixtures     int
 }
 
 // Problem is something to correct.
 type Problem struct {
-	Level string `json:"level"`
-	// Rule is the rule that is broken, by name.
-	Rule string `json:"rule"`
-	// Ways are those in which it shows; without any it shows in each.
-	Ways        []string `json:"ways,omitempty"`
-	File        string   `json:"file"`
-	Application string   `json:"application,omitempty"`
-	Text        string   `json:"text"`
-	Remedy      string   `json:"remedy"`
+	Level string
+	// Rule is the name of the rule that is broken.
+	Rule string
+	// Methods are the install methods that have the problem; all, if there are none.
+	Methods     []string
+	File        string
+	Application string
+	Text        string
+	Fix         string
 }
 
 // Levels of problems.
@@ -74,15 +70,14 @@ func (p Problem) String() string {
 	if p.Application != "" {
 		where += ", Application " + p.Application
 	}
-	if len(p.Ways) > 0 {
-		where += " (" + strings.Join(p.Ways, ", ") + ")"
+	if len(p.Methods) > 0 {
+		where += " (" + strings.Join(p.Methods, ", ") + ")"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", where, p.Text, p.Remedy), "\n", " ")
+	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", where, p.Text, p.Fix), "\n", " ")
 }
 
-// Errors counts the problems that are no warnings.
-func (r Report) Errors() int {
-	n := 0
+// Errors counts the problems that are errors.
+func (r Report) Errors() (n int) {
 	for _, p := range r.Problems {
 		if p.Level == Error {
 			n++
@@ -91,109 +86,21 @@ func (r Report) Errors() int {
 	return n
 }
 
-// Run verifies each way in each variant.
-func Run(ctx context.Context, o Options) (Report, error) {
-	ways, err := o.ways()
-	if err != nil {
-		return Report{}, err
-	}
-	builder, err := tree.Prepare(ctx, o.Files, o.Sources)
-	if err != nil {
-		return Report{}, err
-	}
-	if o.Cache != nil {
-		builder.Cache = o.Cache
-	}
-	run := &run{options: o, builder: builder, ways: ways, schemas: schema.Schemas{}}
-	for _, definition := range builder.Definitions {
-		if err := run.schemas.Add(definition); err != nil {
-			return Report{}, err
-		}
-	}
-	run.sources()
-	if err := run.settings(); err != nil {
-		return Report{}, err
-	}
-	run.argoCD(ctx)
-	if o.variants == nil {
-		o.variants = variants(o.Files)
-	}
-	for _, way := range ways {
-		for _, variant := range o.variants {
-			if err := run.variant(way, variant); err != nil {
-				return Report{}, err
-			}
-		}
-	}
-	if len(o.Ways) == 0 {
-		run.unreached()
-	}
-	run.checked.Ways = len(ways)
-	return Report{Problems: run.sorted(), Checked: run.checked}, nil
-}
-
-// unreached: what no way and no option is made of was not looked at, and is of no use.
-func (r *run) unreached() {
-	for _, file := range r.options.Files.Kustomizations("gitops") {
-		if !r.builder.Cache.Read(file) {
-			r.add(Problem{
-				Level: Error, Rule: "unreached", File: file, Text: "neither a way nor an option of one is made of it",
-				Remedy: "name it where it belongs, in a line or in a comment such as # - ../" + path.Base(path.Dir(file)),
-			})
-		}
-	}
-}
-
-func (o Options) ways() ([]string, error) {
-	known := o.Files.Ways()
-	if len(o.Ways) == 0 {
-		return known, nil
-	}
-	for _, way := range o.Ways {
-		if !slices.Contains(known, way) {
-			return nil, fmt.Errorf("way %q: choose from %s", way, strings.Join(known, ", "))
-		}
-	}
-	return o.Ways, nil
-}
-
 // run is one verification.
 type run struct {
-	options Options
+	Options
 	builder *tree.Builder
-	ways    []string
-	argo    argo.Settings
-	schemas schema.Schemas
+	argoCD  tree.ArgoCD
 	found   []Problem
 	checked Checked
 }
 
-// subject is what the rules of a tree look at.
-type subject struct {
-	*tree.Tree
-	builder *tree.Builder
-	schemas schema.Schemas
-	report  func(Problem)
-}
-
-func (s subject) fail(file, application, text, remedy string) {
-	s.report(Problem{Level: Error, File: file, Application: application, Text: text, Remedy: remedy})
-}
-
-// at is the place of an object: its file, or the release that it is from.
-func at(o tree.Object) string {
-	if o.Source != "" {
-		return o.Source
-	}
-	return o.File
-}
-
-// rules are what each tree is held to, by name.
+// rules are those of a tree, by name.
 var rules = []struct {
 	name  string
 	check func(subject)
 }{
-	{"whole", whole},
+	{"complete", complete},
 	{"application", applications},
 	{"project", projects},
 	{"permission", permissions},
@@ -210,29 +117,157 @@ var rules = []struct {
 	{"leftover", leftovers},
 }
 
-func (r *run) variant(way string, v variant) error {
+// Run verifies each install method in each variant.
+func Run(ctx context.Context, o Options) (Report, error) {
+	r := &run{Options: o}
+	known := o.Files.Methods()
+	for _, method := range o.Methods {
+		if !slices.Contains(known, method) {
+			return Report{}, fmt.Errorf("--method %q: choose from %s", method, strings.Join(known, ", "))
+		}
+	}
+	if len(r.Methods) == 0 {
+		r.Methods = known
+	}
+	var err error
+	if r.builder, err = tree.New(o.Files, nil); err != nil {
+		return Report{}, err
+	}
+	if o.cache != nil {
+		r.builder.Cache = o.cache
+	}
+	r.releases()
+	if err := r.settings(); err != nil {
+		return Report{}, err
+	}
+	r.verifyArgoCD(ctx)
+	if r.variants == nil {
+		r.variants = variants(o.Files)
+	}
+	for _, method := range r.Methods {
+		for _, variant := range r.variants {
+			if err := r.variant(method, variant); err != nil {
+				return Report{}, err
+			}
+		}
+	}
+	if len(o.Methods) == 0 {
+		r.unreached()
+	}
+	r.checked.Methods = len(r.Methods)
+	return Report{Problems: r.sorted(), Checked: r.checked}, nil
+}
+
+func (r *run) variant(method string, v variant) error {
 	files, err := v.of(r.builder.Files)
 	if err != nil {
 		return err
 	}
-	t, err := r.builder.With(files).Build(way)
-	if err != nil {
+	s := subject{builder: r.builder.With(files)}
+	if s.Tree, err = s.builder.Build(method); err != nil {
 		return err
 	}
-	r.count(t)
+	r.checked.Variants++
+	r.checked.Applications += len(s.All())
+	for range s.Objects() {
+		r.checked.Objects++
+	}
 	for _, rule := range rules {
-		rule.check(subject{Tree: t, builder: r.builder.With(files), schemas: r.schemas, report: func(p Problem) {
-			p.Rule, p.Ways = rule.name, []string{way}
-			r.add(p)
-		}})
+		s.fail = func(file, application, fix, format string, args ...any) {
+			r.add(Problem{
+				Level: Error, Rule: rule.name, Methods: []string{method}, File: file, Application: application,
+				Text: fmt.Sprintf(format, args...), Fix: fix,
+			})
+		}
+		rule.check(s)
 	}
 	return nil
 }
 
-func (r *run) count(t *tree.Tree) {
-	r.checked.Variants++
-	r.checked.Applications += len(t.All())
-	for _, app := range t.All() {
-		r.checked.Objects += len(app.Objects)
+// unreached: files that no install method and no option renders were not verified, and are of no use.
+func (r *run) unreached() {
+	for _, file := range r.Files.Kustomizations("gitops") {
+		if !r.builder.Cache.Read(file) {
+			line := "# - ../" + path.Base(path.Dir(file))
+			r.fail("unreached", file, "name it where it belongs, in a line or in a comment such as "+line,
+				"no install method and no option renders it")
+		}
 	}
+}
+
+// fail adds a problem that all install methods have.
+func (r *run) fail(rule, file, fix, format string, args ...any) {
+	r.add(Problem{Level: Error, Rule: rule, File: file, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// add adds a problem. The same one of several install methods or variants is one problem.
+func (r *run) add(p Problem) {
+	i := slices.IndexFunc(r.found, func(known Problem) bool {
+		return known.Level == p.Level && known.Rule == p.Rule && known.File == p.File &&
+			known.Application == p.Application && known.Text == p.Text
+	})
+	if i < 0 {
+		r.found = append(r.found, p)
+		return
+	}
+	for _, method := range p.Methods {
+		if known := &r.found[i]; !slices.Contains(known.Methods, method) {
+			known.Methods = append(known.Methods, method)
+		}
+	}
+}
+
+// sorted are the problems, errors first, by file. They name install methods only if not all have the problem.
+func (r *run) sorted() []Problem {
+	problems := append([]Problem{}, r.found...)
+	for i := range problems {
+		if len(problems[i].Methods) == len(r.Methods) {
+			problems[i].Methods = nil
+		}
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Level, b.Level), // error comes before warning
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Text, b.Text),
+		)
+	})
+	return problems
+}
+
+// variant is a choice that a user of the tree can make.
+type variant struct {
+	architecture string
+	options      []string
+	own          tree.Files // that the user has to write for it
+}
+
+// login is the file that the option ingress asks its user to write.
+const login = "gitops/console/console-oidc.yaml"
+
+//go:embed console-oidc.yaml
+var loginExample []byte
+
+// variants are each architecture without options, and with each of them.
+func variants(files tree.Files) []variant {
+	var all []variant
+	for _, architecture := range files.Architectures() {
+		all = append(all, variant{architecture: architecture})
+		for _, option := range files.Options() {
+			v := variant{architecture: architecture, options: []string{option}}
+			if option == "ingress" && files[login] == nil {
+				v.own = tree.Files{login: loginExample}
+				v.options = append(v.options, path.Base(login))
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func (v variant) of(files tree.Files) (tree.Files, error) {
+	files, err := files.With(v.own).WithArchitecture(v.architecture)
+	if err != nil {
+		return nil, err
+	}
+	return files.WithOptions(v.options...)
 }

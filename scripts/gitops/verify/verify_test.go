@@ -5,26 +5,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/render"
-	"github.com/example-inc/memcached-operator/scripts/gitops/repo"
+	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
 func TestTheTreeHasNoErrors(t *testing.T) {
-	report := verified(t, Options{Files: repository(t), Cache: render.NewCache()})
+	report := verified(t, Options{Files: repository(t), cache: tree.NewCache()})
 	for _, p := range report.Problems {
 		if p.Level == Error {
 			t.Error(p)
 		}
 	}
 	c := report.Checked
-	if c.Ways < 4 || c.Variants < 20 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
+	if c.Methods < 4 || c.Variants < 20 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
 		t.Errorf("hardly anything was checked: %+v", c)
 	}
 }
 
 func TestBeforeAndAfterGitopsInit(t *testing.T) {
 	tests := map[string]struct {
-		files  repo.Files
+		files  tree.Files
 		strict bool
 		level  string // empty: no problem
 		words  []string
@@ -32,15 +31,15 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, catalogImage", "gitops-init"}},
 		"and an error if somebody insists":     {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
-		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "beside your own repoURL, agentImage, catalogImage"}},
-		"the repository alone is a warning":    {example(t, "repoURL"), false, Warning, []string{"repoURL", "beside your own operatorImage, agentImage, catalogImage"}},
+		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, catalogImage"}},
+		"the repository alone is a warning":    {example(t, "repoURL"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, catalogImage"}},
 		"a catalog by tag is an error":         {catalog(t, ":v1"), false, Error, []string{"catalogImage", "has no digest"}},
 		"one with a digest of zeros a warning": {catalog(t, "@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
 		"or an error":                          {catalog(t, "@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			problems := of(repo.SettingsFile, verified(t, Options{Files: tc.files, Strict: tc.strict, variants: plain}))
+			problems := of(tree.SettingsFile, verified(t, Options{Files: tc.files, Strict: tc.strict, variants: plain}))
 			if tc.level == "" && len(problems) == 0 {
 				return
 			}
@@ -58,17 +57,17 @@ func of(file string, report Report) []Problem {
 }
 
 // example is the repository after a gitops-init that left out a setting.
-func example(t *testing.T, setting string) repo.Files {
+func example(t *testing.T, setting string) tree.Files {
 	t.Helper()
 	value := map[string]string{
 		"repoURL": "https://git.example.com/a/b.git", "operatorImage": "images.example.com/memcached-operator:1",
 	}[setting]
-	return apply(t, taken(t), replace(repo.SettingsFile, setting+`: .*`, setting+": "+value))
+	return apply(t, taken(t), replace(tree.SettingsFile, setting+`: .*`, setting+": "+value))
 }
 
-func catalog(t *testing.T, version string) repo.Files {
+func catalog(t *testing.T, version string) tree.Files {
 	t.Helper()
-	return apply(t, taken(t), replace(repo.SettingsFile, `catalogImage: .*`, "catalogImage: registry.acme.test/catalog"+version))
+	return apply(t, taken(t), replace(tree.SettingsFile, `catalogImage: .*`, "catalogImage: registry.acme.test/catalog"+version))
 }
 
 // expect makes sure of a problem's level and rule, and that it holds the words.
@@ -82,8 +81,8 @@ func expect(t *testing.T, p Problem, level, rule string, words []string) {
 			t.Errorf("%q is missing in: %v", word, p)
 		}
 	}
-	if p.File == "" || p.Remedy == "" {
-		t.Errorf("file or remedy is missing: %v", p)
+	if p.File == "" || p.Fix == "" {
+		t.Errorf("file or fix is missing: %v", p)
 	}
 }
 
@@ -97,7 +96,7 @@ func TestAProblemOfOneWaySaysSo(t *testing.T) {
 }
 
 func TestAWayThatIsNotThereIsRefused(t *testing.T) {
-	_, err := Run(t.Context(), Options{Files: taken(t), Sources: "skip", Ways: []string{"helm"}, Fixtures: fixtures()})
+	_, err := Run(t.Context(), Options{Files: taken(t), Methods: []string{"helm"}, Fixtures: fixtures()})
 	if err == nil || !strings.Contains(err.Error(), `"helm"`) || !strings.Contains(err.Error(), "openshift") {
 		t.Errorf("error: %v", err)
 	}
@@ -105,8 +104,8 @@ func TestAWayThatIsNotThereIsRefused(t *testing.T) {
 
 func TestTheIngressOfTheConsoleAsksForALogin(t *testing.T) {
 	without := []variant{{architecture: "amd64", options: []string{"ingress"}}}
-	report := verified(t, Options{Files: taken(t), Ways: []string{"olm"}, variants: without})
-	found(t, report, "whole", []string{"gitops/console", "console-oidc"})
+	report := verified(t, Options{Files: taken(t), Methods: []string{"olm"}, variants: without})
+	found(t, report, "complete", []string{"gitops/console", "console-oidc"})
 }
 
 func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
@@ -124,9 +123,18 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 func TestAFolderThatNothingIsMadeOfIsFound(t *testing.T) {
 	const file = "gitops/operator/olm-v1/forgotten/kustomization.yaml"
 	files := apply(t, taken(t), write(file, "kind: Component\n"))
-	report := verified(t, Options{Files: files, Cache: render.NewCache()})
+	report := verified(t, Options{Files: files, cache: tree.NewCache()})
 	found(t, report, "unreached", []string{file, "# - ../forgotten"})
 	if problems := of(file, report); len(problems) != len(report.Problems) {
 		t.Errorf("problems: %v", report.Problems)
 	}
+}
+
+func TestASecondOperatorNeedsAProjectThatAllowsItsPodDisruptionBudget(t *testing.T) {
+	with := Options{Files: taken(t), Methods: []string{"direct"}, variants: []variant{{architecture: "multiarch", options: []string{"two-replicas"}}}}
+	for _, p := range verified(t, with).Problems {
+		t.Error(p)
+	}
+	with.Files = apply(t, with.Files, replace("gitops/bootstrap/direct/operator-project.yaml", `.*PodDisruptionBudget\}\n`, ""))
+	found(t, verified(t, with), "permission", []string{"PodDisruptionBudget", "namespaceResourceWhitelist"})
 }

@@ -1,8 +1,6 @@
-// Package schema holds objects against the definitions of their kinds, as the API server does.
-package schema
+package tree
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -15,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Schemas are those of the kinds that definitions bring.
+// Schemas validate objects of the kinds that CustomResourceDefinitions define, like the API server.
 type Schemas map[schema.GroupVersionKind]definition
 
 type definition struct {
@@ -23,42 +21,34 @@ type definition struct {
 	fields    *structural.Structural
 }
 
-// Add adds what a CustomResourceDefinition defines. One without schemas adds nothing.
-func (s Schemas) Add(crd *unstructured.Unstructured) error {
+// add adds the schemas of a CustomResourceDefinition.
+func (s Schemas) add(crd *unstructured.Unstructured) error {
 	var typed apiextensionsv1.CustomResourceDefinition
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(crd.Object, &typed); err != nil {
 		return err
 	}
 	for _, version := range typed.Spec.Versions {
-		if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
-			continue
-		}
-		d, err := define(version.Schema.OpenAPIV3Schema)
+		var props apiextensions.JSONSchemaProps
+		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
+			version.Schema.OpenAPIV3Schema, &props, nil)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", crd.GetName(), version.Name, err)
+			return err
 		}
-		s[schema.GroupVersionKind{
-			Group: typed.Spec.Group, Version: version.Name, Kind: typed.Spec.Names.Kind,
-		}] = d
+		validator, _, err := validation.NewSchemaValidator(&props)
+		if err != nil {
+			return err
+		}
+		fields, err := structural.NewStructural(&props)
+		if err != nil {
+			return err
+		}
+		kind := schema.GroupVersionKind{Group: typed.Spec.Group, Version: version.Name, Kind: typed.Spec.Names.Kind}
+		s[kind] = definition{validator: validator, fields: fields}
 	}
 	return nil
 }
 
-func define(published *apiextensionsv1.JSONSchemaProps) (definition, error) {
-	var props apiextensions.JSONSchemaProps
-	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(published, &props, nil)
-	if err != nil {
-		return definition{}, err
-	}
-	validator, _, err := validation.NewSchemaValidator(&props)
-	if err != nil {
-		return definition{}, err
-	}
-	fields, err := structural.NewStructural(&props)
-	return definition{validator: validator, fields: fields}, err
-}
-
-// Faults are what the API server would refuse or drop. Of kinds that are not known there are none.
+// Faults are the fields that the API server would refuse or drop. Objects of unknown kinds have none.
 func (s Schemas) Faults(object *unstructured.Unstructured) []string {
 	d, known := s[object.GroupVersionKind()]
 	if !known {
@@ -72,7 +62,7 @@ func (s Schemas) Faults(object *unstructured.Unstructured) []string {
 		TrackUnknownFieldPaths: true,
 	})
 	for _, path := range unknown {
-		faults = append(faults, path+": there is no such field")
+		faults = append(faults, path+": unknown field")
 	}
 	slices.Sort(faults)
 	return faults

@@ -1,0 +1,143 @@
+package tree
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+)
+
+// maxFile is larger than any manifest. Larger files are programs or archives.
+const maxFile = 1 << 20
+
+// Files are the repository's files by their path from its root, with slashes. In memory, a variant of them can be
+// rendered without a change on disk.
+type Files map[string][]byte
+
+// Root is the closest folder at or above dir that holds the settings of gitops/.
+func Root(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for current := absolute; ; current = filepath.Dir(current) {
+		if _, err := os.Stat(filepath.Join(current, SettingsFile)); err == nil {
+			return current, nil
+		}
+		if current == filepath.Dir(current) {
+			return "", fmt.Errorf("neither %s nor a folder above it holds %s: name the root of the repository by --dir",
+				absolute, SettingsFile)
+		}
+	}
+}
+
+// Load reads the working tree, committed or not.
+func Load(root string) (Files, error) {
+	files, folder := Files{}, os.DirFS(root)
+	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if !entry.Type().IsRegular() || skipped(name) {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil || info.Size() > maxFile {
+			return err
+		}
+		files[name], err = fs.ReadFile(folder, name)
+		return err
+	})
+	return files, err
+}
+
+// skipped: no kustomization is made of Go.
+func skipped(name string) bool { return path.Ext(name) == ".go" }
+
+// At reads the files of a commit, which revision names: a branch, a tag, HEAD~1, a hash.
+func At(root, revision string) (Files, error) {
+	command := exec.Command("git", "-C", root, "archive", "--format=tar", revision)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "GIT_") // of a hook, which may be of another repository
+	})
+	archive, err := command.Output()
+	if err != nil {
+		if exit, failed := errors.AsType[*exec.ExitError](err); failed {
+			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+		}
+		return nil, fmt.Errorf("revision %q of %s: %w", revision, root, err)
+	}
+	files := Files{}
+	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("revision %q of %s: %w", revision, root, err)
+		}
+		if header.Typeflag != tar.TypeReg || skipped(header.Name) || header.Size > maxFile {
+			continue
+		}
+		if files[header.Name], err = io.ReadAll(reader); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// With is a copy with the changes. A nil content removes the file.
+func (f Files) With(changes Files) Files {
+	changed := maps.Clone(f)
+	maps.Copy(changed, changes)
+	maps.DeleteFunc(changed, func(_ string, content []byte) bool { return content == nil })
+	return changed
+}
+
+// Kustomization is the kustomization file of a folder.
+func (f Files) Kustomization(dir string) (file string, found bool) {
+	for _, base := range konfig.RecognizedKustomizationFileNames() {
+		if file := path.Join(dir, base); f[file] != nil {
+			return file, true
+		}
+	}
+	return "", false
+}
+
+// Kustomizations are all kustomization files below dir, by name.
+func (f Files) Kustomizations(dir string) []string {
+	var found []string
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if strings.HasPrefix(name, dir+"/") && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// Methods are the install methods: each has an overlay of Applications.
+func (f Files) Methods() []string { return f.folders("gitops/apps/overlays") }
+
+// folders are the folders in dir that kustomize builds.
+func (f Files) folders(dir string) []string {
+	var names []string
+	for _, file := range f.Kustomizations(dir) {
+		if folder := path.Dir(file); path.Dir(folder) == dir {
+			names = append(names, path.Base(folder))
+		}
+	}
+	return names
+}

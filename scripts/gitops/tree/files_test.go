@@ -1,0 +1,147 @@
+package tree
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const kustomization = "kind: Kustomization\n"
+
+// small is a tree with an option, an option of that option, and other comments.
+func small() Files {
+	return Files{
+		"gitops/apps/overlays/olm/kustomization.yaml": []byte(kustomization +
+			"components:\n  # - ../../components/console # the console\n  - ../../policy # - a remark\n"),
+		"gitops/apps/overlays/direct/kustomization.yaml":    []byte(kustomization),
+		"gitops/apps/components/console/kustomization.yaml": []byte(kustomization),
+		"gitops/console/kustomization.yaml": []byte(kustomization +
+			"resources:\n  - base\n  # - login.yaml # yours to write\n# components:\n  # - admin\n  # - gone\n"),
+		"gitops/console/admin/kustomization.yaml":          []byte(kustomization),
+		"gitops/operator/direct/amd64/kustomization.yaml":  []byte(kustomization),
+		"gitops/operator/direct/arm64/kustomization.yaml":  []byte(kustomization),
+		"gitops/operator/direct/arm64/x/kustomization.yml": []byte(kustomization),
+		SettingsFile: []byte("# where\ndata:\n  repoURL: https://git.example.com/a.git # Git\n  revision: main\n" +
+			"  argocdNamespace: argocd\n  architecture: amd64\n  operatorImage: images.example.com/o:1\n" +
+			"  agentImage: registry.acme.test/a:1\n  memcachedImage: m:1\n  catalogImage: registry.acme.test/c@sha256:1\n"),
+	}
+}
+
+func TestATreeOffersMethodsArchitecturesAndOptions(t *testing.T) {
+	files := small()
+	want := [][]string{{"direct", "olm"}, {"amd64", "arm64"}, {"admin", "console"}}
+	if diff := cmp.Diff(want, [][]string{files.Methods(), files.Architectures(), files.Options()}); diff != "" {
+		t.Errorf("methods, architectures, options (-want +got):\n%s", diff)
+	}
+}
+
+func TestOptionsAreUncommentedLines(t *testing.T) {
+	const overlay, console = "gitops/apps/overlays/olm/kustomization.yaml", "gitops/console/kustomization.yaml"
+	tests := map[string]struct {
+		options    []string
+		file, want string
+	}{
+		"one":                                 {[]string{"console"}, overlay, "\n  - ../../components/console # the console\n"},
+		"an option of the console adds that":  {[]string{"admin"}, overlay, "\n  - ../../components/console"},
+		"and uncomments the head of its list": {[]string{"admin"}, console, "\ncomponents:\n  - admin\n  # - gone\n"},
+		"a file":                              {[]string{"login.yaml"}, console, "\n  - login.yaml # yours to write\n# components:\n"},
+		"none":                                {nil, overlay, "\n  # - ../../components/console"},
+		"a remark behind an item stays":       {[]string{"console"}, overlay, "\n  - ../../policy # - a remark\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			files, err := small().With(Files{"gitops/console/login.yaml": []byte("kind: ConfigMap\n")}).WithOptions(tc.options...)
+			if err != nil || !strings.Contains(string(files[tc.file]), tc.want) {
+				t.Errorf("%v: %s lacks %q:\n%s", err, tc.file, tc.want, files[tc.file])
+			}
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	s, err := small().Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, own := s.Examples()
+	want := [][]string{{"repoURL", "operatorImage"}, {"agentImage", "catalogImage"}}
+	if diff := cmp.Diff(want, [][]string{examples, own}); diff != "" {
+		t.Errorf("examples and own values (-want +got):\n%s", diff)
+	}
+	for want, content := range map[string]string{"data.revision is missing": "data: {repoURL: a}\n", "is missing": "", "yaml": "a: b: c"} {
+		_, err := Files{SettingsFile: []byte(content)}.Settings()
+		if err == nil || !strings.Contains(err.Error(), SettingsFile) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	changed, err := small().WithArchitecture("arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(small()[SettingsFile])
+	if diff := cmp.Diff(strings.Replace(text, "amd64", "arm64", 1), string(changed[SettingsFile])); diff != "" {
+		t.Errorf("another architecture (-want +got):\n%s", diff)
+	}
+}
+
+func TestARevisionHasTheFilesOfItsCommit(t *testing.T) {
+	for name, below := range map[string]string{"in a repository": "", "in a folder of a repository": "operators/memcached"} {
+		t.Run(name, func(t *testing.T) {
+			top := t.TempDir()
+			root := filepath.Join(top, below)
+			git(t, top, "init", "--quiet", "--initial-branch=main")
+			large := strings.Repeat("x", maxFile+1)
+			for _, content := range []string{"one", "two"} {
+				write(t, root, map[string]string{SettingsFile: content, "a.go": "package a", "docs/large": large})
+				git(t, top, "add", "--all")
+				git(t, top, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message="+content)
+			}
+			write(t, root, map[string]string{SettingsFile: "three"})
+			for revision, want := range map[string]string{"HEAD": "two", "HEAD~1": "one", "main": "two"} {
+				files, err := At(root, revision)
+				if diff := cmp.Diff(Files{SettingsFile: []byte(want)}, files); diff != "" || err != nil {
+					t.Errorf("%s: %v (-want +got):\n%s", revision, err, diff)
+				}
+			}
+			found, err := Root(filepath.Join(root, "docs"))
+			if err != nil || found != root {
+				t.Fatalf("%s, %v", found, err)
+			}
+			files, err := Load(found)
+			if diff := cmp.Diff(Files{SettingsFile: []byte("three")}, files); diff != "" || err != nil {
+				t.Errorf("the working tree: %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "git", args...)
+	command.Dir = dir
+	for _, variable := range os.Environ() { // of a hook: git would take its repository
+		if !strings.HasPrefix(variable, "GIT_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func write(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package tree
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// commented is a list item of a kustomization that is a comment: "# - ../components/console # why".
+var commented = regexp.MustCompile(`(?m)^([ \t]*)# (- ([\w./-]+)(?:[ \t]+#.*)?)$`)
+
+// console is an option. The options in its folder have no effect without it.
+const console, consoleFolder = "console", "gitops/console/"
+
+// Options are the parts of the tree that a user adds by removing the "# " before a line, by name.
+func (f Files) Options() []string {
+	var names []string
+	for _, file := range f.Kustomizations("gitops") {
+		for _, match := range commented.FindAllSubmatch(f[file], -1) {
+			if f.exists(file, string(match[3])) {
+				names = append(names, path.Base(string(match[3])))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// exists: the line of a kustomization names a folder to build, or a file.
+func (f Files) exists(file, relative string) bool {
+	name := path.Join(path.Dir(file), relative)
+	_, isFolder := f.Kustomization(name)
+	return f[name] != nil || isFolder
+}
+
+// WithOptions is a copy with these options, and with those that they need.
+func (f Files) WithOptions(names ...string) (Files, error) {
+	known, wanted := f.Options(), slices.Clone(names)
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("option %q: no kustomization below gitops/ has the line \"# - .../%s\": choose from %s",
+				name, name, strings.Join(known, ", "))
+		}
+	}
+	changes := Files{}
+	for _, file := range f.Kustomizations(path.Clean(consoleFolder)) {
+		if f.uncommented(file, wanted) != string(f[file]) {
+			wanted = append(wanted, console)
+		}
+	}
+	for _, file := range f.Kustomizations("gitops") {
+		changes[file] = []byte(f.uncommented(file, wanted))
+	}
+	return f.With(changes), nil
+}
+
+// uncommented is the text of a kustomization with the lines of the options, and the heads of their lists.
+func (f Files) uncommented(file string, options []string) string {
+	lines := strings.Split(string(f[file]), "\n")
+	for i, line := range lines {
+		match := commented.FindStringSubmatch(line)
+		if match == nil || !slices.Contains(options, path.Base(match[3])) || !f.exists(file, match[3]) {
+			continue
+		}
+		lines[i] = match[1] + match[2]
+		if head := commentedHead(lines[:i]); head >= 0 {
+			lines[head] = strings.TrimPrefix(lines[head], "# ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var listHead = regexp.MustCompile(`^# (components|resources):$`)
+
+// commentedHead is the line with the name of the list that an item is in, if that line is a comment; else it is -1.
+func commentedHead(lines []string) int {
+	for i, line := range slices.Backward(lines) {
+		if listHead.MatchString(line) {
+			return i
+		}
+		if !commented.MatchString(line) {
+			return -1
+		}
+	}
+	return -1
+}

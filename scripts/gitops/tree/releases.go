@@ -1,0 +1,169 @@
+package tree
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+)
+
+// CatalogFile lists the objects of the releases of other projects that the tree names by URL, so that the tree is
+// rendered without a network. TestReleasesAreListed writes it with -update.
+const CatalogFile = "gitops/sources.json"
+
+// Catalog is the content of that file.
+type Catalog struct {
+	// Releases are the objects of each release, by its URL: apiVersion, kind, name and namespace, the images, and which
+	// kind a CustomResourceDefinition defines. kustomize patches them like the whole objects.
+	Releases map[string][]json.RawMessage `json:"releases"`
+	// Given are kinds that no Application brings: the cluster has them.
+	Given []Given `json:"given"`
+}
+
+// Given are kinds that a cluster has before the tree is applied.
+type Given struct {
+	By string `json:"by"`
+	// Methods are the install methods for which this holds; all, if there are none.
+	Methods []string `json:"methods,omitempty"`
+	Kinds   []Kind   `json:"kinds"`
+}
+
+// Kind is a kind of objects.
+type Kind struct {
+	Group      string `json:"group"`
+	Kind       string `json:"kind"`
+	Namespaced bool   `json:"namespaced"`
+}
+
+func (k Kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+
+// parseCatalog reads the file. To that of a revision, which may have another format, it adds the newer one. Entries of
+// the newer one win: the same URL has the same content.
+func parseCatalog(content, newer []byte) (c Catalog, err error) {
+	if newer != nil && json.Unmarshal(content, &c) != nil {
+		c = Catalog{}
+	}
+	c.Given = nil
+	decoder := json.NewDecoder(strings.NewReader(cmp.Or(string(newer), string(content))))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return c, fmt.Errorf("%s: %w: restore it from Git", CatalogFile, err)
+	}
+	return c, nil
+}
+
+// manifests are the listed objects of a release.
+func (c Catalog) manifests(address string) ([]byte, error) {
+	listed, found := c.Releases[address]
+	if !found {
+		return nil, fmt.Errorf("%s does not list it: run go -C scripts/gitops test ./tree -run Listed -update", CatalogFile)
+	}
+	var all []byte
+	for _, object := range listed {
+		all = append(append(all, "---\n"...), append(object, '\n')...)
+	}
+	return all, nil
+}
+
+// defined is the kind that a CustomResourceDefinition defines.
+func defined(u *unstructured.Unstructured) (Kind, bool) {
+	o := Object{Unstructured: u}
+	return Kind{
+		Group: o.Text("spec", "group"), Kind: o.Text("spec", "names", "kind"),
+		Namespaced: o.Text("spec", "scope") == "Namespaced",
+	}, u.GetKind() == "CustomResourceDefinition"
+}
+
+func decode(manifests []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := kubeyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), len(manifests)+1)
+	for {
+		u := &unstructured.Unstructured{}
+		err := decoder.Decode(&u.Object)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(u.Object) > 0 {
+			objects = append(objects, u)
+		}
+	}
+}
+
+// Remote is a resource of a kustomization that is not in the repository.
+type Remote struct{ File, URL string }
+
+// remoteEntry is a resource for which kustomize needs a network.
+var remoteEntry = regexp.MustCompile(`://|\?ref=|git@|^github\.com/`)
+
+// localise replaces each remote resource below gitops/ by a file beside the kustomization that names it.
+func (b *Builder) localise(files Files) error {
+	b.Failed, b.urls = map[string]error{}, map[string]string{}
+	changes := Files{}
+	for _, file := range files.Kustomizations("gitops") {
+		var k types.Kustomization
+		if err := yaml.Unmarshal(files[file], &k); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		text := string(files[file])
+		for i, address := range slices.Concat(k.Resources, k.Components) {
+			if !remoteEntry.MatchString(address) {
+				continue
+			}
+			b.Remotes = append(b.Remotes, Remote{File: file, URL: address})
+			content, err := b.Catalog.manifests(address)
+			if err != nil {
+				b.Failed[address] = err
+			}
+			name := fmt.Sprintf("remote-%d.yaml", i)
+			text = strings.ReplaceAll(text, address, name)
+			local := path.Join(path.Dir(file), name)
+			changes[local], b.urls[local] = append([]byte("# "+address+"\n"), content...), address
+		}
+		changes[file] = []byte(text)
+	}
+	b.Files = files.With(changes)
+	return nil
+}
+
+var (
+	fixed  = regexp.MustCompile(`^(v?\d+\.\d+\.\d+([-+][\w.+-]+)?|[0-9a-f]{40})$`)
+	moving = regexp.MustCompile(`^(latest|main|master|HEAD|head|nightly)$`)
+)
+
+// Unpinned is the reason why the content of the URL may change. It is empty where it may not.
+func Unpinned(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return "is no https:// URL"
+	}
+	ref, segments := u.Query().Get("ref"), strings.Split(u.Path, "/")
+	switch i := slices.IndexFunc(segments, moving.MatchString); {
+	case ref != "" && !fixed.MatchString(ref):
+		return fmt.Sprintf("?ref=%s is neither a version nor a commit", ref)
+	case ref != "":
+		return ""
+	case strings.Contains(strings.TrimPrefix(u.Path, "/"), "//"):
+		return "has no ?ref=, so that it follows the repository's default branch"
+	case i >= 0:
+		return fmt.Sprintf("%q in it names the newest version", segments[i])
+	case !slices.ContainsFunc(segments, fixed.MatchString):
+		return "no part of it is a version or a commit"
+	}
+	return ""
+}

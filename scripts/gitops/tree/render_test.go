@@ -1,0 +1,139 @@
+package tree
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/distribution/reference"
+	"github.com/google/go-cmp/cmp"
+)
+
+func folders() Files {
+	return Files{
+		"base/kustomization.yaml": []byte("resources: [a.yaml]\nconfigMapGenerator:\n  - {name: b, literals: [x=1]}\n" +
+			"generatorOptions: {disableNameSuffixHash: true}\n"),
+		"base/a.yaml":             []byte("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}]}\n"),
+		"over/kustomization.yaml": []byte("namespace: there\nresources: [../base]\n"),
+		"README.md":               []byte("read me"),
+	}
+}
+
+func TestObjectsHaveTheFilesThatTheyAreFrom(t *testing.T) {
+	objects, err := NewCache().Render(folders(), "over")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	for _, o := range objects {
+		got = append(got, []string{o.GetKind(), o.GetNamespace(), o.GetName(), o.File})
+		if len(o.GetAnnotations()) > 0 {
+			t.Errorf("%s has annotations of this program: %v", o.GetName(), o.GetAnnotations())
+		}
+	}
+	want := [][]string{{"Service", "there", "a", "base/a.yaml"}, {"ConfigMap", "there", "b", "base/kustomization.yaml"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestKustomizationsThatCanNotBeBuilt(t *testing.T) {
+	deletions := "$patch: delete\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n---\n" +
+		"$patch: delete\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"
+	for name, tc := range map[string]struct{ file, content, want string }{
+		"no kustomization":         {"over/kustomization.yaml", "", "kustomization.yaml"},
+		"no YAML":                  {"over/kustomization.yaml", "a: [", "over/kustomization.yaml"},
+		"no such resource":         {"over/kustomization.yaml", "resources: [../gone]\n", "gone"},
+		"it makes kustomize panic": {"over/delete.yaml", deletions, "kustomize panics"},
+	} {
+		files := folders().With(Files{"over/kustomization.yaml": []byte("namespace: there\nresources: [../base]\npatches: [{path: delete.yaml}]\n")})
+		files[tc.file] = []byte(tc.content)
+		if tc.content == "" {
+			delete(files, tc.file)
+		}
+		if _, err := NewCache().Render(files, "over"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestACacheRendersAgainWhatChanged(t *testing.T) {
+	for name, tc := range map[string]struct {
+		changes Files
+		same    bool
+	}{
+		"nothing":              {nil, true},
+		"a file of no folder":  {Files{"README.md": []byte("read this")}, true},
+		"another folder":       {Files{"other/kustomization.yaml": []byte("resources: []")}, true},
+		"a file of the folder": {Files{"base/a.yaml": []byte("apiVersion: v1\nkind: Service\nmetadata: {name: c}\n")}, false},
+		"a file less":          {Files{"base/a.yaml": nil}, false},
+	} {
+		cache, files := NewCache(), folders()
+		before, err := cache.Render(files, "over")
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := cache.Render(files.With(tc.changes), "over")
+		if same := err == nil && &before[0] == &after[0]; same != tc.same {
+			t.Errorf("%s: the same: %v, error: %v", name, same, err)
+		}
+	}
+}
+
+func TestImages(t *testing.T) {
+	object := map[string]any{
+		"spec": map[string]any{
+			"containers": []any{map[string]any{
+				"name": "a", "image": "acme.test/a:1", "args": []any{"--b-image=acme.test/b:1", "--image-pull=no", "--serverImage=acme.test/c:1"},
+				"env": []any{
+					map[string]any{"name": "RELATED_IMAGE_D", "value": "acme.test/d:1"},
+					map[string]any{"name": "RELATED_IMAGE_E", "valueFrom": "x"},
+					map[string]any{"name": "OTHER", "value": "acme.test/f:1"},
+				},
+			}},
+			"source":  map[string]any{"image": map[string]any{"ref": "acme.test/g:1"}},
+			"schemas": map[string]any{"openAPIV3Schema": map[string]any{"image": "no image"}},
+			"none":    map[string]any{"image": ""},
+		},
+	}
+	want := []string{"acme.test/a:1", "acme.test/b:1", "acme.test/c:1", "acme.test/d:1", "acme.test/g:1"}
+	if diff := cmp.Diff(want, images(object)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestArgoCDsKustomizeReplacesTheImagesOfCaches: test/overlays proves it for newer versions of kustomize.
+func TestArgoCDsKustomizeReplacesTheImagesOfCaches(t *testing.T) {
+	files, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, want := "resources: [../overlays/arm64]\nimages:\n", []string{}
+	for _, image := range imagesOfDeployment(t, files, "overlays/arm64") {
+		name, err := reference.ParseNormalizedNamed(image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := "mirror.example.org/" + path.Base(name.Name())
+		consumer += "  - {name: " + name.Name() + ", newName: " + other + ", newTag: 9.8.7}\n"
+		want = append(want, other+":9.8.7")
+	}
+	files["consumer/kustomization.yaml"] = []byte(consumer)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, imagesOfDeployment(t, files, "consumer")); diff != "" || len(want) != 3 {
+		t.Errorf("%d images (-want +got):\n%s", len(want), diff)
+	}
+}
+
+func imagesOfDeployment(t *testing.T, files Files, dir string) []string {
+	t.Helper()
+	objects, err := NewCache().Render(files, dir)
+	for _, o := range objects {
+		if o.GetKind() == "Deployment" {
+			return images(o.Object)
+		}
+	}
+	t.Fatalf("%s has no Deployment: %v", dir, err)
+	return nil
+}

@@ -1,0 +1,72 @@
+package tree
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// SettingsFile holds the settings.
+const SettingsFile = "gitops/settings/settings.yaml"
+
+// Settings are the values in which one user of gitops/ differs from the next, by the keys of the file.
+type Settings map[string]string
+
+var settingKeys = []string{
+	"repoURL", "revision", "argocdNamespace", "architecture", "operatorImage", "agentImage", "memcachedImage",
+	"catalogImage",
+}
+
+// Settings are those in the settings file.
+func (f Files) Settings() (Settings, error) {
+	var file struct{ Data Settings }
+	if err := yaml.Unmarshal(f[SettingsFile], &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", SettingsFile, err)
+	}
+	for _, key := range settingKeys {
+		if file.Data[key] == "" {
+			return nil, fmt.Errorf("%s: data.%s is missing: restore the file from Git", SettingsFile, key)
+		}
+	}
+	return file.Data, nil
+}
+
+// Examples are the settings that name a host of example.com; own are the others that a user has to write.
+func (s Settings) Examples() (examples, own []string) {
+	for _, key := range []string{"repoURL", "operatorImage", "agentImage", "catalogImage"} {
+		host, _, _ := strings.Cut(s[key], "/")
+		if u, err := url.Parse(s[key]); err == nil && u.Hostname() != "" {
+			host = u.Hostname()
+		}
+		if strings.HasSuffix("."+host, ".example.com") {
+			examples = append(examples, key)
+		} else {
+			own = append(own, key)
+		}
+	}
+	return examples, own
+}
+
+// Multiarch is the choice of all architectures.
+const Multiarch = "multiarch"
+
+const direct = "gitops/operator/direct"
+
+// Architectures are those that can be chosen, Multiarch among them: each has a folder.
+func (f Files) Architectures() []string { return f.folders(direct) }
+
+var architectureLine = regexp.MustCompile(`(?m)^( +architecture:).*$`)
+
+// WithArchitecture is a copy whose settings name another architecture.
+func (f Files) WithArchitecture(name string) (Files, error) {
+	if known := f.Architectures(); !slices.Contains(known, name) {
+		return nil, fmt.Errorf("architecture %q: %s does not exist: choose one of %s",
+			name, path.Join(direct, name), strings.Join(known, ", "))
+	}
+	return f.With(Files{SettingsFile: architectureLine.ReplaceAll(f[SettingsFile], []byte("${1} "+name))}), nil
+}
