@@ -3,7 +3,7 @@ package placement
 import (
 	"testing"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 func TestPlacementFollowsChanges(t *testing.T) {
@@ -73,7 +73,7 @@ func TestPlacementFollowsChanges(t *testing.T) {
 		},
 		"a second machine is added, and the cache grows onto it": {
 			test: test{
-				machines: []simulated.Node{one("amd64")}, spec: `{"size":1,"placement":{` + spread + `}}`,
+				machines: []local.Node{one("amd64")}, spec: `{"size":1,"placement":{` + spread + `}}`,
 				want: places{"amd64": 1}, says: "1 of 1 Pods ready",
 			},
 			change: func(w *world) { w.add(one("arm64")); w.change(`{"size":2}`) },

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 // patience is how long something may take that normally takes a second or two.
@@ -136,7 +136,7 @@ func (w *world) change(spec string) {
 }
 
 // add adds a machine under a name that no other test has.
-func (w *world) add(node simulated.Node) {
+func (w *world) add(node local.Node) {
 	w.t.Helper()
 	node.Labels = maps.Clone(node.Labels)
 	node.Labels[byName] = node.Name

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -40,7 +40,7 @@ const (
 
 // What TestMain starts, for all tests.
 var (
-	cluster        *simulated.Cluster
+	cluster        *local.Cluster
 	kube           client.Client
 	operatorBinary string
 	kubeconfigs    string // folder of them, by user
@@ -76,7 +76,7 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	cluster, err = simulated.Up(ctx, simulated.Options{Name: name, Attached: true})
+	cluster, err = local.Up(ctx, local.Options{Simulated: true, Name: name, Attached: true})
 	if err != nil {
 		return stop, err
 	}

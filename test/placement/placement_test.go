@@ -5,12 +5,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 // test is a cluster, an operator and a cache in it.
 type test struct {
-	machines []simulated.Node
+	machines []local.Node
 	operand  string // OPERAND_ARCHITECTURES of the operator
 	narrow   bool   // the operator serves one namespace, and has no rights beyond it
 	spec     string
@@ -29,8 +29,8 @@ const (
 )
 
 // one is a machine of an architecture, named after it, with changes.
-func one(architecture string, changes ...func(*simulated.Node)) simulated.Node {
-	node := simulated.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
+func one(architecture string, changes ...func(*local.Node)) local.Node {
+	node := local.Node{Name: architecture, Architecture: architecture, Labels: map[string]string{}}
 	for _, change := range changes {
 		change(&node)
 	}
@@ -38,30 +38,30 @@ func one(architecture string, changes ...func(*simulated.Node)) simulated.Node {
 }
 
 // all are machines that nothing is special about.
-func all(architectures ...string) (nodes []simulated.Node) {
+func all(architectures ...string) (nodes []local.Node) {
 	for _, architecture := range architectures {
 		nodes = append(nodes, one(architecture))
 	}
 	return nodes
 }
 
-func named(name string) func(*simulated.Node) { return func(n *simulated.Node) { n.Name = name } }
+func named(name string) func(*local.Node) { return func(n *local.Node) { n.Name = name } }
 
-func labelled(key, value string) func(*simulated.Node) {
-	return func(n *simulated.Node) { n.Labels[key] = value }
+func labelled(key, value string) func(*local.Node) {
+	return func(n *local.Node) { n.Labels[key] = value }
 }
 
-func running(system string) func(*simulated.Node) { return func(n *simulated.Node) { n.OS = system } }
+func running(system string) func(*local.Node) { return func(n *local.Node) { n.OS = system } }
 
-func tainted(n *simulated.Node) {
+func tainted(n *local.Node) {
 	n.Taints = []corev1.Taint{{Key: "dedicated", Value: "db", Effect: corev1.TaintEffectNoSchedule}}
 }
 
-func with(cpu, memory string) func(*simulated.Node) {
-	return func(n *simulated.Node) { n.Room = simulated.Room(cpu, memory) }
+func with(cpu, memory string) func(*local.Node) {
+	return func(n *local.Node) { n.Room = local.Room(cpu, memory) }
 }
 
-func unlabelled(n *simulated.Node) { n.Architecture = "" }
+func unlabelled(n *local.Node) { n.Architecture = "" }
 
 func TestPlacement(t *testing.T) {
 	tests := map[string]test{
@@ -103,7 +103,7 @@ func TestPlacement(t *testing.T) {
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a preferred architecture whose machine is tainted": {
-			machines: []simulated.Node{one("amd64"), one("arm64", tainted)},
+			machines: []local.Node{one("amd64"), one("arm64", tainted)},
 			spec:     `{"size":2,"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
 			want:     places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
@@ -114,18 +114,18 @@ func TestPlacement(t *testing.T) {
 			want: places{"amd64": 1, "arm64": 1}, says: "2 of 2 Pods ready",
 		},
 		"the only machine of the architecture is tainted": {
-			machines: []simulated.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"architectures":["s390x"]}`,
+			machines: []local.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"architectures":["s390x"]}`,
 			want: places{nowhere: 2}, says: "2 Pods: cannot be scheduled: 0/2 nodes are available: 1 node(s) didn't match " +
 				"Pod's node affinity/selector, 1 node(s) had untolerated taint",
 		},
 		"a taint that the cache tolerates": {
-			machines: []simulated.Node{one("amd64"), one("s390x", tainted)},
+			machines: []local.Node{one("amd64"), one("s390x", tainted)},
 			spec: `{"size":2,"architectures":["s390x"],` +
 				`"placement":{"tolerations":[{"key":"dedicated","operator":"Exists"}]}}`,
 			want: places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"no machine of the architecture": {
-			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64")},
+			machines: []local.Node{one("amd64"), one("amd64", named("second")), one("arm64")},
 			spec:     `{"size":2,"architectures":["s390x"]}`,
 			want:     places{nowhere: 2}, says: "0 of 2 Pods ready; 2 Pods: cannot be scheduled: no Node has the " +
 				"architecture s390x; available: amd64 (2), arm64 (1)",
@@ -145,23 +145,23 @@ func TestPlacement(t *testing.T) {
 				"Pod's node affinity/selector",
 		},
 		"Windows machines are not used": {
-			machines: []simulated.Node{one("amd64", named("windows"), running("windows")), one("amd64")},
+			machines: []local.Node{one("amd64", named("windows"), running("windows")), one("amd64")},
 			spec:     `{"size":2}`, by: byName,
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"Windows machines are not of the architecture": {
-			machines: []simulated.Node{one("amd64", running("windows")), one("arm64")},
+			machines: []local.Node{one("amd64", running("windows")), one("arm64")},
 			spec:     `{"size":1,"architectures":["amd64"]}`,
 			want:     places{nowhere: 1},
 			says:     "no Node has the architecture amd64; available: amd64 with windows (1), arm64 (1)",
 		},
 		"a machine without the label of its architecture": {
-			machines: []simulated.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"architectures":["amd64"]}`,
+			machines: []local.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"architectures":["amd64"]}`,
 			want: places{nowhere: 1},
 			says: "no Node has the architecture amd64; available: without the label kubernetes.io/arch (1)",
 		},
 		"a node selector is added to the rule": {
-			machines: []simulated.Node{
+			machines: []local.Node{
 				one("amd64", labelled("pool", "caches")), one("amd64", named("other")), one("arm64", labelled("pool", "caches")),
 			},
 			spec: `{"size":2,"architectures":["amd64"],"placement":{"nodeSelector":{"pool":"caches"}}}`, by: byName,
@@ -173,7 +173,7 @@ func TestPlacement(t *testing.T) {
 			want:     places{nowhere: 1}, says: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector",
 		},
 		"each alternative of a required affinity gets the rule": {
-			machines: []simulated.Node{
+			machines: []local.Node{
 				one("arm64", labelled("pool", "caches")), one("s390x", labelled("disk", "none")),
 				one("amd64", labelled("disk", "none")),
 			},
@@ -184,22 +184,22 @@ func TestPlacement(t *testing.T) {
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"spread over the machines of two architectures": {
-			machines: []simulated.Node{one("amd64"), one("amd64", named("second")), one("arm64"), one("s390x")},
+			machines: []local.Node{one("amd64"), one("amd64", named("second")), one("arm64"), one("s390x")},
 			spec:     `{"size":3,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`, by: byName,
 			want: places{"amd64": 1, "second": 1, "arm64": 1}, says: "3 of 3 Pods ready",
 		},
 		"no room on the machine of the architecture": {
-			machines: []simulated.Node{one("amd64"), one("s390x", with("4", "100Mi"))},
+			machines: []local.Node{one("amd64"), one("s390x", with("4", "100Mi"))},
 			spec:     `{"size":1,"architectures":["s390x"]}`,
 			want:     places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 1 Insufficient memory",
 		},
 		"spread over machines without a word, although one has much more room": {
-			machines: []simulated.Node{one("amd64", with("64", "256Gi")), one("arm64"), one("s390x")},
+			machines: []local.Node{one("amd64", with("64", "256Gi")), one("arm64"), one("s390x")},
 			spec:     `{"size":6}`,
 			want:     places{"amd64": 2, "arm64": 2, "s390x": 2}, says: "6 of 6 Pods ready",
 		},
 		"spread over zones without a word, although one has more machines": {
-			machines: []simulated.Node{
+			machines: []local.Node{
 				one("amd64", labelled(byZone, "a")), one("amd64", named("second"), labelled(byZone, "a")),
 				one("amd64", named("third"), labelled(byZone, "a")), one("arm64", labelled(byZone, "b")),
 				one("s390x", labelled(byZone, "c")),

@@ -1,5 +1,5 @@
-// Package builds makes the programs of the local cluster from the Go modules that the wrapper
-// modules beside it pin, and keeps them in a cache outside of the tree.
+// Package builds makes the programs of the local cluster from the Go modules that the go.mod files beside it pin, and
+// keeps them in the user's cache: another clone of the repository finds them there.
 package builds
 
 import (
@@ -11,10 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 )
 
-// Binaries says where the programs that were asked for lie.
+// Binaries maps the programs that were asked for to their files, by name.
 type Binaries map[string]string
 
 // Path returns the file of a program. Asking for one that wasn't built is a mistake in the code.
@@ -34,7 +35,7 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	}
 	found := Binaries{}
 	var incomplete []*group
-	for _, group := range byWrapper(binaries) {
+	for _, group := range byComponent(binaries) {
 		if err := group.find(root, found); err != nil {
 			return nil, err
 		}
@@ -54,8 +55,8 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	return found, nil
 }
 
-// Assets builds what tests against a real API server need, simulated nodes included, and returns a folder that holds
-// it all, as envtest wants it.
+// Assets builds what tests against a real API server need, simulated Nodes included, and returns a folder that has all
+// of it, as envtest expects.
 func Assets(ctx context.Context) (dir string, err error) {
 	parts := Simulated()
 	binaries, err := Ensure(ctx, parts...)
@@ -80,40 +81,51 @@ func Assets(ctx context.Context) (dir string, err error) {
 	return dir, nil
 }
 
+// Self returns the cluster program, for its hidden command `supervise`: the calling program where it is that one, as
+// with `go run ./scripts/cluster`; else it is built from this tree, which takes a second when nothing changed.
+func Self(ctx context.Context) (string, error) {
+	const program = rootModule + "/scripts/cluster"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Path == program {
+		return os.Executable()
+	}
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	home, err := CacheHome()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(home, "bin", "cluster-"+hash(root), "cluster")
+	build := goCommand(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, program)
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", failure(build, out, err)
+	}
+	return path, nil
+}
+
 // Version returns the pinned version of a program, like v1.36.3.
 func Version(binary Binary) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	return binary.wrapper.version(root)
+	return binary.version(root)
 }
 
-// ModuleDir returns the folder of the module a program comes from, for the manifests that lie in it.
+// ModuleDir returns the folder of the module a program comes from, for the manifests in it.
 func ModuleDir(ctx context.Context, binary Binary) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	w := binary.wrapper
-	list := goCommand(ctx, filepath.Join(root, w.dir), "list", "-m", "-f", "{{.Dir}}", w.module)
+	c := binary.component
+	list := goCommand(ctx, c.dir(root), "list", "-m", c.modfile(), "-f", "{{.Dir}}", c.module)
 	out, err := list.Output()
 	if err != nil {
 		return "", failure(list, out, err)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-func (w *wrapper) flags(version string) []string {
-	ldflags := "-s -w"
-	if w.stamp != "" {
-		ldflags += " -X " + w.stamp + "=" + version
-	}
-	flags := []string{"-trimpath", "-buildvcs=false", "-ldflags=" + ldflags}
-	if w.tags != "" {
-		flags = append(flags, "-tags="+w.tags)
-	}
-	return flags
 }
 
 func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {

@@ -17,7 +17,7 @@ import (
 
 const rootModule = "github.com/example-inc/memcached-operator"
 
-// Root returns the folder of the repository: the first one upwards that holds its go.mod.
+// Root returns the folder of the repository: the first one upwards that has its go.mod.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -34,7 +34,7 @@ func Root() (string, error) {
 	}
 }
 
-// CacheHome returns the folder that holds all that is kept outside of the tree.
+// CacheHome returns the folder for all that is kept outside of the tree.
 func CacheHome() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -43,57 +43,74 @@ func CacheHome() (string, error) {
 	return filepath.Join(base, "memcached-operator"), nil
 }
 
-// version reads the pin from the wrapper's go.mod, the one place that states it.
-func (w *wrapper) version(root string) (string, error) {
-	file := filepath.Join(root, w.dir, "go.mod")
-	content, err := os.ReadFile(file)
+func (c *component) dir(root string) string { return filepath.Join(root, path.Dir(c.mod)) }
+
+// modfile is the flag that chooses among several in one folder.
+func (c *component) modfile() string { return "-modfile=" + path.Base(c.mod) }
+
+func (c *component) flags(version string) []string {
+	ldflags := "-s -w"
+	if c.stamp != "" {
+		ldflags += " -X " + c.stamp + "=" + version
+	}
+	flags := []string{c.modfile(), "-trimpath", "-buildvcs=false", "-ldflags=" + ldflags}
+	if c.tags != "" {
+		flags = append(flags, "-tags="+c.tags)
+	}
+	return flags
+}
+
+// version reads the pin from the component's go.mod.
+func (c *component) version(root string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(root, c.mod))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s, which pins %s, is missing", filepath.Join(w.dir, "go.mod"), w.module)
+		return "", fmt.Errorf("%s, which pins %s, is missing", c.mod, c.module)
 	}
 	if err != nil {
 		return "", err
 	}
-	parsed, err := modfile.Parse(file, content, nil)
+	parsed, err := modfile.Parse(c.mod, content, nil)
 	if err != nil {
 		return "", err
 	}
 	for _, require := range parsed.Require {
-		if require.Mod.Path == w.module {
+		if require.Mod.Path == c.module {
 			return require.Mod.Version, nil
 		}
 	}
-	return "", fmt.Errorf("%s doesn't require %s", filepath.Join(w.dir, "go.mod"), w.module)
+	return "", fmt.Errorf("%s doesn't require %s", c.mod, c.module)
 }
 
-// cacheDir names the folder after all that decides what comes out of a build, so that a changed
-// pin, compiler or flag never finds yesterday's programs.
-func (w *wrapper) cacheDir(root, version string) (string, error) {
+// cacheDir names the folder after all that decides what comes out of a build, and not after the path of the tree. A
+// changed pin, compiler or flag never finds programs of before.
+func (c *component) cacheDir(root, version string) (string, error) {
 	home, err := CacheHome()
 	if err != nil {
 		return "", err
 	}
-	hash := sha256.New()
-	err = filepath.WalkDir(filepath.Join(root, w.dir), func(file string, entry fs.DirEntry, err error) error {
-		if name := filepath.Base(file); err != nil || entry.IsDir() ||
-			name != "go.mod" && name != "go.sum" && filepath.Ext(name) != ".go" {
+	mod := strings.TrimSuffix(path.Base(c.mod), ".mod")
+	inputs := []string{runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(c.flags(version), " ")}
+	err = filepath.WalkDir(c.dir(root), func(file string, entry fs.DirEntry, err error) error {
+		name := filepath.Base(file)
+		if err != nil || filepath.Ext(name) != ".go" && name != mod+".mod" && name != mod+".sum" {
 			return err
 		}
 		content, err := os.ReadFile(file)
-		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(content), content)
+		inputs = append(inputs, name, string(content))
 		return err
 	})
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintln(hash, runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(w.flags(version), " "))
-	key := fmt.Sprintf("%s-%s-%x", w.component, version, hash.Sum(nil)[:6])
-	return filepath.Join(home, "bin", key), nil
+	return filepath.Join(home, "bin", fmt.Sprintf("%s-%s-%s", c.name, version, hash(inputs...))), err
+}
+
+// hash is short enough for the name of a folder.
+func hash(inputs ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(inputs, "\x00")))
+	return fmt.Sprintf("%x", sum[:6])
 }
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// outputName is what `go build` calls the program of a package: the last element of its path that
-// isn't a major version.
+// outputName is what `go build` calls the program of a package: the last element of its path that isn't a major version.
 func outputName(pkg string) string {
 	if base := path.Base(pkg); !majorVersion.MatchString(base) {
 		return base

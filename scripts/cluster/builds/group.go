@@ -15,35 +15,32 @@ import (
 
 // group is the programs that one call of the compiler can make.
 type group struct {
-	*wrapper
+	*component
 	binaries []Binary
 
-	version string
+	pinned  string
 	cache   string   // the folder of the programs
 	missing []Binary // those that it lacks
 }
 
-func byWrapper(binaries []Binary) []*group {
+func byComponent(binaries []Binary) []*group {
 	var groups []*group
-	index := map[*wrapper]*group{}
 	for _, b := range binaries {
-		g, ok := index[b.wrapper]
-		if !ok {
-			g = &group{wrapper: b.wrapper}
-			index[b.wrapper] = g
-			groups = append(groups, g)
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.component == b.component })
+		if i < 0 {
+			i, groups = len(groups), append(groups, &group{component: b.component})
 		}
-		g.binaries = append(g.binaries, b)
+		groups[i].binaries = append(groups[i].binaries, b)
 	}
 	return groups
 }
 
 // find notes where the programs are, or will be.
 func (g *group) find(root string, found Binaries) (err error) {
-	if g.version, err = g.wrapper.version(root); err != nil {
+	if g.pinned, err = g.component.version(root); err != nil {
 		return err
 	}
-	if g.cache, err = g.cacheDir(root, g.version); err != nil {
+	if g.cache, err = g.cacheDir(root, g.pinned); err != nil {
 		return err
 	}
 	for _, b := range g.binaries {
@@ -62,15 +59,15 @@ func fetchAhead(ctx context.Context, root string, groups []*group) (wait func())
 	var fetching sync.WaitGroup
 	fetching.Go(func() {
 		for _, g := range groups[min(1, len(groups)):] {
-			list := append([]string{"list", "-deps", "-tags=" + g.tags}, g.packages()...)
-			_ = goCommand(ctx, filepath.Join(root, g.dir), list...).Run()
+			list := append([]string{"list", g.modfile(), "-deps", "-tags=" + g.tags}, g.packages()...)
+			_ = goCommand(ctx, g.dir(root), list...).Run()
 		}
 	})
 	return fetching.Wait
 }
 
 func (g *group) build(ctx context.Context, root string) error {
-	return progress.Stage(ctx, "Build "+g.component+" "+g.version, func(update func(string)) error {
+	return progress.Stage(ctx, "Build "+g.name+" "+g.pinned, func(update func(string)) error {
 		update(g.names())
 		return g.compile(ctx, root)
 	})
@@ -88,8 +85,8 @@ func (g *group) compile(ctx context.Context, root string) error {
 	}
 	defer os.RemoveAll(tmp)
 
-	args := append([]string{"build", "-o", tmp + "/"}, g.flags(g.version)...)
-	build := goCommand(ctx, filepath.Join(root, g.dir), append(args, g.packages()...)...)
+	args := append([]string{"build", "-o", tmp + "/"}, g.flags(g.pinned)...)
+	build := goCommand(ctx, g.dir(root), append(args, g.packages()...)...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return failure(build, out, err)
 	}

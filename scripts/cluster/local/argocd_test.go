@@ -35,7 +35,7 @@ spec:
 `
 
 func TestArgoCDOfEachVersion(t *testing.T) {
-	for _, program := range builds.ArgoCDs {
+	for _, program := range builds.ArgoCDs() {
 		version, err := builds.Version(program)
 		if err != nil {
 			t.Fatal(err)

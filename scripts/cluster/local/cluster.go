@@ -1,12 +1,17 @@
-// Package local brings a whole real Kubernetes cluster up on one Linux machine and takes it down
-// again: control plane, node, DNS, image registry, Git repository and Argo CD, without Docker.
+// Package local starts and stops a whole Kubernetes cluster on one machine, without Docker: control plane, Node, DNS,
+// image registry, Git repository and Argo CD. With simulated Nodes it is the control plane alone and kwok, which reports
+// that Nodes and Pods are ready: nothing runs in its Pods, and it needs neither root nor Linux.
 //
 //	cluster, err := local.Up(ctx, local.Options{Name: "e2e", ArgoCD: true})
 //	defer local.Down(ctx, "e2e")
 package local
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -21,26 +26,33 @@ var ErrNotRunning = rundir.ErrNotRunning
 // Cluster is a running cluster, as the rest of the machine sees it.
 type Cluster struct {
 	Name          string    `json:"name"`
-	Kubeconfig    string    `json:"kubeconfig"` // of an administrator, for programs on this machine
-	Registry      string    `json:"registry"`   // host:port, the same in image references everywhere
-	Git           string    `json:"git"`        // URL of a bare repository, for pushing and for Argo CD alike
-	Logs          string    `json:"logs"`       // folder, one file for each part
-	AuditLog      string    `json:"auditLog"`   // every request to the API server, one JSON object a line
-	Kubectl       string    `json:"kubectl"`    // of the cluster's own version
-	Kubernetes    string    `json:"kubernetes"` // version
+	Simulated     bool      `json:"simulated"`
+	Kubeconfig    string    `json:"kubeconfig"`         // of an administrator, for programs on this machine
+	Registry      string    `json:"registry,omitempty"` // host:port, the same in image references everywhere
+	Git           string    `json:"git,omitempty"`      // URL of a bare repository, for pushing and for Argo CD alike
+	Logs          string    `json:"logs"`               // folder, one file for each process
+	AuditLog      string    `json:"auditLog"`           // every request to the API server, one JSON object a line
+	Kubectl       string    `json:"kubectl"`            // of the cluster's own version
+	Kubernetes    string    `json:"kubernetes"`         // version
 	ArgoCD        bool      `json:"argocd"`
 	ArgoCDVersion string    `json:"argocdVersion,omitempty"`
 	Started       time.Time `json:"started"`
 	PartNames     []string  `json:"parts"`
-	Pid           int       `json:"pid"` // of the first process; nothing of the cluster survives it
+	Pid           int       `json:"pid"` // of the supervisor
 
 	// Created tells a cluster that Up made from one that it found.
 	Created bool `json:"-"`
+
+	attached io.Closer // the cluster ends when this closes
 }
 
-// RESTConfig is for clients on this machine.
+// RESTConfig is for an administrator's clients on this machine.
 func (c *Cluster) RESTConfig() (*rest.Config, error) {
-	return clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err == nil && c.Simulated {
+		config.QPS = -1 // its users create thousands of objects
+	}
+	return config, err
 }
 
 // Image returns a reference in the cluster's registry, for pushing and for Pods alike.
@@ -48,37 +60,41 @@ func (c *Cluster) Image(repository, tag string) string {
 	return fmt.Sprintf("%s/%s:%s", c.Registry, repository, tag)
 }
 
+// Down stops the cluster and removes its files.
+func (c *Cluster) Down(ctx context.Context) error {
+	_, err := Down(ctx, c.Name)
+	if c.attached != nil {
+		_ = c.attached.Close() // nothing reads from it any more
+	}
+	return err
+}
+
 // Find returns a running cluster, or ErrNotRunning.
 func Find(name string) (*Cluster, error) {
-	dir, err := dirOf(name)
+	dir, err := rundir.Named(name)
 	if err != nil {
 		return nil, err
 	}
 	cluster := &Cluster{}
-	pid, err := dir.Running(cluster)
-	if err != nil {
+	if err := find(dir, cluster); err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
-	cluster.Pid = pid
 	return cluster, nil
 }
 
-// maxDir leaves room for the kubelet's sockets in the 107 bytes that the kernel allows a socket's path.
-const maxDir = 107 - len("/kubelet/device-plugins/kubelet.sock")
-
-func dirOf(name string) (rundir.Dir, error) {
-	dir, err := rundir.Named("clusters", name)
-	if err == nil && len(dir) > maxDir {
-		return "", fmt.Errorf("%s is too long for the sockets in it: set XDG_CACHE_HOME to a shorter path", dir)
+func find(dir rundir.Dir, cluster *Cluster) error {
+	lives, err := dir.Lives()
+	if err != nil {
+		return err
 	}
-	return dir, err
-}
-
-// exclusive keeps a second up or down of the same cluster away.
-func exclusive(name string) (dir rundir.Dir, release func(), err error) {
-	if dir, err = dirOf(name); err != nil {
-		return "", nil, err
+	if !lives {
+		return ErrNotRunning
 	}
-	release, err = dir.Alone()
-	return dir, release, err
+	if err := rundir.ReadJSON(dir.State(), cluster); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("it is being started: %w", ErrNotRunning)
+	} else if err != nil {
+		return err
+	}
+	cluster.Pid, err = dir.Pid()
+	return err
 }

@@ -25,9 +25,9 @@ func TestClusterNames(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", tc.cache)
-			_, err := dirOf(tc.name)
+			_, err := rundir.Named(tc.name)
 			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
-				t.Errorf("dirOf(%q) = %v, want an error with %q", tc.name, err, tc.wantErr)
+				t.Errorf("Named(%q) = %v, want an error with %q", tc.name, err, tc.wantErr)
 			}
 		})
 	}
@@ -40,38 +40,48 @@ func TestNothingRunsWhereNothingWasStarted(t *testing.T) {
 	}
 }
 
-func TestStateWithoutALivingProcessIsNoCluster(t *testing.T) {
+func TestOnlyALivingProcessMakesACluster(t *testing.T) {
 	shortCache(t)
-	dir, release, err := exclusive("demo")
+	dir, err := rundir.Named("demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
-	if err := errors.Join(
-		rundir.WriteJSON(dir.State(), Cluster{Name: "demo", Pid: os.Getpid()}),
-		rundir.Write(dir.Lock(), nil, 0o600),
-	); err != nil {
+	if err := rundir.WriteJSON(dir.State(), Cluster{Name: "demo"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Find("demo"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("Find() = %v, want ErrNotRunning", err)
 	}
+	lock, err := dir.Hold()
+	if err := errors.Join(err, dir.WritePid(42)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Find("demo"); err != nil || found.Pid != 42 {
+		t.Errorf("Find() = %+v, %v, want process 42", found, err)
+	}
+	lock.Close()
+	if _, err := Find("demo"); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("after the process ended, Find() = %v, want ErrNotRunning", err)
+	}
 }
 
 func TestASecondUpOrDownIsKeptAway(t *testing.T) {
 	shortCache(t)
-	_, release, err := exclusive("demo")
+	dir, err := rundir.Named("demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := exclusive("demo"); !errors.Is(err, rundir.ErrBusy) {
+	release, err := dir.Alone()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Down(t.Context(), "demo"); !errors.Is(err, rundir.ErrBusy) {
 		t.Errorf("the second got %v, want ErrBusy", err)
 	}
 	release()
-	if _, release, err = exclusive("demo"); err != nil {
-		t.Errorf("after release: %v", err)
+	if found, err := Down(t.Context(), "demo"); found || err != nil {
+		t.Errorf("after release, Down() = %t, %v, want that it finds nothing", found, err)
 	}
-	release()
 }
 
 func TestATakenPortIsPassedOver(t *testing.T) {
@@ -91,19 +101,19 @@ func TestATakenPortIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestKubeconfigsOfAllPartsAreWritten(t *testing.T) {
+func TestEachUserHasAKubeconfig(t *testing.T) {
 	dir := rundir.Dir(t.TempDir())
-	if err := writePKI(dir, "demo", 16443); err != nil {
+	if err := writeAccess(dir, "demo", 16443); err != nil {
 		t.Fatal(err)
 	}
-	for user := range clients {
+	for user := range users {
 		if _, err := os.Stat(dir.Kubeconfig(user)); err != nil {
 			t.Error(err)
 		}
 	}
 	content, err := os.ReadFile(dir.Path("kubeconfig"))
 	if err != nil || !strings.Contains(string(content), "https://127.0.0.1:16443") {
-		t.Errorf("people's kubeconfig doesn't lead to the loopback port (%v):\n%s", err, content)
+		t.Errorf("the administrator's kubeconfig doesn't name the loopback port (%v):\n%s", err, content)
 	}
 	private, err := filepath.Glob(dir.PKI("*.key"))
 	if err != nil || len(private) == 0 {
@@ -122,9 +132,9 @@ func TestParseStat(t *testing.T) {
 		pid, parent int
 		ok          bool
 	}{
-		"a plain name":                      {"12 (etcd) S 7 12 12 0", 12, 7, true},
-		"a name with brackets and blanks":   {"12 (a) b (c) S 7 12", 12, 7, true},
-		"what isn't a line of it is no one": {"garbage", 0, 0, false},
+		"a plain name":                    {"12 (etcd) S 7 12 12 0", 12, 7, true},
+		"a name with brackets and blanks": {"12 (a) b (c) S 7 12", 12, 7, true},
+		"another line is none":            {"garbage", 0, 0, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

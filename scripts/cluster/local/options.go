@@ -7,26 +7,41 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 )
 
-// Options say what cluster is wanted.
+// Options describe a cluster.
 type Options struct {
-	Name   string
+	Name string
+
+	// Simulated is a cluster of simulated Nodes, without root, Argo CD, registry and Git.
+	Simulated bool
+	// Architectures of the first simulated Nodes, one each; the same again for a second one.
+	Architectures []string
+
 	ArgoCD bool
 	// ArgoCDVersion is 3.5.7 or the beginning of it, like 3.5. Where it is empty, a cluster that runs may have any
 	// version, and a new one gets the default.
 	ArgoCDVersion string
-	NoInstall     bool // refuse instead of installing what the machine lacks
 
+	// AuditPolicy is what the audit log records, by default each request without its content.
+	AuditPolicy string
+	// Attached ends the cluster with the calling process, however that ends.
+	Attached bool
+
+	NoInstall bool // fail instead of installing what the machine lacks
 	// Needs are what the caller calls beside the cluster, so that all that is missing is installed at once.
 	Needs []preflight.Need
 }
 
 // programs returns what the cluster is built from, and the exact version of Argo CD, if it is to have that.
 func (o Options) programs() (binaries []builds.Binary, argoCDVersion string, err error) {
-	if !o.ArgoCD {
-		if o.ArgoCDVersion != "" {
-			return nil, "", fmt.Errorf("version %s of Argo CD for a cluster without Argo CD: leave one of the two out",
-				o.ArgoCDVersion)
-		}
+	switch {
+	case o.Simulated && o.ArgoCD:
+		return nil, "", fmt.Errorf("cluster %q: Argo CD needs a real Node", o.Name)
+	case o.Simulated:
+		return builds.Simulated(), "", nil
+	case !o.ArgoCD && o.ArgoCDVersion != "":
+		return nil, "", fmt.Errorf("version %s of Argo CD for a cluster without Argo CD: leave one of the two out",
+			o.ArgoCDVersion)
+	case !o.ArgoCD:
 		return builds.Cluster(), "", nil
 	}
 	argoCD, err := builds.ArgoCD(o.ArgoCDVersion)
@@ -37,9 +52,12 @@ func (o Options) programs() (binaries []builds.Binary, argoCDVersion string, err
 	return builds.WithArgoCD(argoCD), argoCDVersion, err
 }
 
-// accept says what is wrong with a running cluster, for whoever wants the one that the options describe.
+// accept returns an error where a running cluster is not the one that the options describe.
 func (o Options) accept(running *Cluster, argoCDVersion string) error {
 	switch {
+	case o.Simulated != running.Simulated:
+		return fmt.Errorf("cluster %q runs with %s Nodes: take it down first", o.Name,
+			map[bool]string{true: "simulated", false: "real"}[running.Simulated])
 	case o.ArgoCD && !running.ArgoCD:
 		return fmt.Errorf("cluster %q runs without Argo CD: take it down first", o.Name)
 	case o.ArgoCDVersion != "" && running.ArgoCDVersion != argoCDVersion:

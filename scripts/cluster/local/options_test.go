@@ -1,67 +1,68 @@
 package local
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 )
 
-func TestProgramsFollowTheVersionOfArgoCD(t *testing.T) {
+func TestProgramsFollowTheOptions(t *testing.T) {
+	newest := builds.ArgoCDs()[0]
 	tests := map[string]struct {
-		argoCD      bool
-		version     string
-		wantPackage string // of Argo CD
-		wantVersion string // how it begins
-		wantErr     string
+		options Options
+		with    builds.Binary // one of the programs
+		version string        // how that of Argo CD begins
+		wantErr string
 	}{
-		"none is built where none is wanted":      {false, "", "", "", ""},
-		"without a version it is the default":     {true, "", builds.ArgoCDs[0].Package, "v3.5.", ""},
-		"a version chooses":                       {true, "3.5", builds.ArgoCDs[0].Package, "v3.5.", ""},
-		"an unknown version is refused":           {true, "1", "", "", "no Argo CD 1"},
-		"a version without an Argo CD is refused": {false, "3.5", "", "", "leave one of the two out"},
+		"a real Node needs a kubelet":             {Options{}, builds.Kubelet, "", ""},
+		"a simulated one needs kwok":              {Options{Simulated: true}, builds.Kwok, "", ""},
+		"without a version it is the default":     {Options{ArgoCD: true}, newest, "v3.5.", ""},
+		"a version chooses":                       {Options{ArgoCD: true, ArgoCDVersion: "3.5"}, newest, "v3.5.", ""},
+		"an unknown version is refused":           {Options{ArgoCD: true, ArgoCDVersion: "1"}, newest, "", "no Argo CD 1"},
+		"a version without an Argo CD is refused": {Options{ArgoCDVersion: "3.5"}, newest, "", "leave one of the two out"},
+		"Argo CD on simulated Nodes is refused":   {Options{Simulated: true, ArgoCD: true}, newest, "", "needs a real Node"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			binaries, version, err := Options{ArgoCD: tc.argoCD, ArgoCDVersion: tc.version}.programs()
-			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
-				t.Fatalf("programs() = %v, want an error with %q", err, tc.wantErr)
-			}
-			if !strings.HasPrefix(version, tc.wantVersion) || (version == "") != (tc.wantVersion == "") {
-				t.Errorf("version = %q, want %q", version, tc.wantVersion)
-			}
-			var packages []string
-			for _, binary := range binaries {
-				if binary.Name == builds.ArgoCDs[0].Name {
-					packages = append(packages, binary.Package)
+			binaries, version, err := tc.options.programs()
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Errorf("programs() = %v, want an error with %q", err, tc.wantErr)
 				}
+				return
 			}
-			if diff := cmp.Diff(tc.wantPackage, strings.Join(packages, " ")); diff != "" {
-				t.Error(diff)
+			if err != nil || !slices.Contains(binaries, tc.with) {
+				t.Errorf("programs() = %v, %v, want %s in it", binaries, err, tc.with.Name)
+			}
+			if !strings.HasPrefix(version, tc.version) || (version == "") != (tc.version == "") {
+				t.Errorf("version = %q, want %q", version, tc.version)
 			}
 		})
 	}
 }
 
-func TestARunningClusterIsTakenOnlyIfItIsTheOneWanted(t *testing.T) {
-	with2 := &Cluster{ArgoCD: true, ArgoCDVersion: "v2.14.21"}
-	with3 := &Cluster{ArgoCD: true, ArgoCDVersion: "v3.2.6"}
+func TestUpAcceptsARunningClusterOnlyIfItFits(t *testing.T) {
+	with := &Cluster{ArgoCD: true, ArgoCDVersion: "v3.5.7"}
 	tests := map[string]struct {
 		options Options
 		running *Cluster
 		wantErr string
 	}{
-		"Argo CD is no harm where none is wanted": {Options{}, with3, ""},
-		"one without Argo CD won't do":            {Options{ArgoCD: true}, &Cluster{}, "runs without Argo CD"},
-		"without a version any will do":           {Options{ArgoCD: true}, with3, ""},
-		"the version that is wanted will do":      {Options{ArgoCD: true, ArgoCDVersion: "3.2"}, with3, ""},
-		"another version won't":                   {Options{ArgoCD: true, ArgoCDVersion: "3.2"}, with2, "v2.14.21, not v3.2.6"},
+		"Argo CD does no harm where none is asked for": {Options{}, with, ""},
+		"Argo CD that is asked for must run":           {Options{ArgoCD: true}, &Cluster{}, "runs without Argo CD"},
+		"without a version any fits":                   {Options{ArgoCD: true}, with, ""},
+		"the version that is asked for fits":           {Options{ArgoCD: true, ArgoCDVersion: "3.5"}, with, ""},
+		"another version doesn't": {
+			Options{ArgoCD: true, ArgoCDVersion: "3.6"}, &Cluster{ArgoCD: true, ArgoCDVersion: "v3.6.1"}, "v3.6.1, not v3.5.7",
+		},
+		"a real Node is no simulated one": {Options{Simulated: true}, with, "runs with real Nodes"},
+		"a simulated Node is no real one": {Options{}, &Cluster{Simulated: true}, "runs with simulated Nodes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := tc.options.accept(tc.running, "v3.2.6")
+			err := tc.options.accept(tc.running, "v3.5.7")
 			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Errorf("accept() = %v, want an error with %q", err, tc.wantErr)
 			}

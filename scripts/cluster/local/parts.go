@@ -13,26 +13,17 @@ import (
 // Part is one process that the supervisor keeps running.
 type Part struct {
 	Name string `json:"name"`
-	Pid  int    `json:"pid"` // as this machine sees it, or 0 while it is started again
+	Pid  int    `json:"pid"` // as this machine sees it; 0 while it is started again, and where there is no /proc
 }
 
-// Parts tells which processes the cluster's parts are just now. Pods are none of them.
+// Parts returns the cluster's processes. Those of Pods are not among them.
 func (c *Cluster) Parts() ([]Part, error) {
-	children, err := childrenByParent()
-	if err != nil {
-		return nil, err
-	}
-	running := map[string]int{}
-	for _, supervisor := range children[c.Pid] {
-		for _, pid := range children[supervisor] {
-			running[nameOf(pid)] = pid
-		}
-	}
+	running, err := childrenOf(c.Pid)
 	parts := make([]Part, len(c.PartNames))
 	for i, name := range c.PartNames {
 		parts[i] = Part{Name: name, Pid: running[name]}
 	}
-	return parts, nil
+	return parts, err
 }
 
 // Kill ends a part the hard way. The supervisor starts it again a moment later.
@@ -41,7 +32,7 @@ func (c *Cluster) Kill(part string) error { return c.signal(part, syscall.SIGKIL
 // Pause makes a part hang: its connections stay open, and nothing answers, until Resume or Kill.
 func (c *Cluster) Pause(part string) error { return c.signal(part, syscall.SIGSTOP) }
 
-// Resume lets a paused part go on where it was.
+// Resume continues a paused part.
 func (c *Cluster) Resume(part string) error { return c.signal(part, syscall.SIGCONT) }
 
 func (c *Cluster) signal(part string, signal syscall.Signal) error {
@@ -56,25 +47,26 @@ func (c *Cluster) signal(part string, signal syscall.Signal) error {
 	return syscall.Kill(parts[i].Pid, signal)
 }
 
-func childrenByParent() (map[int][]int, error) {
+// childrenOf returns the children of a process by their name.
+func childrenOf(parent int) (map[string]int, error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil, err
 	}
-	children := map[int][]int{}
+	children := map[string]int{}
 	for _, path := range stats {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			continue // it ended meanwhile
 		}
-		if pid, parent, ok := parseStat(string(content)); ok {
-			children[parent] = append(children[parent], pid)
+		if pid, itsParent, ok := parseStat(string(content)); ok && itsParent == parent {
+			children[nameOf(pid)] = pid
 		}
 	}
 	return children, nil
 }
 
-// parseStat reads "pid (name) state parent ...", where the name may hold anything.
+// parseStat reads "pid (name) state parent ...", where the name may have any characters.
 func parseStat(stat string) (pid, parent int, ok bool) {
 	before, _, _ := strings.Cut(stat, " (")
 	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
@@ -90,7 +82,6 @@ func parseStat(stat string) (pid, parent int, ok bool) {
 func nameOf(pid int) string {
 	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	name, _, _ := strings.Cut(string(cmdline), "\x00")
-	// Redis writes its address behind its name.
-	name, _, _ = strings.Cut(name, " ")
+	name, _, _ = strings.Cut(name, " ") // Redis writes its address after its name
 	return filepath.Base(name)
 }

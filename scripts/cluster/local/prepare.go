@@ -1,102 +1,88 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
-	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// prepare writes what the parts find when they start: certificates, kubeconfigs, the Git
-// repository and Argo CD's manifests.
-func prepare(ctx context.Context, dir rundir.Dir, cluster *Cluster, ports *ports) error {
-	if err := os.MkdirAll(dir.Logs(), 0o755); err != nil {
+// metadataOnly records who did what to which object, and nothing of its content. Of the two stages of a request, the
+// second has all that the first has.
+const metadataOnly = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+`
+
+// Sizes of an audit log before the API server begins the next one. Whoever gives a policy reads the log while it grows.
+const (
+	auditMiB    = 100
+	auditAllMiB = 10_000
+)
+
+// prepare writes what the processes read when they start.
+func prepare(ctx context.Context, opts Options, config supervisor.Config) error {
+	dir := config.Dir
+	if err := writeAccess(dir, opts.Name, config.Ports.API); err != nil {
+		return fmt.Errorf("write certificates: %w", err)
+	}
+	policy := opts.AuditPolicy
+	if policy == "" {
+		policy = metadataOnly
+	}
+	if err := rundir.Write(dir.Path("audit-policy.yaml"), []byte(policy), 0o600); err != nil {
 		return err
 	}
-	if err := writePKI(dir, cluster.Name, ports.api.number); err != nil {
-		return fmt.Errorf("write certificates: %w", err)
+	if err := rundir.WriteJSON(dir.Config(), config); err != nil {
+		return err
+	}
+	if opts.Simulated {
+		return writeStages(ctx, dir)
 	}
 	initRepo := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
 	if out, err := initRepo.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", initRepo, err, out)
 	}
-	if !cluster.ArgoCD {
-		return nil
-	}
-	return copyArgoFiles(ctx, dir, cluster.ArgoCDVersion)
-}
-
-// clients are the users inside of the cluster, each with a kubeconfig.
-var clients = map[string]pki.Identity{
-	"admin":                   {User: "admin", Groups: []string{"system:masters"}},
-	"kube-controller-manager": {User: "system:kube-controller-manager"},
-	"kube-scheduler":          {User: "system:kube-scheduler"},
-	"kube-proxy":              {User: "system:kube-proxy"},
-	"kubelet":                 {User: "system:node:node1", Groups: []string{"system:nodes"}},
-	"coredns":                 {User: "coredns", Groups: []string{"system:masters"}},
-	"argocd":                  {User: "argocd-application-controller", Groups: []string{"system:masters"}},
-}
-
-func writePKI(dir rundir.Dir, cluster string, apiPort int) error {
-	authority, err := pki.NewAuthority("memcached-operator " + cluster)
-	if err != nil {
-		return err
-	}
-	signing, err := pki.NewSigningKey()
-	if err != nil {
-		return err
-	}
-	pairs := map[string]pki.Pair{"ca": authority.Pair, "sa": signing}
-	identities := map[string]pki.Identity{
-		"admin":       clients["admin"], // also what the API server shows the kubelet
-		"front-proxy": {User: "front-proxy"},
-		"apiserver": {User: "kube-apiserver", Hosts: []string{
-			"localhost", "127.0.0.1", supervisor.NodeIP, supervisor.APIServerIP,
-			"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
-		}},
-	}
-	for name, identity := range identities {
-		if pairs[name], err = authority.Issue(identity); err != nil {
+	if opts.ArgoCD {
+		if err := copyArgoFiles(ctx, dir, opts.ArgoCDVersion); err != nil {
 			return err
 		}
 	}
-	for name, pair := range pairs {
-		if err := dir.WritePair(name, pair); err != nil {
-			return err
-		}
-	}
-	return writeKubeconfigs(dir, cluster, authority, apiPort)
+	return sandbox.Create(sandbox.Cgroup(string(dir)))
 }
 
-// writeKubeconfigs writes one for each part, which is inside, and one for people, who are outside.
-func writeKubeconfigs(dir rundir.Dir, cluster string, authority *pki.Authority, apiPort int) error {
-	inside := fmt.Sprintf("https://%s:%d", supervisor.NodeIP, supervisor.APIPort)
-	for name, identity := range clients {
-		if err := writeKubeconfig(dir.Kubeconfig(name), cluster, inside, authority, identity); err != nil {
-			return err
+// configure gathers what the supervisor is told.
+func configure(opts Options, dir rundir.Dir, binaries builds.Binaries, ports supervisor.Ports) (supervisor.Config, error) {
+	config := supervisor.Config{
+		Dir: dir, Ports: ports, Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
+	}
+	if opts.AuditPolicy != "" {
+		config.AuditMiB = auditAllMiB
+	}
+	var err error
+	if config.Real {
+		if config.CNIDir, err = preflight.CNIDir(); err != nil {
+			return config, err
 		}
 	}
-	outside := fmt.Sprintf("https://127.0.0.1:%d", apiPort)
-	return writeKubeconfig(dir.Path("kubeconfig"), cluster, outside, authority, clients["admin"])
-}
-
-func writeKubeconfig(path, cluster, server string, authority *pki.Authority, id pki.Identity) error {
-	pair, err := authority.Issue(id)
-	if err != nil {
-		return err
+	if config.ArgoCD {
+		config.Binaries["redis-server"], err = preflight.Program("redis-server")
 	}
-	access := rundir.Access{
-		Cluster: "memcached-operator-" + cluster, User: id.User, Server: server, Authority: authority.Cert, Pair: pair,
-	}
-	return access.WriteKubeconfig(path)
+	return config, err
 }
 
 // copyArgoFiles takes the definitions, default settings and scripts from Argo CD's own module, so that they always fit
@@ -110,12 +96,11 @@ func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 	if err != nil {
 		return err
 	}
-	folders := map[string]string{
+	for pattern, folder := range map[string]string{
 		"manifests/crds/*-crd.yaml":           "manifests",
 		"manifests/base/config/argocd-*.yaml": "manifests",
 		"hack/git-verify-wrapper.sh":          "bin",
-	}
-	for pattern, folder := range folders {
+	} {
 		paths, err := filepath.Glob(filepath.Join(module, pattern))
 		if err != nil {
 			return err
@@ -134,6 +119,28 @@ func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 		}
 	}
 	return nil
+}
+
+// writeStages takes what kwok does with Nodes and Pods from its own module, so that it fits the program.
+func writeStages(ctx context.Context, dir rundir.Dir) error {
+	module, err := builds.ModuleDir(ctx, builds.Kwok)
+	if err != nil {
+		return err
+	}
+	var stages [][]byte
+	for _, stage := range []string{"node/fast", "node/heartbeat-with-lease", "pod/fast"} {
+		kustomizer := krusty.MakeKustomizer(krusty.MakeDefaultOptions())
+		built, err := kustomizer.Run(filesys.MakeFsOnDisk(), filepath.Join(module, "kustomize", "stage", stage))
+		if err != nil {
+			return fmt.Errorf("build kwok's stages %s: %w", stage, err)
+		}
+		content, err := built.AsYaml()
+		if err != nil {
+			return err
+		}
+		stages = append(stages, content)
+	}
+	return rundir.Write(dir.Path("stages.yaml"), bytes.Join(stages, []byte("---\n")), 0o644)
 }
 
 // pushPause puts the image of every Pod's sandbox where containerd looks for it.

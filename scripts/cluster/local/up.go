@@ -2,49 +2,48 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
-	"github.com/example-inc/memcached-operator/scripts/cluster/cgroups"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// Up returns a running cluster: the one that runs already, or a new one. When it fails or is
-// interrupted, it leaves nothing behind but the logs, and those go with the next up or down.
+// Up returns a running cluster: the one that runs already, or a new one. When it fails or is interrupted, it leaves
+// nothing but the logs, which the next up or down deletes.
 func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	programs, argoCDVersion, err := opts.programs()
 	if err != nil {
 		return nil, err
 	}
-	if err := preflight.Ensure(ctx, append(preflight.Cluster(opts.ArgoCD), opts.Needs...), !opts.NoInstall); err != nil {
-		return nil, err
-	}
-	if running, err := Find(opts.Name); err == nil {
-		if err := opts.accept(running, argoCDVersion); err != nil {
+	if !opts.Simulated {
+		needs := append(preflight.Cluster(opts.ArgoCD), opts.Needs...)
+		if err := preflight.Ensure(ctx, needs, !opts.NoInstall); err != nil {
 			return nil, err
 		}
-		return running, nil
+	}
+	if running, err := Find(opts.Name); err == nil {
+		return running, opts.accept(running, argoCDVersion)
 	}
 	opts.ArgoCDVersion = argoCDVersion
 	binaries, err := builds.Ensure(ctx, programs...)
 	if err != nil {
 		return nil, err
 	}
-	dir, release, err := exclusive(opts.Name)
+	dir, err := rundir.Named(opts.Name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := dir.Alone()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	// What an earlier run left behind, if it was killed, must not stop this one.
-	if _, err := clean(ctx, dir); err != nil {
+	if err := clean(ctx, dir); err != nil {
 		return nil, err
 	}
 	cluster, err := create(ctx, opts, dir, binaries)
@@ -54,120 +53,83 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx) // rather than what that made of the start
 	}
-	_, stopErr := stop(context.WithoutCancel(ctx), dir)
-	return nil, errors.Join(err, stopErr)
+	return nil, errors.Join(err, stop(context.WithoutCancel(ctx), dir))
 }
 
 func create(ctx context.Context, opts Options, dir rundir.Dir, binaries builds.Binaries) (*Cluster, error) {
-	ports, err := openPorts()
+	ports, err := openPorts(opts.Simulated)
 	if err != nil {
 		return nil, err
 	}
 	defer ports.Close()
-	cluster, err := describe(opts, dir, binaries, ports)
+	config, err := configure(opts, dir, binaries, ports.numbers())
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, dir, cluster, ports); err != nil {
-		return nil, err
-	}
-	if err := cgroups.Create(supervisor.CgroupName(dir)); err != nil {
-		return nil, err
-	}
-	config, err := configure(opts, dir, binaries, cluster)
+	cluster, err := describe(opts, config)
 	if err != nil {
 		return nil, err
 	}
-	process, err := supervisor.Start(config, ports.api.file, ports.registry.file)
+	if err := prepare(ctx, opts, config); err != nil {
+		return nil, err
+	}
+	process, err := start(ctx, config, ports)
 	if err != nil {
 		return nil, err
 	}
-	cluster.Pid = process.Pid
-	// An interrupted up must not wait for a start that nobody wants any more.
-	release := context.AfterFunc(ctx, func() { _ = process.Kill() })
+	// An interrupted up must not wait for the start to end.
+	release := context.AfterFunc(ctx, func() { _ = process.stdin.Close() })
 	defer release()
-	if cluster.PartNames, err = follow(ctx, json.NewDecoder(process.Report), dir); err != nil {
+	cluster.Pid = process.pid
+	if cluster.PartNames, err = process.follow(ctx, dir); err != nil {
 		return nil, err
 	}
-	if err := pushPause(ctx, config.PauseImage); err != nil {
+	if err := cluster.finish(ctx, opts, dir); err != nil {
 		return nil, err
 	}
-	if err := rundir.WriteJSON(dir.State(), cluster); err != nil {
-		return nil, err
+	if opts.Attached {
+		cluster.attached = process.stdin
+		return cluster, nil
 	}
-	return cluster, process.Detach()
+	return cluster, process.detach()
 }
 
-// follow shows the supervisor's stages until the cluster is ready, or can't become so, and returns
-// the names of the parts.
-func follow(ctx context.Context, events *json.Decoder, dir rundir.Dir) (parts []string, err error) {
-	event, err := next(events, dir)
-	for err == nil && event.Stage != "" {
-		err = progress.Stage(ctx, event.Stage, func(update func(string)) error {
-			for event, err = next(events, dir); err == nil && event.Part != ""; event, err = next(events, dir) {
-				parts = append(parts, event.Part)
-				update(event.Part + " is ready")
-			}
-			return err
+// finish adds what a running control plane is needed for.
+func (c *Cluster) finish(ctx context.Context, opts Options, dir rundir.Dir) (err error) {
+	if opts.Simulated {
+		err = progress.Stage(ctx, "Simulated Nodes", func(update func(string)) error {
+			return c.addFirstNodes(ctx, opts.Architectures, update)
 		})
+	} else {
+		err = pushPause(ctx, c.Image("pause", "1"))
 	}
-	return parts, err
+	if err != nil {
+		return err
+	}
+	return rundir.WriteJSON(dir.State(), c)
 }
 
-func next(events *json.Decoder, dir rundir.Dir) (supervisor.Event, error) {
-	var event supervisor.Event
-	err := events.Decode(&event)
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed):
-		return event, fmt.Errorf("the supervisor ended\n%s", rundir.Tail(dir.Log("supervisor")))
-	case err != nil:
-		return event, fmt.Errorf("listen to the supervisor: %w", err)
-	case event.Error != "":
-		return event, errors.New(event.Error)
-	}
-	return event, nil
-}
-
-func describe(opts Options, dir rundir.Dir, binaries builds.Binaries, ports *ports) (*Cluster, error) {
+func describe(opts Options, config supervisor.Config) (*Cluster, error) {
 	version, err := builds.Version(builds.KubeAPIServer)
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{
+	dir := config.Dir
+	cluster := &Cluster{
 		Name:          opts.Name,
+		Simulated:     opts.Simulated,
 		Kubeconfig:    dir.Path("kubeconfig"),
-		Registry:      fmt.Sprintf("localhost:%d", ports.registry.number),
-		Git:           "file://" + dir.Path("repo.git"),
 		Logs:          dir.Logs(),
 		AuditLog:      dir.Log("audit"),
-		Kubectl:       binaries.Path(builds.Kubectl),
+		Kubectl:       config.Binaries[builds.Kubectl.Name],
 		Kubernetes:    version,
 		ArgoCD:        opts.ArgoCD,
 		ArgoCDVersion: opts.ArgoCDVersion,
 		Started:       time.Now().Truncate(time.Second),
 		Created:       true,
-	}, nil
-}
-
-func configure(opts Options, dir rundir.Dir, binaries builds.Binaries, cluster *Cluster) (supervisor.Config, error) {
-	cni, err := preflight.CNIDir()
-	if err != nil {
-		return supervisor.Config{}, err
 	}
-	paths := map[string]string(binaries)
-	if opts.ArgoCD {
-		redis, err := preflight.Program("redis-server")
-		if err != nil {
-			return supervisor.Config{}, err
-		}
-		paths["redis-server"] = redis
+	if config.Real {
+		cluster.Registry, cluster.Git = config.Registry(), "file://"+dir.Path("repo.git")
 	}
-	return supervisor.Config{
-		Dir:          dir,
-		RegistryHost: cluster.Registry,
-		PauseImage:   cluster.Image("pause", "1"),
-		Binaries:     paths,
-		CNIDir:       cni,
-		ArgoCD:       opts.ArgoCD,
-	}, nil
+	return cluster, nil
 }

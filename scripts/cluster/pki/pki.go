@@ -1,5 +1,4 @@
-// Package pki makes the certificates of a local cluster: one authority, and short-named
-// identities signed by it.
+// Package pki makes certificates for a local cluster and for tests: one authority, and identities signed by it.
 package pki
 
 import (
@@ -9,13 +8,11 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
-	"math/big"
 	"net"
 	"time"
 )
 
-// lifetime is far beyond that of any local cluster, and the early start forgives a clock set back.
+// A certificate outlives every local cluster, and a clock that was set back.
 const (
 	lifetime  = 10 * 365 * 24 * time.Hour
 	backdated = time.Hour
@@ -33,51 +30,33 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Identity is who a certificate speaks for. Hosts, names or addresses, make it a server's;
-// without them it is a client's.
+// Identity is the subject of a certificate. With Hosts, names or addresses, it is a server's; without them a client's.
 type Identity struct {
 	User   string
 	Groups []string
 	Hosts  []string
 
-	// NotAfter is when the certificate ends; zero means that it outlives any local cluster.
+	// NotAfter is when the certificate ends; zero means that it outlives every local cluster.
 	NotAfter time.Time
 }
 
 // NewAuthority makes an authority with a key of its own.
 func NewAuthority(name string) (*Authority, error) {
-	template, err := newTemplate(pkix.Name{CommonName: name})
-	if err != nil {
-		return nil, err
-	}
+	template := newTemplate(Identity{User: name})
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage |= x509.KeyUsageCertSign
-
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
+	authority := &Authority{cert: template}
+	var err error
+	if authority.key, err = newKey(); err != nil {
 		return nil, err
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := encode("CERTIFICATE", der, key)
-	return &Authority{Pair: pair, cert: cert, key: key}, err
+	authority.Pair, err = authority.sign(template, authority.key)
+	return authority, err
 }
 
 // Issue signs a certificate for an identity.
 func (a *Authority) Issue(id Identity) (Pair, error) {
-	template, err := newTemplate(pkix.Name{CommonName: id.User, Organization: id.Groups})
-	if err != nil {
-		return Pair{}, err
-	}
-	if !id.NotAfter.IsZero() {
-		template.NotAfter = id.NotAfter
-	}
+	template := newTemplate(id)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if len(id.Hosts) > 0 {
 		template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
@@ -89,20 +68,16 @@ func (a *Authority) Issue(id Identity) (Pair, error) {
 			template.DNSNames = append(template.DNSNames, host)
 		}
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := newKey()
 	if err != nil {
 		return Pair{}, err
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
-	if err != nil {
-		return Pair{}, err
-	}
-	return encode("CERTIFICATE", der, key)
+	return a.sign(template, key)
 }
 
 // NewSigningKey makes a bare key pair, as service account tokens are signed with.
 func NewSigningKey() (Pair, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := newKey()
 	if err != nil {
 		return Pair{}, err
 	}
@@ -113,19 +88,28 @@ func NewSigningKey() (Pair, error) {
 	return encode("PUBLIC KEY", der, key)
 }
 
-func newTemplate(subject pkix.Name) (*x509.Certificate, error) {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+func (a *Authority) sign(template *x509.Certificate, key *ecdsa.PrivateKey) (Pair, error) {
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
 	if err != nil {
-		return nil, fmt.Errorf("serial number: %w", err)
+		return Pair{}, err
 	}
-	now := time.Now()
-	return &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      subject,
-		NotBefore:    now.Add(-backdated),
-		NotAfter:     now.Add(lifetime),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-	}, nil
+	return encode("CERTIFICATE", der, key)
+}
+
+func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
+
+// newTemplate leaves the serial number to CreateCertificate, which makes a random one.
+func newTemplate(id Identity) *x509.Certificate {
+	template := &x509.Certificate{
+		Subject:   pkix.Name{CommonName: id.User, Organization: id.Groups},
+		NotBefore: time.Now().Add(-backdated),
+		NotAfter:  time.Now().Add(lifetime),
+		KeyUsage:  x509.KeyUsageDigitalSignature,
+	}
+	if !id.NotAfter.IsZero() {
+		template.NotAfter = id.NotAfter
+	}
+	return template
 }
 
 func encode(kind string, der []byte, key *ecdsa.PrivateKey) (Pair, error) {

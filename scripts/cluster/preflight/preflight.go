@@ -1,5 +1,5 @@
-// Package preflight finds out whether a machine can run a local cluster, says at once all that it
-// lacks, and installs what it may.
+// Package preflight finds out whether a machine can run a local cluster, reports at once all that it lacks, and installs
+// what it may.
 package preflight
 
 import (
@@ -11,30 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// State is a need, and whether this machine has it.
-type State struct {
-	Program   string `json:"program"`
-	Package   string `json:"package"`
-	Why       string `json:"why"`
-	Installed bool   `json:"installed"`
-}
-
-// Look finds out which of the needs this machine has.
-func Look(needs []Need) []State {
-	m := thisMachine()
-	states := make([]State, len(needs))
-	for i, need := range needs {
-		states[i] = State{Program: need.Program, Package: need.Package, Why: need.Why, Installed: m.has(need)}
-	}
-	return states
-}
-
-// Ensure makes the machine fit for a cluster, or says in one error all that stands against it.
+// Ensure prepares the machine for a cluster, or reports in one error all that it lacks.
 func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
-	m := thisMachine()
+	m := machine{os: runtime.GOOS, root: os.Geteuid() == 0, has: Need.Installed}
 	missing := m.missing(needs)
 	if problem := m.verdict(missing, mayInstall); problem != nil {
 		return problem
@@ -72,6 +55,19 @@ func search(name string, dirs ...string) (string, error) {
 	return "", fmt.Errorf("%s is in none of %s: %w", name, strings.Join(dirs, " "), fs.ErrNotExist)
 }
 
+// Installed reports whether this machine has it.
+func (n Need) Installed() bool {
+	if !n.CNI {
+		_, err := Program(n.Program)
+		return err == nil
+	}
+	dir, err := CNIDir()
+	if err == nil {
+		_, err = search(n.Program, dir)
+	}
+	return err == nil
+}
+
 // machine is what counts about a machine. Tests make others than the one they run on.
 type machine struct {
 	os   string
@@ -79,37 +75,14 @@ type machine struct {
 	has  func(Need) bool
 }
 
-func thisMachine() machine {
-	return machine{os: runtime.GOOS, root: os.Geteuid() == 0, has: func(need Need) bool {
-		if !need.CNI {
-			_, err := Program(need.Program)
-			return err == nil
-		}
-		dir, err := CNIDir()
-		if err != nil {
-			return false
-		}
-		_, err = search(need.Program, dir)
-		return err == nil
-	}}
-}
+func (m machine) missing(needs []Need) []Need { return slices.DeleteFunc(slices.Clone(needs), m.has) }
 
-func (m machine) missing(needs []Need) []Need {
-	var missing []Need
-	for _, need := range needs {
-		if !m.has(need) {
-			missing = append(missing, need)
-		}
-	}
-	return missing
-}
-
-// verdict is nil when all is there, or will be once the missing is installed.
+// verdict is nil when nothing is missing, or all of it can be installed.
 func (m machine) verdict(missing []Need, mayInstall bool) error {
 	var problems []string
 	if m.os != "linux" {
-		problems = append(problems, fmt.Sprintf("Linux is needed, for its namespaces (this is %s): "+
-			"use a Linux machine or a virtual one", m.os))
+		problems = append(problems, fmt.Sprintf("a real Node needs Linux, for its namespaces (this is %s): "+
+			"use `up --nodes simulated`, or a Linux machine or a virtual one", m.os))
 	}
 	if !m.root {
 		problems = append(problems, "root is needed, to make namespaces and mounts: run the command with sudo")
@@ -128,12 +101,10 @@ func (m machine) verdict(missing []Need, mayInstall bool) error {
 	return errors.New("this machine can't run the cluster:\n  - " + strings.Join(problems, "\n  - "))
 }
 
-func packages(needs []Need) []string {
-	var names []string
-	seen := map[string]bool{}
+// packages are those of the needs, each once.
+func packages(needs []Need) (names []string) {
 	for _, need := range needs {
-		if !seen[need.Package] {
-			seen[need.Package] = true
+		if !slices.Contains(names, need.Package) {
 			names = append(names, need.Package)
 		}
 	}

@@ -29,16 +29,16 @@ func TestVerdict(t *testing.T) {
 		install bool
 		want    []string // in the verdict, or none where it is nil
 	}{
-		"a machine with everything is fit":     {with(debian, "runc", "ptp", "loopback"), false, nil},
-		"what apt-get can bring is no problem": {with(debian, "apt-get"), true, nil},
-		"without leave to install all that is missing is said at once, each with its reason, each package once": {
+		"a machine with everything passes":     {with(debian, "runc", "ptp", "loopback"), false, nil},
+		"what apt-get can install is no problem": {with(debian, "apt-get"), true, nil},
+		"without leave to install, all that is missing is reported at once, with reasons and packages": {
 			with(debian, "apt-get", "ptp"), false,
 			[]string{"runc is missing, which starts containers", "loopback is missing", "apt-get install runc cni"},
 		},
-		"without apt-get the same is said": {with(debian), true, []string{"runc is missing", "ptp is missing"}},
-		"another system and user are told together with the missing": {
+		"without apt-get the same is reported": {with(debian), true, []string{"runc is missing", "ptp is missing"}},
+		"another system and user are reported together with the missing": {
 			with(machine{os: "darwin"}, "apt-get"), true,
-			[]string{"Linux is needed, for its namespaces (this is darwin)", "with sudo", "runc is missing"},
+			[]string{"a real Node needs Linux, for its namespaces (this is darwin)", "with sudo", "runc is missing"},
 		},
 	}
 	for name, tc := range tests {
@@ -72,16 +72,16 @@ func TestServicesAreDeniedOnlyForTheTimeBeing(t *testing.T) {
 	if info, err := os.Stat(policy); err != nil || info.Mode().Perm()&0o111 == 0 {
 		t.Errorf("the policy can't be asked: %v", err)
 	}
-	nested, err := denyServices(policy) // somebody else's policy
+	nested, err := denyServices(policy) // another one's policy
 	if err != nil {
 		t.Fatal(err)
 	}
 	nested()
 	if _, err := os.Stat(policy); err != nil {
-		t.Errorf("a policy that was there is gone: %v", err)
+		t.Errorf("a policy that existed was deleted: %v", err)
 	}
 	allow()
 	if _, err := os.Stat(policy); err == nil {
-		t.Error("our policy is still there")
+		t.Error("the policy was not deleted")
 	}
 }

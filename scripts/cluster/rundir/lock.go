@@ -2,63 +2,74 @@ package rundir
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// ErrBusy says that another process is bringing the same cluster up or down.
-var ErrBusy = errors.New("another up or down of this cluster is at work")
+var (
+	// ErrNotRunning says that no cluster of that name runs.
+	ErrNotRunning = errors.New("not running")
+	// ErrBusy says that another process starts or stops the same cluster.
+	ErrBusy = errors.New("another up or down of this cluster is at work")
+)
 
-// Hold takes the lock that says the cluster lives, for the rest of the calling process's life. It
-// is a record lock because the kernel tells everybody which process holds one: no remembered
-// process id can be stale, or belong to somebody else by now.
-func Hold(path string) error {
-	// Never closed: closing any descriptor of the file would drop the lock.
-	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return fmt.Errorf("open lock %s: %w", path, err)
+// Alone keeps a second up or down of the same cluster away. Its lock lies beside the folder, which is deleted.
+func (d Dir) Alone() (release func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(string(d)), 0o755); err != nil {
+		return nil, err
 	}
-	if err := unix.FcntlFlock(uintptr(fd), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
-		return fmt.Errorf("lock %s: %w", path, err)
-	}
-	return nil
+	file, err := lock(string(d) + ".lock")
+	return func() { file.Close() }, err
 }
 
-// Holder returns the process that holds the lock, or 0 when no process does.
-func Holder(path string) (pid int, err error) {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+// Hold takes the lock that the cluster has for as long as any process has the file open. The kernel drops it with the
+// last one, so it is never stale.
+func (d Dir) Hold() (*os.File, error) {
+	if err := os.MkdirAll(string(d), 0o755); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	lock := unix.Flock_t{Type: unix.F_WRLCK}
-	if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil {
-		return 0, fmt.Errorf("ask for the holder of %s: %w", path, err)
-	}
-	if lock.Type == unix.F_UNLCK {
-		return 0, nil
-	}
-	return int(lock.Pid), nil
+	return lock(d.Path("lock"))
 }
 
-// Exclusive keeps other ups and downs of a cluster away until release is called or the process ends.
-func Exclusive(path string) (release func(), err error) {
+// Lives reports whether a process of the cluster runs.
+func (d Dir) Lives() (bool, error) {
+	if _, err := os.Stat(d.Path("lock")); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	file, err := lock(d.Path("lock"))
+	if errors.Is(err, ErrBusy) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, file.Close()
+}
+
+// WritePid notes the supervisor's process id. As long as the cluster lives, no other process group can have it.
+func (d Dir) WritePid(pid int) error { return WriteJSON(d.Path("pid"), pid) }
+
+// Pid returns the process id of a living cluster's supervisor.
+func (d Dir) Pid() (pid int, err error) {
+	err = ReadJSON(d.Path("pid"), &pid)
+	return pid, err
+}
+
+func lock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		err = ErrBusy
+	}
+	if err != nil {
 		file.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, ErrBusy
-		}
 		return nil, err
 	}
-	return func() { file.Close() }, nil
+	return file, nil
 }

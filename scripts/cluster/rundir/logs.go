@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// OpenLog opens the log of one part, to be written on.
-func (d Dir) OpenLog(part string) (*os.File, error) {
+// OpenLog opens the log of one process, to append to it.
+func (d Dir) OpenLog(name string) (*os.File, error) {
 	if err := os.MkdirAll(d.Logs(), 0o755); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(d.Log(part), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	return os.OpenFile(d.Log(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
 // Tail shows the end of a log and where the rest is.

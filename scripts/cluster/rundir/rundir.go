@@ -1,38 +1,68 @@
-// Package rundir knows where a local cluster keeps its files. The same paths hold outside of the
-// cluster's namespaces and inside.
+// Package rundir is the folder of one cluster: where its files lie, and the locks that tell whether it runs. The same
+// paths hold inside of the cluster's namespaces and outside.
 package rundir
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 )
 
-// Dir is the folder of one cluster. All of it goes away with the cluster.
+// Dir is the folder of one cluster. All of it is deleted with the cluster.
 type Dir string
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,19}$`)
+
+// maxDir leaves enough of the 107 bytes that the kernel allows the path of a socket to the kubelet's.
+const maxDir = 107 - len("/kubelet/device-plugins/kubelet.sock")
+
+// Named is the folder of the cluster of that name.
+func Named(name string) (Dir, error) {
+	if !validName.MatchString(name) {
+		return "", fmt.Errorf("cluster name %q: want at most 20 lower case letters, digits and dashes", name)
+	}
+	home, err := builds.CacheHome()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(home, "clusters", name)
+	if len(dir) > maxDir {
+		return "", fmt.Errorf("%s is too long for the sockets in it: set XDG_CACHE_HOME to a shorter path", dir)
+	}
+	return Dir(dir), nil
+}
 
 // Path returns the path of a file or folder in the run directory.
 func (d Dir) Path(elem ...string) string {
 	return filepath.Join(append([]string{string(d)}, elem...)...)
 }
 
-// Logs is the folder of the parts' logs, one file each.
+// Logs is the folder of the logs, one file for each process.
 func (d Dir) Logs() string { return d.Path("log") }
 
-// Log is the log of one part.
-func (d Dir) Log(part string) string { return d.Path("log", part+".log") }
+// Log is the log of one process.
+func (d Dir) Log(name string) string { return d.Path("log", name+".log") }
 
 // PKI is a file among the certificates and keys.
 func (d Dir) PKI(name string) string { return d.Path("pki", name) }
 
-// Kubeconfig is what a part inside of the cluster speaks to the API server with.
+// Kubeconfig is what a user of the API server connects with.
 func (d Dir) Kubeconfig(user string) string { return d.Path("pki", user+".kubeconfig") }
-
-// Lock is held by the cluster's init process for as long as the cluster lives.
-func (d Dir) Lock() string { return d.Path("lock") }
 
 // Argo is a file or folder of Argo CD.
 func (d Dir) Argo(elem ...string) string { return d.Path(append([]string{"argocd"}, elem...)...) }
+
+// State describes the cluster, once it is ready.
+func (d Dir) State() string { return d.Path("state.json") }
+
+// Config is what the supervisor starts with.
+func (d Dir) Config() string { return d.Path("config.json") }
 
 // WriteJSON replaces a file in one step: a reader sees the old content or the new, never half of it.
 func WriteJSON(path string, value any) error {
@@ -53,7 +83,7 @@ func ReadJSON(path string, value any) error {
 }
 
 // Write replaces a file in one step and makes its folder where that is missing.
-func Write(path string, content []byte, mode os.FileMode) error {
+func Write(path string, content []byte, mode fs.FileMode) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -63,15 +93,8 @@ func Write(path string, content []byte, mode os.FileMode) error {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // fails once it is renamed, which is the usual case
-	if _, err := tmp.Write(content); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Chmod(mode); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
+	_, err = tmp.Write(content)
+	if err := errors.Join(err, tmp.Chmod(mode), tmp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +16,7 @@ import (
 
 const fieldOwner = client.FieldOwner("local-cluster")
 
-// kube is the little that the supervisor itself wants of the API server.
+// kube is the supervisor's own access to the API server.
 type kube struct{ client.Client }
 
 func newKube(kubeconfig string) (kube, error) {
@@ -56,22 +54,7 @@ func (k kube) apply(ctx context.Context, owner client.FieldOwner, namespace stri
 	}
 }
 
-// awaitNode returns when the node is Ready and Pods get their service account: only then can one run.
-func (k kube) awaitNode(ctx context.Context) error {
-	last := errors.New("it didn't register")
-	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		if last = k.nodeReady(ctx); last != nil {
-			return false, nil
-		}
-		last = k.Get(ctx, client.ObjectKey{Namespace: "default", Name: "default"}, &corev1.ServiceAccount{})
-		return last == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("node %s is not Ready after %s: %w", nodeName, readyTimeout.Round(time.Second), last)
-	}
-	return nil
-}
-
+// nodeReady is nil when the Node can run Pods.
 func (k kube) nodeReady(ctx context.Context) error {
 	var node corev1.Node
 	if err := k.Get(ctx, client.ObjectKey{Name: nodeName}, &node); err != nil {
@@ -87,4 +70,9 @@ func (k kube) nodeReady(ctx context.Context) error {
 		}
 	}
 	return errors.New("the kubelet has not reported yet")
+}
+
+// accountReady is nil when Pods get their service account: only then can one be created.
+func (k kube) accountReady(ctx context.Context) error {
+	return k.Get(ctx, client.ObjectKey{Namespace: "default", Name: "default"}, &corev1.ServiceAccount{})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,23 +17,23 @@ import (
 
 const (
 	readyTimeout  = 2 * time.Minute
-	probeInterval = 100 * time.Millisecond
+	probeInterval = 50 * time.Millisecond
 	maxBackoff    = 10 * time.Second
-	maxFirstExits = 3 // exits after which a part that never was ready is given up
+	maxFirstExits = 3 // exits after which a process that never was ready is given up
 )
 
 // part is one process of the cluster.
 type part struct {
-	name  string
-	path  string
-	args  []string
-	env   []string
-	ready func(context.Context) error
+	name    string // of its log, and what ps shows
+	program string // its name among the binaries, where that is another one
+	args    []string
+	env     []string
+	ready   func(context.Context) error // nil where it counts as ready at once
 
 	exits atomic.Int32
 }
 
-// startParts starts parts side by side and returns when all are ready, or one can't be.
+// startParts starts processes side by side and returns when all are ready, or one can't be.
 func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
 	var group errgroup.Group
 	for _, p := range parts {
@@ -43,7 +42,7 @@ func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
 			if err != nil {
 				return err
 			}
-			go s.keepRunning(ctx, p, log)
+			s.running.Go(func() { s.keepRunning(ctx, p, log) })
 			if err := p.awaitReady(ctx); err != nil {
 				return fmt.Errorf("%s did not start: %w\n%s", p.name, err, rundir.Tail(s.Dir.Log(p.name)))
 			}
@@ -53,13 +52,13 @@ func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
 	return group.Wait()
 }
 
-// keepRunning runs a part, again and again with growing pauses, until the context ends.
+// keepRunning runs a process, again and again with growing pauses, until the context ends.
 func (s *supervisor) keepRunning(ctx context.Context, p *part, log *os.File) {
 	defer log.Close()
 	backoff := wait.Backoff{Duration: 250 * time.Millisecond, Factor: 2, Steps: 16, Cap: maxBackoff}
 	for ctx.Err() == nil {
 		started := time.Now()
-		err := s.command(ctx, p, log).Run()
+		err := s.run(ctx, p, log)
 		p.exits.Add(1)
 		if time.Since(started) > maxBackoff {
 			backoff.Duration = 250 * time.Millisecond // it had run well
@@ -73,30 +72,79 @@ func (s *supervisor) keepRunning(ctx context.Context, p *part, log *os.File) {
 	}
 }
 
-// command gives a part only the environment it needs: a proxy or a kubeconfig of the user's would
-// lead it out of the cluster.
-func (s *supervisor) command(ctx context.Context, p *part, log *os.File) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, p.path, p.args...)
-	cmd.Args[0] = p.name // what ps shows, what Parts goes by, and what tells Argo CD's binary who it is
-	cmd.Dir = "/"
-	cmd.Env = append([]string{"PATH=" + s.path(), "HOME=/tmp", "TMPDIR=/tmp"}, p.env...)
+func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
+	cmd := s.command(ctx, p)
 	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.own(cmd.Process.Pid, p.name)
+	defer s.own(cmd.Process.Pid, "")
+	return cmd.Wait()
+}
+
+// command gives a process only the environment it needs: a proxy or a kubeconfig of the user's would make it connect to
+// something else.
+func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
+	program := p.program
+	if program == "" {
+		program = p.name
+	}
+	cmd := exec.CommandContext(ctx, s.Binaries[program], p.args...)
+	cmd.Args[0] = p.name // what ps shows, what Parts goes by, and what tells Argo CD's binary which program it is
+	cmd.Dir = "/"
+	if s.Real {
+		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=/tmp", "TMPDIR=/tmp"}, p.env...)
+	} else {
+		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + string(s.Dir), "TMPDIR=" + os.TempDir()}, p.env...)
+		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, the lock tells whether any process is left
+	}
 	return cmd
 }
 
+// own notes that a process is one of the supervisor's children, or by an empty name that it is not any more.
+func (s *supervisor) own(pid int, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name == "" {
+		delete(s.pids, pid)
+		return
+	}
+	s.pids[pid] = name
+}
+
+func (s *supervisor) owns(pid int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pids[pid] != ""
+}
+
 func (p *part) awaitReady(ctx context.Context) error {
+	if p.ready == nil {
+		return nil
+	}
+	return await(ctx, func(ctx context.Context) error {
+		if p.exits.Load() >= maxFirstExits {
+			return errGivenUp
+		}
+		return p.ready(ctx)
+	})
+}
+
+var errGivenUp = errors.New("it ends whenever it is started")
+
+// await asks until there is no error, and returns the last one when it takes too long.
+func await(ctx context.Context, ready func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		if p.exits.Load() >= maxFirstExits {
-			return false, errors.New("it ends whenever it is started")
+		last = ready(ctx)
+		if errors.Is(last, errGivenUp) {
+			return false, last
 		}
-		last = p.ready(ctx)
 		return last == nil, nil
 	})
-	if wait.Interrupted(err) && last != nil {
+	if wait.Interrupted(err) && last != nil && ctx.Err() == nil {
 		return fmt.Errorf("not ready after %s: %w", readyTimeout, last)
 	}
 	return err
 }
-
-func joinPath(dirs []string) string { return strings.Join(dirs, string(os.PathListSeparator)) }

@@ -14,14 +14,14 @@ const (
 	lookupTimeout = 300 * time.Millisecond
 )
 
-// Parts serve their health on addresses that nobody but this namespace reaches, with certificates
-// they make up at their start: there is no one to mistake them for.
+// probeClient asks processes that the supervisor has just started for their health. It sends nothing secret, and some of
+// them make up their certificate when they start.
 var probeClient = &http.Client{
 	Timeout:   probeTimeout,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// healthy asks a part for its health.
+// healthy asks a process for its health.
 func healthy(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -40,7 +40,7 @@ func healthy(url string) func(context.Context) error {
 	}
 }
 
-// accepts is for parts that only listen.
+// accepts is for processes that only listen.
 func accepts(network, address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		dialer := net.Dialer{Timeout: probeTimeout}
@@ -56,7 +56,7 @@ func accepts(network, address string) func(context.Context) error {
 func resolves(name string) func(context.Context) error {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		dialer := net.Dialer{Timeout: probeTimeout}
-		return dialer.DialContext(ctx, network, net.JoinHostPort(DNSIP, "53"))
+		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsIP, "53"))
 	}}
 	return func(ctx context.Context) error {
 		// A question asked before kube-proxy wrote its rules is lost: ask anew, don't wait for it.

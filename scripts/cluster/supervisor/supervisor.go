@@ -1,62 +1,59 @@
-// Package supervisor is what runs inside of a local cluster. The cluster has process, mount and
-// network namespaces of its own, and a control group: when the first process of the process
-// namespace ends, for whatever reason, the kernel ends all the others and takes mounts and network
-// interfaces away with them. There is no path from the network namespace to any other.
+// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends with all
+// of them. `up` starts it as `cluster supervise`:
 //
-//	up ── init ── supervisor ── etcd, kube-apiserver, …, containerd ── Pods
+//	up ── supervisor ── etcd, kube-apiserver, …, containerd ── Pods
 //
-// Init and supervisor are this very program, started again under another name.
+// With a real Node it isolates itself first (package sandbox). With simulated Nodes all are ordinary processes.
 package supervisor
 
 import (
+	"bufio"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
 )
 
-// The network of a cluster. Every cluster has the same, as none sees another.
+// The network of a cluster with a real Node. Every cluster has the same, as none sees another.
 const (
 	NodeIP          = "10.200.0.2"
 	APIServerIP     = "10.96.0.1"
-	DNSIP           = "10.96.0.10"
-	ServiceNetwork  = "10.96.0.0/16"
-	PodNetwork      = "10.244.0.0/16"
-	APIPort         = 6443
-	registryPort    = 5000
+	dnsIP           = "10.96.0.10"
+	serviceNetwork  = "10.96.0.0/16"
+	podNetwork      = "10.244.0.0/16"
 	nodeName        = "node1"
 	ArgoCDNamespace = "argocd"
 )
 
 // Config is all that the supervisor is told. It lies in the run directory.
 type Config struct {
-	Dir rundir.Dir
-	// RegistryHost is the registry's name in image references, the same on the host and in the cluster.
-	RegistryHost string
-	PauseImage   string
-	Binaries     map[string]string
-	CNIDir       string
-	ArgoCD       bool
+	Dir      rundir.Dir
+	Ports    Ports
+	Binaries map[string]string
+	Real     bool // a real Node, isolated; else Nodes are simulated
+	CNIDir   string
+	ArgoCD   bool
+	AuditMiB int // size of an audit log before the next one begins
 }
 
-// CgroupName is the control group of a cluster, in every hierarchy. Clusters of one name in different
-// caches are different clusters: stopping one must not find the other's processes.
-func CgroupName(dir rundir.Dir) string {
-	sum := sha256.Sum256([]byte(dir))
-	return fmt.Sprintf("memcached-operator-%s-%x", filepath.Base(string(dir)), sum[:3])
-}
+// Ports are on the loopback interface, the same inside of the cluster's namespaces and outside.
+type Ports struct{ API, Registry, Etcd, EtcdPeer int }
 
-func configPath(dir rundir.Dir) string { return dir.Path("config.json") }
+// Registry is the host and port of image references, the same on the machine and in the cluster.
+func (c Config) Registry() string { return fmt.Sprintf("localhost:%d", c.Ports.Registry) }
 
-// Event is a step of the start, as the supervisor tells it to `up`.
+// Event is what the supervisor reports on its standard output, one JSON object each.
 type Event struct {
 	Stage string // that begins
 	Part  string // that is ready now
@@ -64,13 +61,56 @@ type Event struct {
 	Ready bool   // all of it
 }
 
-// supervisor is the state inside of the namespaces.
+// Detach is what `up` writes to the supervisor's standard input once the cluster may outlive it.
+const Detach = "detach\n"
+
+// The files that it is started with, in this order. The sockets are for a cluster with a real Node alone: they were
+// opened outside of the network namespace and are all that connects it.
+const (
+	lockFD = 3 + iota
+	apiFD
+	registryFD
+)
+
 type supervisor struct {
 	Config
+	lock *os.File
 	kube kube
 
-	mu     sync.Mutex // parts become ready side by side
+	running sync.WaitGroup
+
+	mu     sync.Mutex // processes become ready side by side
 	report *json.Encoder
+	pids   map[int]string
+}
+
+// Run starts the cluster that is configured in the folder, and keeps it running until the context ends.
+func Run(ctx context.Context, dir rundir.Dir) error {
+	s := &supervisor{
+		lock: os.NewFile(lockFD, "lock"), report: json.NewEncoder(os.Stdout), pids: map[int]string{},
+	}
+	for fd := lockFD; fd <= registryFD; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+	if err := rundir.ReadJSON(dir.Config(), &s.Config); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		if line, err := bufio.NewReader(os.Stdin).ReadString('\n'); line != Detach {
+			cancel(fmt.Errorf("up ended before the cluster was ready: %w", err))
+		}
+	}()
+	if err := s.start(ctx); err != nil {
+		err = errors.Join(context.Cause(ctx), err)
+		_ = s.tell(Event{Error: err.Error()})
+		cancel(err)
+	} else if err := s.tell(Event{Ready: true}); err != nil {
+		cancel(err)
+	}
+	<-ctx.Done()
+	s.running.Wait()
+	return context.Cause(ctx)
 }
 
 func (s *supervisor) tell(event Event) error {
@@ -79,29 +119,18 @@ func (s *supervisor) tell(event Event) error {
 	return s.report.Encode(event)
 }
 
-// run brings the cluster up stage by stage, and then keeps its parts alive until init ends it.
-func run(ctx context.Context, config Config, report *os.File, api, registry net.Listener) error {
-	s := &supervisor{Config: config, report: json.NewEncoder(report)}
-	if err := s.start(ctx, api, registry); err != nil {
-		_ = s.tell(Event{Error: err.Error()})
-		return err
-	}
-	if err := s.tell(Event{Ready: true}); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
-}
-
-// stage is a step of the start that people are told of.
+// stage is a step of the start that people see.
 type stage struct {
 	title string
 	run   func(context.Context) error
 }
 
-func (s *supervisor) start(ctx context.Context, api, registry net.Listener) error {
+func (s *supervisor) stages() []stage {
+	if !s.Real {
+		return []stage{{"Control plane", s.startControlPlane}, {"Simulated kubelets", s.startSimulation}}
+	}
 	stages := []stage{
-		{"Network and registry", func(context.Context) error { return s.startServices(api, registry) }},
+		{"Network and registry", s.startSandbox},
 		{"Control plane", s.startControlPlane},
 		{"Node", s.startNode},
 		{"Cluster DNS", s.startDNS},
@@ -109,7 +138,11 @@ func (s *supervisor) start(ctx context.Context, api, registry net.Listener) erro
 	if s.ArgoCD {
 		stages = append(stages, stage{"Argo CD", s.startArgoCD})
 	}
-	for _, stage := range stages {
+	return stages
+}
+
+func (s *supervisor) start(ctx context.Context) error {
+	for _, stage := range s.stages() {
 		if err := s.tell(Event{Stage: stage.title}); err != nil {
 			return err
 		}
@@ -120,12 +153,23 @@ func (s *supervisor) start(ctx context.Context, api, registry net.Listener) erro
 	return nil
 }
 
-// startServices makes the network, and serves on it and on the sockets that `up` handed over.
-func (s *supervisor) startServices(api, registry net.Listener) error {
-	if err := setupNetwork(); err != nil {
-		return fmt.Errorf("set up the network: %w", err)
+// startSandbox isolates the cluster, and serves on the sockets that `up` opened outside.
+func (s *supervisor) startSandbox(context.Context) error {
+	keep := append(s.programFolders(), string(s.Dir), s.CNIDir)
+	network := sandbox.Network{NodeIP: NodeIP, Services: serviceNetwork}
+	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), network, keep); err != nil {
+		return err
 	}
-	inside, err := net.Listen("tcp", fmt.Sprintf("%s:%d", NodeIP, registryPort))
+	go sandbox.Reap(s.owns)
+	api, err := net.FileListener(os.NewFile(apiFD, "api"))
+	if err != nil {
+		return err
+	}
+	outside, err := net.FileListener(os.NewFile(registryFD, "registry"))
+	if err != nil {
+		return err
+	}
+	inside, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", s.Ports.Registry))
 	if err != nil {
 		return err
 	}
@@ -133,19 +177,24 @@ func (s *supervisor) startServices(api, registry net.Listener) error {
 	if err != nil {
 		return err
 	}
-	go func() { fmt.Fprintln(os.Stderr, "registry:", http.Serve(inside, handler)) }()
-	go func() { fmt.Fprintln(os.Stderr, "registry:", http.Serve(registry, handler)) }()
-	go forward(api, fmt.Sprintf("%s:%d", NodeIP, APIPort))
+	for _, listener := range []net.Listener{inside, outside} {
+		go func() { fmt.Fprintln(os.Stderr, "registry:", http.Serve(listener, handler)) }()
+	}
+	go forward(api, fmt.Sprintf("127.0.0.1:%d", s.Ports.API))
 	return nil
 }
 
-// path is the search path of all parts: what was built, then the system's.
-func (s *supervisor) path() string {
-	var dirs []string
+// programFolders are those of what was built, each once.
+func (s *supervisor) programFolders() (dirs []string) {
 	for _, binary := range s.Binaries {
 		dirs = append(dirs, filepath.Dir(binary))
 	}
 	slices.Sort(dirs)
-	dirs = append(slices.Compact(dirs), "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-	return joinPath(dirs)
+	return slices.Compact(dirs)
+}
+
+// path is the search path of all processes: what was built, then the system's.
+func (s *supervisor) path() string {
+	system := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+	return strings.Join(append(s.programFolders(), system...), ":")
 }

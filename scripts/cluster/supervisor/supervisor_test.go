@@ -3,19 +3,17 @@ package supervisor
 import (
 	"io"
 	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-)
+	"sigs.k8s.io/yaml"
 
-func TestOnlyFoldersUnderACoverHaveToBeUncovered(t *testing.T) {
-	dirs := []string{"/home/me/.cache/x", "/var/lib/ci/.cache/x", "/variable", "/tmp/x", "/usr/lib/cni"}
-	want := []string{"/var/lib/ci/.cache/x", "/tmp/x"}
-	if diff := cmp.Diff(want, isCovered(dirs)); diff != "" {
-		t.Error(diff)
-	}
-}
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+)
 
 func TestForwardPassesBothWaysAndEndsWithEither(t *testing.T) {
 	server := listen(t)
@@ -28,14 +26,14 @@ func TestForwardPassesBothWaysAndEndsWithEither(t *testing.T) {
 		question, _ := io.ReadAll(conn) // until the client closes its half
 		_, _ = conn.Write([]byte(strings.ToUpper(string(question))))
 	}()
-	door := listen(t)
-	go forward(door, server.Addr().String())
+	from := listen(t)
+	go forward(from, server.Addr().String())
 
-	if got := ask(t, door.Addr().String(), "hello"); got != "HELLO" {
+	if got := ask(t, from.Addr().String(), "hello"); got != "HELLO" {
 		t.Errorf("answer = %q", got)
 	}
 	server.Close()
-	if got := ask(t, door.Addr().String(), "hello"); got != "" {
+	if got := ask(t, from.Addr().String(), "hello"); got != "" {
 		t.Errorf("a server that is down answered %q", got)
 	}
 }
@@ -63,12 +61,66 @@ func ask(t *testing.T, address, question string) string {
 	return string(answer)
 }
 
-func TestClustersOfOneNameInTwoCachesHaveTwoControlGroups(t *testing.T) {
-	one, other := CgroupName("/a/clusters/demo"), CgroupName("/b/clusters/demo")
-	if one == other {
-		t.Errorf("both have %s", one)
+// source is the main function of a program that the project itself has.
+func source(t *testing.T, program builds.Binary) string {
+	t.Helper()
+	root, err := builds.Root()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !strings.HasPrefix(one, "memcached-operator-demo-") {
-		t.Errorf("%s doesn't tell the cluster's name", one)
+	_, folder, _ := strings.Cut(program.Package, "/scripts/")
+	content, err := os.ReadFile(filepath.Join(root, "scripts", folder, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestEachArgoCDKnowsThePartsThatRun(t *testing.T) {
+	s := &supervisor{}
+	for _, program := range builds.ArgoCDs() {
+		for _, part := range []*part{s.repoServer(), s.applicationController()} {
+			if !strings.Contains(source(t, program), strconv.Quote(part.name)) {
+				t.Errorf("%s knows no program %s", program.Package, part.name)
+			}
+		}
+	}
+}
+
+func TestCoreDNSHasThePluginsThatItsConfigurationNames(t *testing.T) {
+	corefile, err := (&supervisor{}).render("Corefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	directives := regexp.MustCompile(`(?m)^  (\w+)`).FindAllSubmatch(corefile, -1)
+	if len(directives) == 0 {
+		t.Fatal("the configuration names no plugin")
+	}
+	for _, directive := range directives {
+		if !strings.Contains(source(t, builds.CoreDNS), "/plugin/"+string(directive[1])+`"`) {
+			t.Errorf("CoreDNS is built without the plugin %s", directive[1])
+		}
+	}
+}
+
+func TestEachFileCanBeRendered(t *testing.T) {
+	entries, err := files.ReadDir("config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content, err := (&supervisor{Config: Config{Dir: "/run/x", CNIDir: "/cni"}}).render(entry.Name())
+		if err != nil || strings.Contains(string(content), "<no value>") {
+			t.Errorf("%s: %v\n%s", entry.Name(), err, content)
+		}
+		if filepath.Ext(entry.Name()) != ".yaml" {
+			continue
+		}
+		for document := range strings.SplitSeq(string(content), "\n---\n") {
+			var parsed map[string]any
+			if err := yaml.Unmarshal([]byte(document), &parsed); err != nil || parsed["kind"] == nil {
+				t.Errorf("%s: %v in\n%s", entry.Name(), err, document)
+			}
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/simulated"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
 // simulatedName is that of the cluster. It differs for each copy of the repository: tests of several may run at a time.
@@ -25,8 +25,9 @@ const podsANode = 2000
 // Simulated starts a cluster with the real workload controllers and scheduler, and room for so many Pods on simulated
 // nodes.
 func Simulated(ctx context.Context, tree, dir string, programs Programs, pods int) (l *Lab, err error) {
-	cluster, err := simulated.Up(ctx, simulated.Options{
-		Name: simulatedName(tree), AuditPolicy: auditPolicy, Attached: true,
+	cluster, err := local.Up(ctx, local.Options{
+		Simulated: true,
+		Name:      simulatedName(tree), AuditPolicy: auditPolicy, Attached: true,
 	})
 	if err != nil {
 		return nil, err
@@ -40,10 +41,10 @@ func Simulated(ctx context.Context, tree, dir string, programs Programs, pods in
 			err = errors.Join(err, stop())
 		}
 	}()
-	room := simulated.Room("10000", "100Ti")
+	room := local.Room("10000", "100Ti")
 	room[corev1.ResourcePods] = *resource.NewQuantity(podsANode, resource.DecimalSI)
 	for i := range pods/podsANode + 1 {
-		node := simulated.Node{Name: fmt.Sprintf("node-%02d", i), Architecture: runtime.GOARCH, Room: room}
+		node := local.Node{Name: fmt.Sprintf("node-%02d", i), Architecture: runtime.GOARCH, Room: room}
 		if err := cluster.AddNode(ctx, node); err != nil {
 			return nil, err
 		}

@@ -1,9 +1,12 @@
-package cgroups
+package sandbox
 
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestHierarchy(t *testing.T) {
@@ -25,13 +28,13 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-func TestCreateFillsACpusetFromItsParent(t *testing.T) {
+func TestACpusetIsFilledFromItsParent(t *testing.T) {
 	parent := t.TempDir()
 	if err := os.WriteFile(filepath.Join(parent, "cpuset.cpus"), []byte("0-1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	child := filepath.Join(parent, "child")
-	for range 2 { // what is there already is no failure
+	for range 2 { // what exists already is no failure
 		if err := create(child); err != nil {
 			t.Fatal(err)
 		}
@@ -41,15 +44,29 @@ func TestCreateFillsACpusetFromItsParent(t *testing.T) {
 	}
 }
 
-func TestRemoveTakesATreeLeavesFirst(t *testing.T) {
+func TestATreeOfControlGroupsIsRemovedLeavesFirst(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "cluster")
 	if err := os.MkdirAll(filepath.Join(root, "kubepods", "pod1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if !remove(root) {
-		t.Error("the tree is still there")
+	for range 2 { // the second time it does not exist
+		if !remove(root) {
+			t.Error("the tree still exists")
+		}
 	}
-	if !remove(root) {
-		t.Error("removing what is gone is no success")
+}
+
+func TestOnlyFoldersUnderACoverHaveToBeUncovered(t *testing.T) {
+	dirs := []string{"/home/me/.cache/x", "/var/lib/ci/.cache/x", "/variable", "/tmp/x", "/usr/lib/cni"}
+	want := []string{"/var/lib/ci/.cache/x", "/tmp/x"}
+	if diff := cmp.Diff(want, isCovered(dirs)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestClustersOfOneNameInTwoCachesHaveTwoControlGroups(t *testing.T) {
+	one, other := Cgroup("/a/clusters/demo"), Cgroup("/b/clusters/demo")
+	if one == other || !strings.HasPrefix(one, "memcached-operator-demo-") {
+		t.Errorf("got %s and %s, want two that have the cluster's name", one, other)
 	}
 }

@@ -1,6 +1,4 @@
-// Package cgroups gives a local cluster a control group of its own in every hierarchy the machine
-// has (v1, v2, or both), so that all of its processes can be found and nothing stays behind.
-package cgroups
+package sandbox
 
 import (
 	"bufio"
@@ -19,17 +17,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// ours is the child for the cluster's own processes: in v2 a group with children holds none itself.
-const ours = "parts"
+// parts is the child for the cluster's own processes: in v2 a group with children holds none itself.
+const parts = "parts"
 
-// Create makes the group in every hierarchy and opens it for children.
+// Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes of
+// a cluster can be found.
 func Create(name string) error {
 	roots, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, root := range roots {
-		for _, dir := range []string{filepath.Join(root, name), filepath.Join(root, name, ours)} {
+		for _, dir := range []string{filepath.Join(root, name), filepath.Join(root, name, parts)} {
 			if err := create(dir); err != nil {
 				return fmt.Errorf("create control group: %w", err)
 			}
@@ -38,14 +37,14 @@ func Create(name string) error {
 	return nil
 }
 
-// Join moves the calling process, and so its children to come, into the group.
-func Join(name string) error {
+// join moves the calling process, and so its children to come, into the group.
+func join(name string) error {
 	roots, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, root := range roots {
-		procs := filepath.Join(root, name, ours, "cgroup.procs")
+		procs := filepath.Join(root, name, parts, "cgroup.procs")
 		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
 			return fmt.Errorf("join control group: %w", err)
 		}
@@ -64,7 +63,7 @@ func Remove(ctx context.Context, name string) error {
 		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
 			func(context.Context) (bool, error) { return remove(dir), nil })
 		if err != nil {
-			return fmt.Errorf("control group %s doesn't go away: %w", dir, err)
+			return fmt.Errorf("control group %s can't be removed: %w", dir, err)
 		}
 	}
 	return nil
@@ -130,7 +129,7 @@ func remove(dir string) bool {
 		if err == nil && entry.IsDir() {
 			groups = append(groups, path)
 		}
-		return nil // what vanished meanwhile is what we want
+		return nil // what vanished meanwhile needs no removing
 	})
 	for _, group := range slices.Backward(groups) {
 		if os.Remove(group) != nil {

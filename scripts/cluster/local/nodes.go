@@ -1,4 +1,4 @@
-package simulated
+package local
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readyTimeout is how long something may take that normally takes less than a second.
-const readyTimeout = 2 * time.Minute
+// nodeTimeout is how long a simulated Node may take to be ready, which normally takes less than a second.
+const nodeTimeout = 2 * time.Minute
 
-// Node is a simulated node.
+// Node is a simulated Node.
 type Node struct {
 	Name string
-	// Architecture is the value of the label kubernetes.io/arch. A node without any lacks the label.
+	// Architecture is the value of the label kubernetes.io/arch. A Node without any lacks the label.
 	Architecture string
 	// OS is the value of the label kubernetes.io/os, linux unless it is set.
 	OS     string
@@ -30,44 +30,44 @@ type Node struct {
 	Room corev1.ResourceList
 }
 
-// AddNode adds a node and returns when Pods can be scheduled to it.
+// AddNode adds a simulated Node and returns when Pods can be scheduled to it.
 func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 	kube, err := c.client()
 	if err != nil {
 		return err
 	}
 	if err := kube.Create(ctx, node.object()); err != nil {
-		return fmt.Errorf("add node %s: %w", node.Name, err)
+		return fmt.Errorf("add Node %s: %w", node.Name, err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, pollPause, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, func(ctx context.Context) (bool, error) {
 		object := &corev1.Node{}
 		err := kube.Get(ctx, client.ObjectKey{Name: node.Name}, object)
 		return isOpen(object), err
 	})
 	if err != nil {
-		return fmt.Errorf("node %s is not ready: %w", node.Name, err)
+		return fmt.Errorf("Node %s is not ready: %w", node.Name, err)
 	}
 	return nil
 }
 
-// RemoveNode takes a node away, and the Pods on it as well: no kubelet is there to end them. The next node needs
-// another name: one that comes back at once under the same is not always seen by kwok.
+// RemoveNode deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name: kwok
+// does not always see one that is created at once under the same.
 func (c *Cluster) RemoveNode(ctx context.Context, name string) error {
 	kube, err := c.client()
 	if err != nil {
 		return err
 	}
 	if err := kube.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-		return fmt.Errorf("remove node %s: %w", name, err)
+		return fmt.Errorf("remove Node %s: %w", name, err)
 	}
 	pods := &corev1.PodList{}
 	if err := kube.List(ctx, pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
-		return fmt.Errorf("list the Pods of node %s: %w", name, err)
+		return fmt.Errorf("list the Pods of Node %s: %w", name, err)
 	}
 	for i := range pods.Items {
 		err := kube.Delete(ctx, &pods.Items[i], client.GracePeriodSeconds(0))
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("remove Pod %s of node %s: %w", pods.Items[i].Name, name, err)
+			return fmt.Errorf("remove Pod %s of Node %s: %w", pods.Items[i].Name, name, err)
 		}
 	}
 	return nil
@@ -79,6 +79,20 @@ func (c *Cluster) client() (client.Client, error) {
 		return nil, err
 	}
 	return client.New(config, client.Options{})
+}
+
+// addFirstNodes names them after their architectures.
+func (c *Cluster) addFirstNodes(ctx context.Context, architectures []string, update func(string)) error {
+	count := map[string]int{}
+	for _, architecture := range architectures {
+		count[architecture]++
+		node := Node{Name: fmt.Sprintf("%s-%d", architecture, count[architecture]), Architecture: architecture}
+		if err := c.AddNode(ctx, node); err != nil {
+			return err
+		}
+		update(node.Name + " is ready")
+	}
+	return nil
 }
 
 func (n Node) object() *corev1.Node {
@@ -108,7 +122,7 @@ func (n Node) object() *corev1.Node {
 	}
 }
 
-// Room is that of a machine with so much CPU and memory.
+// Room is that of a Node with so much CPU and memory.
 func Room(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse(cpu),
@@ -117,7 +131,7 @@ func Room(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// isOpen tells whether a node is ready, and Kubernetes has taken away the taint that every new one has.
+// isOpen reports whether a Node is ready, and Kubernetes has removed the taint of new ones.
 func isOpen(node *corev1.Node) bool {
 	ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
 		return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+)
+
+// addArgoCDVersion adds a flag without a default, so that `up` accepts a running cluster with any version.
+func addArgoCDVersion(cmd *cobra.Command, version *string) {
+	cmd.Flags().StringVar(version, "argocd-version", "", "version of Argo CD, like 3.5 (default: the newest known)")
+}
+
+func buildCommand() *cobra.Command {
+	var argoCDVersion string
+	cmd := &cobra.Command{
+		Use:     "build",
+		Short:   "Build all programs of the cluster into the cache",
+		Example: "  go run ./scripts/cluster build",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			programs := builds.Simulated()
+			if runtime.GOOS == "linux" {
+				argoCD, err := builds.ArgoCD(argoCDVersion)
+				if err != nil {
+					return err
+				}
+				programs = builds.WithArgoCD(argoCD)
+			}
+			binaries, err := builds.Ensure(cmd.Context(), programs...)
+			if err != nil {
+				return err
+			}
+			for _, binary := range programs {
+				fmt.Fprintln(cmd.OutOrStdout(), binaries.Path(binary))
+			}
+			return nil
+		},
+	}
+	addArgoCDVersion(cmd, &argoCDVersion)
+	return cmd
+}
+
+func assetsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "assets",
+		Short: "Build what tests against an API server need, and print the folder of it",
+		Long: "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest, and what\n" +
+			"clusters of simulated Nodes need beside them. Needs no root.",
+		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := builds.Assets(cmd.Context())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), dir)
+			return nil
+		},
+	}
+}
+
+func needsCommand() *cobra.Command {
+	var install bool
+	cmd := &cobra.Command{
+		Use:   "needs PURPOSE",
+		Short: "List the programs of this machine that a run needs, or install those that are missing",
+		Long: "Lists what a run calls that is not built from Go modules, with the package of Debian and Ubuntu that has\n" +
+			"it. With --install it installs by apt-get what is missing, and prints nothing where nothing is. The make\n" +
+			"target of the same name does that first.",
+		Example: "  go run ./scripts/cluster needs demo\n  sudo go run ./scripts/cluster needs e2e-arch --install",
+		Args:    cobra.ExactArgs(1), ValidArgs: preflight.Purposes(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			needs, err := preflight.For(args[0])
+			if err != nil {
+				return err
+			}
+			if install {
+				return preflight.Ensure(cmd.Context(), needs, true)
+			}
+			rows := [][]string{{"PROGRAM", "PACKAGE", "INSTALLED", "WHY"}}
+			for _, need := range needs {
+				rows = append(rows, []string{
+					need.Program, need.Package, strconv.FormatBool(need.Installed()), "it " + need.Why,
+				})
+			}
+			return printTable(cmd.OutOrStdout(), rows)
+		},
+	}
+	cmd.Flags().BoolVar(&install, "install", false, "install what is missing, as root")
+	return cmd
+}

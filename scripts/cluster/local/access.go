@@ -1,0 +1,96 @@
+package local
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+)
+
+const masters = "system:masters"
+
+// users of the API server have a certificate and a kubeconfig each. The API server shows the administrator's to the
+// kubelet, and to etcd.
+var users = map[string]pki.Identity{
+	"admin":                   {User: "admin", Groups: []string{masters}},
+	"kube-controller-manager": {User: "system:kube-controller-manager"},
+	"kube-scheduler":          {User: "system:kube-scheduler"},
+	"kube-proxy":              {User: "system:kube-proxy"},
+	"kubelet":                 {User: "system:node:node1", Groups: []string{"system:nodes"}},
+	"coredns":                 {User: "coredns", Groups: []string{masters}},
+	"argocd":                  {User: "argocd-application-controller", Groups: []string{masters}},
+	"kwok":                    {User: "kwok", Groups: []string{masters}},
+}
+
+// others have a certificate alone. The server's is etcd's and the API server's.
+var others = map[string]pki.Identity{
+	"front-proxy": {User: "front-proxy"},
+	"server": {User: "server", Hosts: []string{
+		"localhost", "127.0.0.1", supervisor.NodeIP, supervisor.APIServerIP,
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+	}},
+}
+
+// writeAccess writes certificates, keys and kubeconfigs. The administrator's kubeconfig is also at the top of the folder.
+func writeAccess(dir rundir.Dir, name string, apiPort int) error {
+	authority, err := pki.NewAuthority("memcached-operator " + name)
+	if err != nil {
+		return err
+	}
+	signing, err := pki.NewSigningKey()
+	if err != nil {
+		return err
+	}
+	pairs := map[string]pki.Pair{"ca": authority.Pair, "sa": signing}
+	all := maps.Clone(others)
+	maps.Copy(all, users)
+	for file, identity := range all {
+		if pairs[file], err = authority.Issue(identity); err != nil {
+			return err
+		}
+	}
+	for file, pair := range pairs {
+		if err := rundir.Write(dir.PKI(file+".crt"), pair.Cert, 0o644); err != nil {
+			return err
+		}
+		if err := rundir.Write(dir.PKI(file+".key"), pair.Key, 0o600); err != nil {
+			return err
+		}
+	}
+	return writeKubeconfigs(dir, name, apiPort, authority.Cert, pairs)
+}
+
+func writeKubeconfigs(dir rundir.Dir, name string, apiPort int, ca []byte, pairs map[string]pki.Pair) error {
+	name = "memcached-operator-" + name // of the context and all else, so that it can be merged into another kubeconfig
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		config := clientcmdapi.NewConfig()
+		config.Clusters[name] = &clientcmdapi.Cluster{
+			Server: fmt.Sprintf("https://127.0.0.1:%d", apiPort), CertificateAuthorityData: ca,
+		}
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{
+			ClientCertificateData: pairs[user].Cert, ClientKeyData: pairs[user].Key,
+		}
+		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+		config.CurrentContext = name
+		content, err := clientcmd.Write(*config)
+		if err != nil {
+			return err
+		}
+		if err := rundir.Write(dir.Kubeconfig(user), content, 0o600); err != nil {
+			return err
+		}
+		if user != "admin" {
+			continue
+		}
+		if err := rundir.Write(dir.Path("kubeconfig"), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

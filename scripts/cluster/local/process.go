@@ -1,0 +1,99 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+// process is the supervisor of a cluster that starts.
+type process struct {
+	pid    int
+	events *json.Decoder
+	stdin  io.WriteCloser // the cluster ends when this closes before it is detached
+}
+
+// start runs `cluster supervise`. A socket stays in the network namespace that it was made in, so the two that it is
+// given are all that connects an isolated cluster to the machine.
+func start(ctx context.Context, config supervisor.Config, ports ports) (*process, error) {
+	program, err := builds.Self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := config.Dir.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	log, err := config.Dir.OpenLog("supervisor")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "supervise", string(config.Dir)) //nolint:noctx // It outlives the context.
+	cmd.Dir, cmd.Stderr = "/", log
+	cmd.ExtraFiles = []*os.File{lock}
+	if config.Real {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, ports[0].file, ports[1].file)
+	} else {
+		ports.Close()
+	}
+	cmd.SysProcAttr = sandbox.Attributes(config.Real)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the supervisor: %w", err)
+	}
+	go func() { _, _ = cmd.Process.Wait() }() // whoever outlives it, as a test does, has to reap it
+	return &process{pid: cmd.Process.Pid, events: json.NewDecoder(stdout), stdin: stdin},
+		config.Dir.WritePid(cmd.Process.Pid)
+}
+
+// detach lets the cluster outlive the caller.
+func (p *process) detach() error {
+	_, err := io.WriteString(p.stdin, supervisor.Detach)
+	return errors.Join(err, p.stdin.Close())
+}
+
+// follow shows the supervisor's stages until the cluster is ready, or the start failed, and returns the names of its
+// processes.
+func (p *process) follow(ctx context.Context, dir rundir.Dir) (parts []string, err error) {
+	event, err := p.next(dir)
+	for err == nil && event.Stage != "" {
+		err = progress.Stage(ctx, event.Stage, func(update func(string)) error {
+			for event, err = p.next(dir); err == nil && event.Part != ""; event, err = p.next(dir) {
+				parts = append(parts, event.Part)
+				update(event.Part + " is ready")
+			}
+			return err
+		})
+	}
+	return parts, err
+}
+
+func (p *process) next(dir rundir.Dir) (event supervisor.Event, err error) {
+	err = p.events.Decode(&event)
+	if err != nil {
+		return event, fmt.Errorf("the supervisor ended (%w)\n%s", err, rundir.Tail(dir.Log("supervisor")))
+	}
+	if event.Error != "" {
+		err = errors.New(event.Error)
+	}
+	return event, err
+}

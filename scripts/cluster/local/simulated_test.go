@@ -1,0 +1,128 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+)
+
+// simulate starts a cluster without Nodes.
+func simulate(t *testing.T, name string) (*Cluster, rundir.Dir) {
+	t.Helper()
+	cluster, err := Up(t.Context(), Options{Name: name, Simulated: true, Attached: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Down(context.WithoutCancel(t.Context())) })
+	dir, err := rundir.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster, dir
+}
+
+func TestASimulatedCluster(t *testing.T) {
+	const name = "test-simulated"
+	cluster, dir := simulate(t, name)
+	parts := pids(t, cluster)
+	if len(parts) != 5 {
+		t.Errorf("Parts() = %v, want five", parts)
+	}
+	node := Node{Name: "one", Architecture: "s390x", Labels: map[string]string{"pool": "caches"}}
+	if err := cluster.AddNode(t.Context(), node); err != nil {
+		t.Error(err)
+	}
+	if err := cluster.RemoveNode(t.Context(), node.Name); err != nil {
+		t.Error(err)
+	}
+	if runtime.GOOS == "linux" {
+		if err := cluster.Kill("kwok"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "kwok is started again", func() bool {
+			pid := pids(t, cluster)["kwok"]
+			return pid != 0 && pid != parts["kwok"]
+		})
+	}
+	if err := unix.Kill(cluster.Pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if lives, err := dir.Lives(); !lives || err != nil {
+		t.Fatalf("nothing was left for Down to end: %v", err)
+	}
+	for _, want := range []bool{true, false} {
+		if found, err := Down(t.Context(), name); found != want || err != nil {
+			t.Errorf("Down() = %t, %v, want %t", found, err, want)
+		}
+	}
+	for name, pid := range parts {
+		eventually(t, name+" ended", func() bool { return unix.Kill(pid, 0) != nil })
+	}
+}
+
+func TestAnAttachedClusterEndsWithWhoeverStartedIt(t *testing.T) {
+	cluster, dir := simulate(t, "test-attached")
+	if err := cluster.attached.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no process is left", func() bool {
+		lives, err := dir.Lives()
+		return err == nil && !lives
+	})
+	if _, err := Find("test-attached"); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("Find() = %v, want ErrNotRunning", err)
+	}
+}
+
+func TestASimulatedNodeIsOpenOnceItIsReady(t *testing.T) {
+	node := Node{
+		Name: "one", Labels: map[string]string{"pool": "caches"},
+		Taints: []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}},
+	}.object()
+	if _, labelled := node.Labels[corev1.LabelArchStable]; labelled {
+		t.Error("a Node without an architecture has the label of one")
+	}
+	if node.Labels[corev1.LabelOSStable] != "linux" || node.Labels["pool"] != "caches" {
+		t.Errorf("labels %v", node.Labels)
+	}
+	if isOpen(node) {
+		t.Error("a Node that is not ready is open")
+	}
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if !isOpen(node) {
+		t.Error("a Node with a taint of its own, ready, is not open")
+	}
+	node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeNotReady}}
+	if isOpen(node) {
+		t.Error("a Node with the taint of new ones is open")
+	}
+}
+
+func pids(t *testing.T, cluster *Cluster) map[string]int {
+	t.Helper()
+	parts, err := cluster.Parts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, part := range parts {
+		found[part.Name] = part.Pid
+	}
+	return found
+}
+
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+)
+
+func (f *flags) upCommand() *cobra.Command {
+	var opts local.Options
+	var nodes string
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start the cluster, unless it runs already",
+		Example: "  sudo go run ./scripts/cluster up\n" +
+			"  go run ./scripts/cluster up --name e2e --argocd=false -o json\n" +
+			"  go run ./scripts/cluster up --nodes simulated --architectures amd64,amd64,s390x",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch nodes {
+			case "real":
+			case "simulated":
+				opts.Simulated, opts.ArgoCD = true, opts.ArgoCD && cmd.Flags().Changed("argocd")
+			default:
+				return fmt.Errorf("--nodes %q: choose real or simulated", nodes)
+			}
+			opts.Name = f.name
+			cluster, err := local.Up(cmd.Context(), opts)
+			if err != nil {
+				return err
+			}
+			if !cluster.Created {
+				progress.Note(cmd.Context(), "Cluster %q runs already.", cluster.Name)
+			}
+			return f.printCluster(cmd, cluster)
+		},
+	}
+	cmd.Flags().StringVar(&nodes, "nodes", "real", "real, or simulated: no root, any system, and nothing runs in Pods")
+	cmd.Flags().StringSliceVar(&opts.Architectures, "architectures", []string{"amd64", "arm64", "ppc64le", "s390x"},
+		"with simulated Nodes: a Node for each entry")
+	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
+	addArgoCDVersion(cmd, &opts.ArgoCDVersion)
+	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "fail instead of installing missing packages with apt-get")
+	f.addOutput(cmd)
+	return cmd
+}
+
+func (f *flags) downCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "Stop the cluster and remove all that is left of it",
+		Example: "  sudo go run ./scripts/cluster down --name e2e",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			found := false
+			title := fmt.Sprintf("Stop cluster %q", f.name)
+			err := progress.Stage(cmd.Context(), title, func(func(string)) (err error) {
+				found, err = local.Down(cmd.Context(), f.name)
+				return err
+			})
+			if err == nil && !found {
+				progress.Note(cmd.Context(), "There was nothing to stop.")
+			}
+			return err
+		},
+	}
+}
+
+func (f *flags) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Report whether the cluster runs, and its processes",
+		Example: "  go run ./scripts/cluster status -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cluster, err := local.Find(f.name)
+			if errors.Is(err, local.ErrNotRunning) {
+				return f.print(cmd.OutOrStdout(), map[string]any{"name": f.name, "running": false}, [][]string{{err.Error()}})
+			}
+			if err != nil {
+				return err
+			}
+			return f.printCluster(cmd, cluster)
+		},
+	}
+	f.addOutput(cmd)
+	return cmd
+}
+
+func (f *flags) printCluster(cmd *cobra.Command, cluster *local.Cluster) error {
+	parts, err := cluster.Parts()
+	if err != nil {
+		return err
+	}
+	kind := "a real Node"
+	switch {
+	case cluster.Simulated:
+		kind = "simulated Nodes: nothing runs in Pods"
+	case cluster.ArgoCD:
+		kind += ", Argo CD " + cluster.ArgoCDVersion
+	}
+	rows := [][]string{
+		{"cluster", fmt.Sprintf("%s, Kubernetes %s, %s", cluster.Name, cluster.Kubernetes, kind)},
+		{"running", fmt.Sprintf("since %s, process %d", cluster.Started.Format(time.DateTime), cluster.Pid)},
+		{"kubeconfig", cluster.Kubeconfig},
+		{"registry", cluster.Registry},
+		{"git", cluster.Git},
+		{"logs", cluster.Logs},
+		{"kubectl", cluster.Kubectl},
+	}
+	if cluster.Simulated {
+		rows = append(rows[:3], rows[5:]...)
+	}
+	for _, part := range parts {
+		state := "-" // it is started again, or this system has no /proc
+		if part.Pid != 0 {
+			state = "process " + strconv.Itoa(part.Pid)
+		}
+		rows = append(rows, []string{part.Name, state})
+	}
+	return f.print(cmd.OutOrStdout(), struct {
+		Running bool `json:"running"`
+		*local.Cluster
+		Processes []local.Part `json:"processes"`
+	}{true, cluster, parts}, rows)
+}
+
+func (f *flags) envCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "env",
+		Short:   "Print the cluster's addresses as environment variables",
+		Example: "  export $(go run ./scripts/cluster env)\n  $KUBECTL get nodes",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cluster, err := local.Find(f.name)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if !cluster.Simulated {
+				fmt.Fprintf(out, "REGISTRY=%s\nGIT=%s\n", cluster.Registry, cluster.Git)
+			}
+			_, err = fmt.Fprintf(out, "KUBECONFIG=%s\nKUBECTL=%s\nLOGS=%s\n",
+				cluster.Kubeconfig, cluster.Kubectl, cluster.Logs)
+			return err
+		},
+	}
+}
+
+// superviseCommand is what `up` starts.
+func superviseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "supervise DIR",
+		Short:  "Be the first process of a cluster",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return supervisor.Run(cmd.Context(), rundir.Dir(args[0]))
+		},
+	}
+}

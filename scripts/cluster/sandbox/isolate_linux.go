@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Attributes are those of a process with a session of its own, so that Ctrl-C at the terminal does not reach it, and in
+// new namespaces where it is to be isolated. A socket stays in the network namespace that it was made in.
+func Attributes(isolated bool) *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setsid: true}
+	if isolated {
+		attributes.Cloneflags = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET
+	}
+	return attributes
+}
+
+// Enter isolates the calling process, the first of new namespaces. The folders are what it needs of the machine although
+// they may lie in a covered one.
+func Enter(cgroup string, network Network, keep []string) error {
+	if err := join(cgroup); err != nil {
+		return err
+	}
+	if err := isolate(keep); err != nil {
+		return err
+	}
+	if err := network.setUp(); err != nil {
+		return fmt.Errorf("set up the network: %w", err)
+	}
+	return nil
+}
+
+// covered are the folders in which programs write at fixed places (sockets, network namespaces, address leases, logs).
+// The cluster has empty ones, which are deleted with it.
+var covered = []string{"/run", "/var", "/tmp"}
+
+// isolate makes the mount namespace the cluster's own: nothing mounted in it from now on is seen outside, and the
+// machine's files are seen as they are but for the covered folders.
+func isolate(keep []string) error {
+	// Slave first, which keeps mounts inside; shared then, as the kubelet's mounts must reach containers.
+	for _, propagation := range []uintptr{unix.MS_SLAVE, unix.MS_SHARED} {
+		if err := unix.Mount("", "/", "", unix.MS_REC|propagation, ""); err != nil {
+			return fmt.Errorf("set mount propagation: %w", err)
+		}
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	kept, err := open(isCovered(keep))
+	if err != nil {
+		return err
+	}
+	for _, dir := range covered {
+		if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+			return fmt.Errorf("cover %s: %w", dir, err)
+		}
+	}
+	for _, file := range kept {
+		if err := uncover(file); err != nil {
+			return fmt.Errorf("keep %s: %w", file.Name(), err)
+		}
+	}
+	return errors.Join(os.Chmod("/tmp", 0o1777), os.Symlink("/run", "/var/run"), os.MkdirAll("/var/tmp", 0o1777))
+}
+
+func isCovered(dirs []string) (hidden []string) {
+	for _, dir := range dirs {
+		for _, cover := range covered {
+			if strings.HasPrefix(dir, cover+"/") {
+				hidden = append(hidden, dir)
+			}
+		}
+	}
+	return hidden
+}
+
+func open(dirs []string) (files []*os.File, err error) {
+	for _, dir := range dirs {
+		fd, err := unix.Open(dir, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, err)
+		}
+		files = append(files, os.NewFile(uintptr(fd), dir))
+	}
+	return files, nil
+}
+
+// uncover mounts an open folder at the path it had before that was covered.
+func uncover(dir *os.File) error {
+	defer dir.Close()
+	if err := os.MkdirAll(dir.Name(), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), dir.Name(), "", unix.MS_BIND, "")
+}
+
+// Reap collects the dead processes that others left behind, as the first process of a namespace has to. Its own children
+// it leaves to whoever waits for them.
+func Reap(own func(pid int) bool) {
+	for range time.Tick(time.Second) {
+		lists, _ := filepath.Glob("/proc/self/task/*/children")
+		for _, list := range lists {
+			content, _ := os.ReadFile(list)
+			for field := range strings.FieldsSeq(string(content)) {
+				if pid, err := strconv.Atoi(field); err == nil && !own(pid) {
+					_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+				}
+			}
+		}
+	}
+}
+
+// Snapshotter is containerd's for a folder: overlayfs, unless the folder lies on one. They don't stack.
+func Snapshotter(dir string) string {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err == nil && stat.Type == unix.OVERLAYFS_SUPER_MAGIC {
+		return "native"
+	}
+	return "overlayfs"
+}

@@ -1,0 +1,43 @@
+package supervisor
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"encoding/base64"
+	"text/template"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
+)
+
+// files are what the processes read, as templates.
+//
+//go:embed config
+var files embed.FS
+
+func (s *supervisor) render(name string) ([]byte, error) {
+	parsed, err := template.New(name).Option("missingkey=error").ParseFS(files, "config/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = parsed.Execute(&out, map[string]any{
+		"Dir": s.Dir, "CNIDir": s.CNIDir, "Registry": s.Registry(),
+		"NodeIP": NodeIP, "DNSIP": dnsIP, "PodNetwork": podNetwork,
+		"Snapshotter": sandbox.Snapshotter(string(s.Dir)),
+		"Cgroup":      "/" + sandbox.Cgroup(string(s.Dir)),
+		"SecretKey":   base64.StdEncoding.EncodeToString([]byte(rand.Text())),
+		"Resync":      resync,
+	})
+	return out.Bytes(), err
+}
+
+// write renders a file into the run directory, at a path there.
+func (s *supervisor) write(name string, elem ...string) error {
+	content, err := s.render(name)
+	if err != nil {
+		return err
+	}
+	return rundir.Write(s.Dir.Path(append(elem, name)...), content, 0o644)
+}
