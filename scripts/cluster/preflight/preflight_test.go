@@ -29,7 +29,7 @@ func TestVerdict(t *testing.T) {
 		install bool
 		want    []string // in the verdict, or none where it is nil
 	}{
-		"a machine with everything passes":     {with(debian, "runc", "ptp", "loopback"), false, nil},
+		"a machine with everything passes":       {with(debian, "runc", "ptp", "loopback"), false, nil},
 		"what apt-get can install is no problem": {with(debian, "apt-get"), true, nil},
 		"without leave to install, all that is missing is reported at once, with reasons and packages": {
 			with(debian, "apt-get", "ptp"), false,
