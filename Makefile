@@ -166,7 +166,8 @@ given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
 
 # Of an image: PLATFORMS=all are the four.
 PLATFORMS ?= linux/$(ARCH)
-EACH_PLATFORM := $(if $(filter all,$(PLATFORMS)),linux/arm64$(comma)linux/amd64$(comma)linux/s390x$(comma)linux/ppc64le,$(PLATFORMS))
+ALL_PLATFORMS := linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
+EACH_PLATFORM := $(if $(filter all,$(PLATFORMS)),$(ALL_PLATFORMS),$(PLATFORMS))
 BUILDX_BUILDER ?= memcached-operator
 # For all that builds by the Dockerfile. A mirror: BUILD_ARGS='--build-arg BUILDER=... --build-arg BASE=...'.
 BUILD_ARGS ?=

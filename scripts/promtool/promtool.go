@@ -1,5 +1,6 @@
-// Package promtool brings Prometheus' own program that checks and tests rules: the one of the machine's distribution,
-// unpacked into the cache of this repository. It needs no root, and the machine's packages stay as they are.
+// Package promtool provides the program promtool, which checks and tests Prometheus rules, from Debian's package. It
+// unpacks the package into the cache of this repository, without root. Compiling promtool takes minutes: it contains the
+// client libraries of all clouds.
 package promtool
 
 import (
@@ -16,15 +17,14 @@ import (
 
 const name = "promtool"
 
-// without is what the package prometheus brings for its server and its pages. Promtool needs the C library alone, and
-// takes the machine's.
+// without are dependencies of the server. Promtool needs only the C library, and uses this machine's.
 var without = []string{
 	"adduser", "debconf", "fonts-glyphicons-halflings", "init-system-helpers", "libc6", "libjs-bootstrap4",
 	"libjs-eonasdan-bootstrap-datetimepicker", "libjs-jquery", "libjs-jquery-hotkeys", "libjs-moment",
 	"libjs-moment-timezone", "libjs-mustache", "libjs-popper.js", "libjs-rickshaw", "systemd", "tzdata",
 }
 
-// Path returns where promtool is. The first time it fetches it.
+// Path returns the path of promtool, and fetches it the first time.
 func Path(ctx context.Context) (string, error) {
 	home, err := builds.CacheHome()
 	if err != nil {
@@ -40,7 +40,7 @@ func Path(ctx context.Context) (string, error) {
 	return program, nil
 }
 
-// fetch puts the program in its place when it is whole: others may look for it at the same time.
+// fetch moves the complete program into place, because another process may look for it at the same time.
 func fetch(ctx context.Context, program string) error {
 	dir := filepath.Dir(program)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

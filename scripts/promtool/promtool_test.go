@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestThePromtoolThatIsThereIsUsed(t *testing.T) {
+func TestAFetchedPromtoolIsUsed(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("PATH", "/usr/bin:/bin")
@@ -24,7 +24,7 @@ func TestThePromtoolThatIsThereIsUsed(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutAptIsTold(t *testing.T) {
+func TestTheErrorWithoutAptNamesIt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	_, err := Path(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// staleFiles runs the generators in a copy of the tree, and tells what they changed there.
+// staleFiles runs the generators in a copy of the tree, and returns what they changed.
 func staleFiles(ctx context.Context, root string, files, generators []string) ([]string, error) {
 	dir, err := os.MkdirTemp("", "verify-")
 	if err != nil {
@@ -20,7 +20,7 @@ func staleFiles(ctx context.Context, root string, files, generators []string) ([
 	if err := worktree.CopyFiles(root, dir, files); err != nil {
 		return nil, err
 	}
-	// The copy gets an index of its own, so that git can tell what changes from here on.
+	// The copy gets an index of its own, so that git reports the changes of the generators.
 	if _, err := worktree.Git(ctx, dir, "init", "--quiet"); err != nil {
 		return nil, err
 	}
@@ -49,10 +49,9 @@ func generate(ctx context.Context, dir, generator string) error {
 	return nil
 }
 
-// changes describes each file that is not as it was added.
+// changes describes each file that differs from the index.
 func changes(ctx context.Context, dir string, generators []string) ([]string, error) {
-	// A new file counts as a change once git intends to add it; ignored ones stay out, and
-	// removed ones must not be taken as agreed upon.
+	// git reports a new file once it intends to add it. --no-all keeps deleted files in the index.
 	if _, err := worktree.Git(ctx, dir, "add", "--no-all", "--intent-to-add", "."); err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func changes(ctx context.Context, dir string, generators []string) ([]string, er
 	return problems, nil
 }
 
-// beginning is enough of a text to see what it is about.
+// beginning returns the first lines of a text.
 func beginning(text string, lines int) string {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(all) <= lines {

@@ -8,13 +8,13 @@ import (
 	"regexp"
 )
 
-// maxLines is what can be read in one go; a longer file is two files that have not parted yet.
+// maxLines is the limit of a Go file.
 const maxLines = 300
 
-// generatedMark is the line by which Go's tools know generated code.
+// generatedMark is the line by which Go's tools recognize generated code.
 var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// longFiles names the Go files that people write and that are too long to be read.
+// longFiles reports Go files that are too long and not generated.
 func longFiles(root string, files []string) ([]string, error) {
 	var problems []string
 	for _, name := range files {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Files names the regular files that a commit of everything would hold: tracked and new ones, but neither ignored nor
-// deleted ones.
+// Files returns the regular files of the work tree, tracked or new, without ignored and deleted ones.
 func Files(ctx context.Context, root string) ([]string, error) {
 	out, err := Git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if err != nil {

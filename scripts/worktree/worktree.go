@@ -1,4 +1,4 @@
-// Package worktree is what the tools need of a Git work tree: to ask git about it, and to copy files of it.
+// Package worktree runs git in a work tree and copies its files.
 package worktree
 
 import (
@@ -27,8 +27,8 @@ func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// Environment is ours without what git sets for its hooks: there it would point every git
-// command, also one in a copy of the tree, at the repository of the hook. Who commits, and when, stays.
+// Environment returns the environment of this process without the variables that git sets for hooks: they would direct
+// git in a copy of the tree to the repository of the hook. Those of the author and the committer stay.
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		who := strings.HasPrefix(variable, "GIT_AUTHOR_") || strings.HasPrefix(variable, "GIT_COMMITTER_")
@@ -36,7 +36,7 @@ func Environment() []string {
 	})
 }
 
-// Copy copies the work tree of a repository, with what is in no commit yet, to another folder.
+// Copy copies the work tree of a repository, uncommitted files included, to another folder.
 func Copy(ctx context.Context, from, to string) error {
 	files, err := Files(ctx, from)
 	if err != nil {
@@ -45,8 +45,7 @@ func Copy(ctx context.Context, from, to string) error {
 	return CopyFiles(from, to, files)
 }
 
-// CopyFiles copies regular files with their permissions, as some are scripts. Anything else, such as a link, is left
-// out.
+// CopyFiles copies regular files with their permissions, as some are scripts. It skips others, such as links.
 func CopyFiles(from, to string, files []string) error {
 	for _, name := range files {
 		source := filepath.Join(from, name)
@@ -68,7 +67,7 @@ func CopyFiles(from, to string, files []string) error {
 	return nil
 }
 
-// WriteFile writes a file, and makes the folders that it lies in.
+// WriteFile writes a file and creates its folders.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -21,7 +21,7 @@ const (
 	osLabels  = "the labels operatorframework.io/os.*"
 	enum      = "the enum of spec.architectures"
 	preferred = "the enum of spec.preferredArchitectures"
-	platforms = "PLATFORMS of the Makefile"
+	platforms = "ALL_PLATFORMS of the Makefile"
 
 	bundled    = "bundle/" + csvFile
 	definition = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
@@ -86,7 +86,7 @@ func named(t *testing.T, root string) map[string][]string {
 			found[osLabels] = append(found[osLabels], system)
 		}
 	}
-	_, list, _ := strings.Cut(content(t, root, "Makefile"), "\nPLATFORMS ?= ")
+	_, list, _ := strings.Cut(content(t, root, "Makefile"), "\nALL_PLATFORMS := ")
 	list, _, _ = strings.Cut(list, "\n")
 	for platform := range strings.SplitSeq(list, ",") {
 		found[platforms] = append(found[platforms], strings.TrimPrefix(platform, "linux/"))
