@@ -19,7 +19,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
 // maxResident is what the agent and its supervisor may take together, in KiB.
@@ -93,7 +93,7 @@ func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 	p.awaitSync(t, "auth", 1)
 }
 
-// TestAnAgentThatCanNotWorkEnds and its supervisor with it, so that the kubelet tells.
+// TestAnAgentThatCanNotWorkEnds and its supervisor with it, so that the kubelet reports it.
 func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	supervisor, agent := buildProgram(t)
 	taken := freeAddress(t)
@@ -154,17 +154,17 @@ func (p *pod) startProgram(t *testing.T) *exec.Cmd {
 // agentOf is the process that the supervisor started.
 func agentOf(t *testing.T, supervisor int) int {
 	t.Helper()
-	children, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", supervisor))
+	processes, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", supervisor))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range children {
+	for _, file := range processes {
 		content, _ := os.ReadFile(file) // threads end meanwhile
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil {
 			return pid
 		}
 	}
-	t.Fatal("the supervisor has no child")
+	t.Fatal("the supervisor has no child process")
 	return 0
 }
 
@@ -188,7 +188,7 @@ func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	}
 }
 
-// memory is a line of what the kernel tells of a process, in KiB.
+// memory is a line of the kernel's report on a process, in KiB.
 func memory(t *testing.T, pid int, name string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

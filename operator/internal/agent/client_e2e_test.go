@@ -85,7 +85,7 @@ func mustLogin(t *testing.T, address string, config *tls.Config, user, password 
 		t.Fatal(err)
 	}
 	if answer, err := c.login(user, password); err != nil || answer != "STORED" {
-		t.Fatalf("%s is not let in: %q, %v", user, answer, err)
+		t.Fatalf("%s is rejected: %q, %v", user, answer, err)
 	}
 	return c
 }

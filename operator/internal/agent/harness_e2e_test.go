@@ -22,7 +22,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
 // pod is memcached with the agent beside it. What is left empty is off.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
@@ -76,7 +76,7 @@ func (p *pod) tryClients(t *testing.T, address string, config *tls.Config) {
 		return
 	}
 	stranger := pair(t, agenttest.NewCertificate(t, nil))
-	for name, wrong := range map[string]*tls.Config{"no certificate": trust(p.clientCA), "a foreign certificate": trust(p.clientCA, stranger)} {
+	for name, wrong := range map[string]*tls.Config{"no certificate": trust(p.clientCA), "a certificate of another CA": trust(p.clientCA, stranger)} {
 		if c, err := connect(t, address, wrong); err == nil {
 			if answer, err := c.ask("version\r\n", 1); err == nil {
 				t.Errorf("a client with %s is answered: %s", name, answer)
@@ -94,8 +94,8 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 	return pair
 }
 
-// TestEveryMetricIsThere makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
-func TestEveryMetricIsThere(t *testing.T) {
+// TestEveryMetricIsExported makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
+func TestEveryMetricIsExported(t *testing.T) {
 	totals := exporter.Totals()
 	for _, slabClasses := range []bool{false, true} {
 		p := &pod{
@@ -138,7 +138,7 @@ func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
 	}
 	metrics := p.metrics(t)
 	if value(t, metrics, "memcached_up") != 1 || value(t, metrics, "memcached_connections_rejected_total") == 0 {
-		t.Error("the metrics do not tell that connections are refused")
+		t.Error("the metrics do not report refused connections")
 	}
 }
 
@@ -177,8 +177,8 @@ func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestAMemcachedThatIsDownIsTold stops memcached, which changes nothing for the agent, and starts it again.
-func TestAMemcachedThatIsDownIsTold(t *testing.T) {
+// TestAMemcachedThatIsDownIsReported stops memcached, which changes nothing for the agent, and starts it again.
+func TestAMemcachedThatIsDownIsReported(t *testing.T) {
 	p := &pod{users: "ann:one"}
 	p.start(t)
 	_ = p.memcached.Process.Kill()

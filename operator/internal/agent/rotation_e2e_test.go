@@ -11,7 +11,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
@@ -87,7 +87,7 @@ func TestACertificateIsRotated(t *testing.T) {
 }
 
 // TestASecretThatIsMalformedChangesNothing: a ninth user, which memcached would drop, and a key of another certificate,
-// by which memcached would serve nobody any more.
+// with which memcached could serve no client any more.
 func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	p := &pod{users: "ann:one", certificate: certificate}
@@ -186,7 +186,7 @@ func TestANewClientCAIsTaken(t *testing.T) {
 		return err == nil
 	}
 	if !works(oldCA) || works(newCA) {
-		t.Fatal("the wrong clients are let in")
+		t.Fatal("the wrong clients are accepted")
 	}
 	p.clientCA = newCA
 	p.mountCertificate(t, p.certificate)

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-func TestProbesTellOfTheAgentAlone(t *testing.T) {
+func TestProbesReportOnlyTheAgent(t *testing.T) {
 	failure := errors.New("no file")
 	handler := probeHandler(func() error { return failure })
 	tests := []struct {
@@ -91,7 +91,7 @@ func TestAnAddressThatIsTakenIsAnError(t *testing.T) {
 	}
 }
 
-// freeAddress is an address of the loopback interface that nobody listens at.
+// freeAddress is an address of the loopback interface on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

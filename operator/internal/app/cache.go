@@ -19,14 +19,14 @@ import (
 // fields, and of Pods only what observe needs. Reads return the cached objects without a copy, because the operator
 // does not modify them.
 func cacheOptions(operator *Options) cache.Options {
-	ours := cache.ByObject{
+	managed := cache.ByObject{
 		Label: observe.Selector(), Transform: observe.TrimObject, UnsafeDisableDeepCopy: new(true),
 	}
-	pods := ours
+	pods := managed
 	pods.Transform = observe.TrimPod
 	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}
 	for _, kind := range observe.Kinds() {
-		byObject[kind.New()] = ours
+		byObject[kind.New()] = managed
 	}
 	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: observe.TrimSecret}
 	options := cache.Options{

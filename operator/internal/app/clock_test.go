@@ -16,7 +16,7 @@ func TestTheTimeIsThatOfTheAPIServer(t *testing.T) {
 	}{
 		"its clock is an hour ahead": {time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), time.Hour},
 		"its clock is a day behind":  {time.Now().Add(-24 * time.Hour).UTC().Format(http.TimeFormat), -24 * time.Hour},
-		"it does not tell the time":  {"soon", 0},
+		"it is not a time":           {"soon", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func TestTheLimitFitsTheMemcachedsSaidBesideIt(t *testing.T) {
 	}
 }
 
-// passesLimit tells whether BoundMemory is told the limit.
+// passesLimit reports whether BoundMemory gets the limit.
 func passesLimit(container corev1.Container) bool {
 	for _, variable := range container.Env {
 		if variable.Name == EnvMemoryLimit && variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef != nil {

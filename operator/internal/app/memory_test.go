@@ -12,11 +12,11 @@ func TestBoundMemory(t *testing.T) {
 		wantPercent             int
 		wantLimit               int64
 	}{
-		"by the limit of the container":       {limit: "100000000", wantPercent: garbage, wantLimit: 90_000_000},
-		"without a limit":                     {wantPercent: garbage, wantLimit: goLimit},
-		"a limit that is none":                {limit: "0", wantPercent: garbage, wantLimit: goLimit},
-		"a limit that can't be read":          {limit: "256Mi", wantPercent: garbage, wantLimit: goLimit},
-		"what Go is told otherwise is obeyed": {"100000000", "75", "1GiB", goPercent, goLimit},
+		"by the limit of the container":      {limit: "100000000", wantPercent: garbage, wantLimit: 90_000_000},
+		"without a limit":                    {wantPercent: garbage, wantLimit: goLimit},
+		"a limit that is none":               {limit: "0", wantPercent: garbage, wantLimit: goLimit},
+		"a limit that can't be read":         {limit: "256Mi", wantPercent: garbage, wantLimit: goLimit},
+		"Go's own variables take precedence": {"100000000", "75", "1GiB", goPercent, goLimit},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// TestAnAPIServerThatDoesNotSayWhatItServesHoldsNobodyLongerThanItMay: neither reconciliations, which share a question,
-// nor what the watch tells.
-func TestAnAPIServerThatDoesNotSayWhatItServesHoldsNobodyLongerThanItMay(t *testing.T) {
+// TestAHangingAPIServerBlocksNoReconciliationBeyondItsTimeout: neither reconciliations, which share a question,
+// nor does the watch.
+func TestAHangingAPIServerBlocksNoReconciliationBeyondItsTimeout(t *testing.T) {
 	release := make(chan struct{})
 	var questions atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -41,6 +41,6 @@ func TestAnAPIServerThatDoesNotSayWhatItServesHoldsNobodyLongerThanItMay(t *test
 	}
 	found.becomes(plan.OpenShift)
 	if got, err := found.find(t.Context()); got != plan.OpenShift || err != nil {
-		t.Errorf("platform %q, error %v: the watch has told it", got, err)
+		t.Errorf("platform %q, error %v: the watch has reported it", got, err)
 	}
 }

@@ -40,7 +40,7 @@ func TestCachesAreLookedAtOnlyWhenThePlatformIsAnotherOne(t *testing.T) {
 		known, found plan.Platform
 		want         int
 	}{
-		"nobody has asked yet":        {"", plan.OpenShift, 0},
+		"it was not needed yet":       {"", plan.OpenShift, 0},
 		"it is what was known":        {plan.OpenShift, plan.OpenShift, 0},
 		"OpenShift's APIs came":       {plan.Kubernetes, plan.OpenShift, 1},
 		"OpenShift's APIs went again": {plan.OpenShift, plan.Kubernetes, 1},
@@ -51,7 +51,7 @@ func TestCachesAreLookedAtOnlyWhenThePlatformIsAnotherOne(t *testing.T) {
 			watch.found(tc.found)
 			watch.found(tc.found)
 			if got := len(watch.changed); got != tc.want {
-				t.Errorf("told %d times, want %d", got, tc.want)
+				t.Errorf("reported %d times, want %d", got, tc.want)
 			}
 			if got, _ := watch.platform.find(t.Context()); got != tc.found {
 				t.Errorf("platform %q, want %q", got, tc.found)

@@ -63,16 +63,16 @@ func TestReaders(t *testing.T) {
 		want   int
 		asked  int // by two requests
 	}{
-		"no token":                      {want: http.StatusUnauthorized},
-		"another scheme":                {header: "Basic reader", want: http.StatusUnauthorized},
-		"a scheme without a token":      {header: "Bearer ", want: http.StatusUnauthorized},
-		"nobody's token":                {header: "Bearer nobody", want: http.StatusUnauthorized, asked: 1},
-		"the token of a stranger":       {header: "Bearer stranger", want: http.StatusForbidden, asked: 2},
-		"the token of a reader":         {header: "Bearer reader", want: http.StatusOK, asked: 2},
-		"the scheme in lower case":      {header: "bearer  reader", want: http.StatusOK, asked: 2},
-		"a reader who wants to write":   {method: http.MethodPost, header: "Bearer reader", want: http.StatusMethodNotAllowed},
-		"a method of a megabyte":        {method: strings.Repeat("A", 1<<20), header: "Bearer nobody", want: http.StatusMethodNotAllowed},
-		"an API server that can't tell": {header: "Bearer reader", err: errors.New("down"), want: http.StatusInternalServerError, asked: 2},
+		"no token":                    {want: http.StatusUnauthorized},
+		"another scheme":              {header: "Basic reader", want: http.StatusUnauthorized},
+		"a scheme without a token":    {header: "Bearer ", want: http.StatusUnauthorized},
+		"an unknown token":            {header: "Bearer nobody", want: http.StatusUnauthorized, asked: 1},
+		"the token of a stranger":     {header: "Bearer stranger", want: http.StatusForbidden, asked: 2},
+		"the token of a reader":       {header: "Bearer reader", want: http.StatusOK, asked: 2},
+		"the scheme in lower case":    {header: "bearer  reader", want: http.StatusOK, asked: 2},
+		"a reader who wants to write": {method: http.MethodPost, header: "Bearer reader", want: http.StatusMethodNotAllowed},
+		"a method of a megabyte":      {method: strings.Repeat("A", 1<<20), header: "Bearer nobody", want: http.StatusMethodNotAllowed},
+		"an API server that fails":    {header: "Bearer reader", err: errors.New("down"), want: http.StatusInternalServerError, asked: 2},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -93,14 +93,14 @@ func TestReaders(t *testing.T) {
 				}
 			}
 			if server.asked != tc.asked {
-				t.Errorf("%d questions to the API server, want %d: the answer holds for a while", server.asked, tc.asked)
+				t.Errorf("%d questions to the API server, want %d: the answer is valid for a while", server.asked, tc.asked)
 			}
 		})
 	}
 }
 
 // TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server is asked about few of them. Who was let
-// in before is let in all the while, also when the answer has to be asked for again.
+// allowed before stays allowed, even when it has to be reviewed again.
 func TestAFloodOfTokensIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &reviews{}

@@ -109,9 +109,9 @@ func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) strin
 	return command
 }
 
-func notOwned(object render.Object, why, remedy string) Outcome {
+func notOwned(object render.Object, why, fix string) Outcome {
 	return Outcome{Result: NotOwned, RetryAfter: notOwnedRetry, Why: fmt.Sprintf(
-		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, remedy)}
+		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
 }
 
 // isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, and

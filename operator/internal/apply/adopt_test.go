@@ -40,7 +40,7 @@ func (s *server) Get(ctx context.Context, key client.ObjectKey, into client.Obje
 	return s.stub.Get(ctx, key, into, options...)
 }
 
-func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
+func TestWhichDeploymentsWithoutAControllerAreOwned(t *testing.T) {
 	applied := metav1.ManagedFieldsOperationApply
 	managedBy := func(manager string, operation metav1.ManagedFieldsOperationType, fields string) func(*appsv1.Deployment) {
 		return func(d *appsv1.Deployment) {
@@ -49,7 +49,7 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 	}
 	consents := func(to string) func(*appsv1.Deployment) {
 		return func(d *appsv1.Deployment) {
-			managedBy("theirs", applied, otherHash)(d)
+			managedBy("another", applied, otherHash)(d)
 			d.Annotations = map[string]string{cachev1.AnnotationAdoptBy: to}
 		}
 	}
@@ -59,7 +59,7 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 			d.OwnerReferences = []metav1.OwnerReference{owner}
 		}
 	}
-	us := metav1.OwnerReference{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: "cache", UID: "uid-1"}
+	memcached := metav1.OwnerReference{APIVersion: cachev1.GroupVersion.String(), Kind: "Memcached", Name: "cache", UID: "uid-1"}
 	thing := metav1.OwnerReference{APIVersion: "v1", Kind: "Thing", Name: "one", UID: "uid-9"}
 	const (
 		refused = `Deployment "cache" already exists and `
@@ -73,29 +73,29 @@ func TestWhoseADeploymentWithoutAControllerIs(t *testing.T) {
 		result  Result
 		why     string
 	}{
-		"our field manager's, as after an orphaning delete": {
+		"the operator's, as after an orphaning delete": {
 			there: managedBy(names.FieldOwner, applied, ownHash), result: Updated,
 		},
-		"our field manager's, and the reference to us is no controller's": {
-			there: ownedBy(us, managedBy(names.FieldOwner, applied, ownHash)), result: Updated,
+		"the operator's, with an owner reference that is not a controller reference": {
+			there: ownedBy(memcached, managedBy(names.FieldOwner, applied, ownHash)), result: Updated,
 		},
-		"our field manager's, while the Memcached is being deleted": {
+		"the operator's, while the Memcached is being deleted": {
 			there: managedBy(names.FieldOwner, applied, ownHash), deleted: true, result: Terminating,
 			why: `Deployment "cache" was changed or replaced since it was read`,
 		},
-		"our field manager's, and somebody else's meanwhile": {
+		"the operator's, and another owner's meanwhile": {
 			there:  ownedBy(thing, managedBy(names.FieldOwner, applied, ownHash)),
 			result: NotOwned, why: belongs,
 		},
-		"nobody's, with a hash that our field manager does not own": {
+		"without an owner, with a hash that the operator does not own": {
 			there: managedBy(names.FieldOwner, applied, otherHash), result: NotOwned,
 			why: noOwner,
 		},
-		"nobody's, with a hash that our name has updated": {
+		"without an owner, with a hash that the operator's name updated": {
 			there:  managedBy(names.FieldOwner, metav1.ManagedFieldsOperationUpdate, ownHash),
 			result: NotOwned, why: noOwner,
 		},
-		"one that says that it may be taken over": {there: consents("cache"), result: Adopted},
+		"one that allows the adoption": {there: consents("cache"), result: Adopted},
 		"one that says so of another Memcached": {
 			there: consents("other"), result: NotOwned,
 			why: noOwner + " --overwrite",
@@ -136,9 +136,9 @@ func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec: the API server refuses the uid as a field that can't change, and
+// TestAReplacedObjectIsNoErrorInTheSpec: the API server refuses the uid as a field that can't change, and
 // what else it finds wrong beside that is wrong with the other object.
-func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
+func TestAReplacedObjectIsNoErrorInTheSpec(t *testing.T) {
 	immutable := func(fields ...string) error {
 		var errs field.ErrorList
 		for _, name := range fields {
@@ -146,11 +146,11 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 		}
 		return apierrors.NewInvalid(observe.DeploymentKind.GroupKind(), "cache", errs)
 	}
-	gone := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "cache", nil)
+	deleted := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "cache", nil)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	kind := observe.DeploymentKind.GroupKind()
-	passes := map[string]func(*Syncer, *appsv1.Deployment) Report{
-		"another wish": func(s *Syncer, d *appsv1.Deployment) Report {
+	actions := map[string]func(*Syncer, *appsv1.Deployment) Report{
+		"another desired state": func(s *Syncer, d *appsv1.Deployment) Report {
 			d.Annotations[names.AnnotationAppliedHash] = "former"
 			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
 		},
@@ -159,23 +159,23 @@ func TestAnObjectThatTookThePlaceOfOursIsNoFaultOfTheSpec(t *testing.T) {
 		},
 		"an adoption": func(s *Syncer, d *appsv1.Deployment) Report {
 			d.OwnerReferences, d.Annotations = nil, map[string]string{cachev1.AnnotationAdoptBy: "cache"}
-			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy("theirs", "Apply", "", otherHash)}
+			d.ManagedFields = []metav1.ManagedFieldsEntry{setBy("another", "Apply", "", otherHash)}
 			return s.Sync(t.Context(), mc, snapshotOf(kind, d), []render.Object{rendered(t, planned(t, nil))})
 		},
-		"a hold": func(s *Syncer, d *appsv1.Deployment) Report { return s.Pause(t.Context(), mc, snapshotOf(kind, d)) },
+		"a pause": func(s *Syncer, d *appsv1.Deployment) Report { return s.Pause(t.Context(), mc, snapshotOf(kind, d)) },
 	}
 	answers := map[string]error{
 		"with another uid":              immutable("metadata.uid"),
 		"with another uid and selector": immutable("spec.selector", "metadata.uid"),
 		"with another controller":       immutable("metadata.ownerReferences"),
-		"that is gone":                  gone,
+		"that was deleted":              deleted,
 	}
-	for wish, pass := range passes {
+	for action, run := range actions {
 		for sentence, answer := range answers {
-			t.Run(wish+" for an object "+sentence, func(t *testing.T) {
+			t.Run(action+" for an object "+sentence, func(t *testing.T) {
 				cached, fresh := scaled(t)
 				api := &server{stub: stub{there: fresh, applyErr: answer}}
-				got := pass(NewSyncer(api, api, clientgoscheme.Scheme, nil), cached)
+				got := run(NewSyncer(api, api, clientgoscheme.Scheme, nil), cached)
 				if got[0].Result != Terminating || got[0].RetryAfter != replacedRetry || got.Err() != nil || got.SpecRefused() {
 					t.Errorf("%s, again after %s: %v", got[0].Result, got[0].RetryAfter, got.Err())
 				}
@@ -188,7 +188,7 @@ func snapshotOf(kind schema.GroupKind, child client.Object) observe.Snapshot {
 	return observe.Snapshot{Objects: map[schema.GroupKind]client.Object{kind: child}}
 }
 
-func TestOnlyOurHoldIsLetGo(t *testing.T) {
+func TestOnlyTheOperatorsPauseIsResumed(t *testing.T) {
 	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource string) []metav1.ManagedFieldsEntry {
 		return []metav1.ManagedFieldsEntry{{Manager: manager, Operation: operation, Subresource: subresource}}
 	}
@@ -199,9 +199,9 @@ func TestOnlyOurHoldIsLetGo(t *testing.T) {
 	}{
 		"of a Deployment":                                 {&appsv1.Deployment{}, entry(names.PauseOwner, "Apply", ""), []string{"apply"}},
 		"of a Service, which has none":                    {&corev1.Service{}, entry(names.PauseOwner, "Apply", ""), nil},
-		"not what somebody updated":                       {&appsv1.Deployment{}, entry(names.PauseOwner, "Update", ""), nil},
+		"not an update":                                   {&appsv1.Deployment{}, entry(names.PauseOwner, "Update", ""), nil},
 		"not of a subresource, which would stay for ever": {&appsv1.Deployment{}, entry(names.PauseOwner, "Apply", "scale"), nil},
-		"not what somebody else applied":                  {&appsv1.Deployment{}, entry("theirs", "Apply", ""), nil},
+		"not another manager's":                           {&appsv1.Deployment{}, entry("another", "Apply", ""), nil},
 		"not what an annotation says":                     {&appsv1.Deployment{}, nil, nil},
 	}
 	for sentence, tc := range tests {

@@ -83,7 +83,7 @@ func TestDifferences(t *testing.T) {
 		want   []string
 	}{
 		"nothing but what the API server filled in": {},
-		"a sidecar, a volume and an annotation of somebody else's": {
+		"a sidecar, a volume and an annotation of another client": {
 			damage: func(d *appsv1.Deployment) {
 				spec := &d.Spec.Template.Spec
 				spec.Containers = append([]corev1.Container{{Name: "sidecar", Image: "x"}}, spec.Containers...)
@@ -104,7 +104,7 @@ func TestDifferences(t *testing.T) {
 			damage: func(d *appsv1.Deployment) { container(d).Args = []string{"-vv"}; d.Spec.Replicas = new(int32(9)) },
 			want:   []string{".spec.replicas", `.spec.template.spec.containers[name="memcached"].args`},
 		},
-		"a label of ours taken away": {
+		"an owned label removed": {
 			damage: func(d *appsv1.Deployment) { delete(d.Labels, names.LabelAppName) },
 			want:   []string{".metadata.labels.app.kubernetes.io/name"},
 		},

@@ -45,7 +45,7 @@ func (s *stub) Apply(context.Context, runtime.ApplyConfiguration, ...client.Appl
 	return s.applyErr
 }
 
-// scaled is a Deployment of ours that kubectl scaled, as the cache has it and as it is.
+// scaled is an owned Deployment that kubectl scaled, as cached and as stored.
 func scaled(t *testing.T) (cached, fresh *appsv1.Deployment) {
 	t.Helper()
 	fresh = liveAs(t, stamped(t, planned(t, nil)))
@@ -59,7 +59,7 @@ func scaled(t *testing.T) (cached, fresh *appsv1.Deployment) {
 	return cached, fresh
 }
 
-// syncDeployment passes once over a Deployment.
+// syncDeployment syncs a Deployment once.
 func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
@@ -68,7 +68,7 @@ func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome
 	return s.Sync(t.Context(), mc, snapshot, []render.Object{rendered(t, planned(t, nil))})[0]
 }
 
-func TestADriftIsPutRight(t *testing.T) {
+func TestDriftIsReverted(t *testing.T) {
 	const (
 		known   = `.spec.replicas 3 -> 7 by "kubectl" (Update of scale, no time recorded)`
 		unknown = `.spec.replicas 3 -> 7 by an unrecorded client`
@@ -92,7 +92,7 @@ func TestADriftIsPutRight(t *testing.T) {
 			server: func(s *stub) { s.there.UID = "uid-3" },
 			asked:  []string{"get", "apply"}, result: Updated, words: unknown,
 		},
-		"by somebody else, before it was looked at": {
+		"by another client, before it was compared": {
 			server: func(s *stub) { s.there.Spec.Replicas = new(int32(3)) },
 			asked:  []string{"get"}, result: Unchanged,
 		},
@@ -120,7 +120,7 @@ func TestADriftIsPutRight(t *testing.T) {
 	}
 }
 
-func TestAnotherWishIsNotTakenForADrift(t *testing.T) {
+func TestAChangedDesiredStateIsNoDrift(t *testing.T) {
 	cached, fresh := scaled(t)
 	server := &stub{there: fresh}
 	cached.Annotations[names.AnnotationAppliedHash] = "former"
@@ -146,13 +146,13 @@ func TestInAPauseNothingIsAskedTwice(t *testing.T) {
 		t.Errorf("%s for %s, after %v", first.Result, first.RetryAfter, server.asked)
 	}
 	if diff := cmp.Diff(first.Drift, second.Drift); diff != "" || len(first.Drift) != 1 {
-		t.Errorf("told of in another way (-first +second):\n%s", diff)
+		t.Errorf("described differently (-first +second):\n%s", diff)
 	}
 
-	cached.Spec.Paused = true // Somebody else's field: nothing new.
+	cached.Spec.Paused = true // An unowned field: nothing new.
 	cached.Spec.MinReadySeconds = 7
 	if syncer.syncDeployment(t, cached); len(server.asked) != 1 {
-		t.Errorf("requests after a change of what is not ours: %v", server.asked)
+		t.Errorf("requests after a change of an unowned field: %v", server.asked)
 	}
 	fresh.Labels[names.LabelAppName] = "other"
 	cached.Labels[names.LabelAppName] = "other"

@@ -11,7 +11,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"

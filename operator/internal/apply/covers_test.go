@@ -28,7 +28,7 @@ func TestCovers(t *testing.T) {
 			live:    `{"metadata":{"ownerReferences":[{"uid":"a","kind":"B","name":"a","apiVersion":"v1"}]}}`,
 			differs: true,
 		},
-		"a field of somebody else's": {
+		"a field of another client": {
 			wanted: `{"spec":{"replicas":1}}`, live: `{"spec":{"replicas":1,"paused":true}}`, covers: true,
 		},
 		"another number": {wanted: `{"spec":{"replicas":1}}`, live: `{"spec":{"replicas":2}}`, differs: true},
@@ -190,7 +190,7 @@ func TestNothingIsNotEmpty(t *testing.T) {
 	}
 }
 
-// TestAListWithKeysMayBeOneThing is of what schemas may say, and client-go's of our kinds do not.
+// TestAListWithKeysMayBeOneThing covers schemas that are valid, but that client-go has for none of the managed kinds.
 func TestAListWithKeysMayBeOneThing(t *testing.T) {
 	type item struct {
 		Name  string `json:"name"`

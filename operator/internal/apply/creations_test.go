@@ -27,7 +27,7 @@ func TestACreationIsTakenOnce(t *testing.T) {
 	note("a", "5")
 	note("b", "6")
 	if c.take(service("other", "5")) {
-		t.Error("an object that somebody else created is taken for ours")
+		t.Error("another client's object is taken for the operator's")
 	}
 	if !c.take(service("a", "5")) {
 		t.Error("what was created is not known")

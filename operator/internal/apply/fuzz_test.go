@@ -10,13 +10,13 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// FuzzNothingDiffersOnceItIsApplied: whatever a child looks like, once what is rendered has been applied over it, the
+// FuzzNothingDiffersOnceItIsApplied: whatever an object looks like, once what is rendered has been applied over it, the
 // comparison finds it as it should be. Otherwise the operator would write for ever.
 func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 	f.Add([]byte{})

@@ -73,6 +73,6 @@ func isApplied(entry metav1.ManagedFieldsEntry) bool {
 // the apply would be refused, so the object stays unchanged.
 func selectorMatches(live client.Object) bool {
 	deployment, ok := live.(*appsv1.Deployment)
-	ours := metav1.SetAsLabelSelector(names.Selector(live.GetName()))
-	return !ok || apiequality.Semantic.DeepEqual(deployment.Spec.Selector, ours)
+	selector := metav1.SetAsLabelSelector(names.Selector(live.GetName()))
+	return !ok || apiequality.Semantic.DeepEqual(deployment.Spec.Selector, selector)
 }

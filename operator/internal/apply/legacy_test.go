@@ -37,10 +37,10 @@ func TestWhichFieldsAreMoved(t *testing.T) {
 			managed: entries{setBy("manager", update, "", a), setBy("operator", update, "", b)},
 			want:    entries{setBy("memcached-operator", apply, "", both)},
 		},
-		"not those of a subresource":                 {managed: entries{setBy("manager", update, "status", a)}},
-		"not those that it has applied":              {managed: entries{setBy("manager", apply, "", a)}},
-		"not those of one whose name begins alike":   {managed: entries{setBy("manager-of-others", update, "", a)}},
-		"none where nobody is known to have set any": {},
+		"not those of a subresource":               {managed: entries{setBy("manager", update, "status", a)}},
+		"not those that it has applied":            {managed: entries{setBy("manager", apply, "", a)}},
+		"not those of one whose name begins alike": {managed: entries{setBy("manager-of-others", update, "", a)}},
+		"none if no manager has set any":           {},
 		"none where we have applied before": {
 			managed: entries{setBy("manager", update, "", a), setBy("memcached-operator", apply, "", b)},
 		},
@@ -77,7 +77,7 @@ func (p *patched) Patch(
 // TestFieldsAreMovedByOnePatch: it can't undo what others write meanwhile, and says that it was made.
 func TestFieldsAreMovedByOnePatch(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-		Name: "cache", Namespace: "shop", ResourceVersion: "7", Annotations: map[string]string{"theirs": "stays"},
+		Name: "cache", Namespace: "shop", ResourceVersion: "7", Annotations: map[string]string{"unowned": "stays"},
 		ManagedFields: []metav1.ManagedFieldsEntry{
 			setBy("manager", metav1.ManagedFieldsOperationUpdate, "", `{"f:spec":{"f:replicas":{}}}`),
 		},
@@ -121,11 +121,11 @@ func (p place) Get(_ context.Context, _ client.ObjectKey, found client.Object, _
 	return nil
 }
 
-func TestNothingIsTakenFromAnObjectThatTookThePlaceOfOurs(t *testing.T) {
+func TestNoFieldsAreMovedInAReplacedObject(t *testing.T) {
 	fields := []metav1.ManagedFieldsEntry{setBy("manager", metav1.ManagedFieldsOperationUpdate, "", `{}`)}
 	selector := appsv1.DeploymentSpec{Selector: metav1.SetAsLabelSelector(names.Selector("cache"))}
-	cached := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "ours"}, Spec: selector}
-	for uid, want := range map[types.UID]bool{"ours": true, "theirs": false} {
+	cached := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "same"}, Spec: selector}
+	for uid, want := range map[types.UID]bool{"same": true, "other": false} {
 		writer := &patched{}
 		there := place{holds: &appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: uid, ResourceVersion: "7", ManagedFields: fields}, Spec: selector,
@@ -135,7 +135,7 @@ func TestNothingIsTakenFromAnObjectThatTookThePlaceOfOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := writer.content != ""; got != want || inherited.GetUID() != "ours" {
+		if got := writer.content != ""; got != want || inherited.GetUID() != "same" {
 			t.Errorf("the object with the uid %s: patched %v, want %v; went on with %s", uid, got, want, inherited.GetUID())
 		}
 	}

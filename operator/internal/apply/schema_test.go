@@ -29,7 +29,7 @@ package apply
 
 import "sigs.k8s.io/structured-merge-diff/v6/schema"
 
-// kindsSchema holds the kinds of child and all that they are made of, as client-go has them among all of Kubernetes.
+// kindsSchema holds the managed kinds and everything they consist of, as client-go has them among all of Kubernetes.
 var kindsSchema = schema.Schema{Types: `
 
 func TestTheSchemaIsThatOfClientGo(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTheSchemaIsThatOfClientGo(t *testing.T) {
 	}
 }
 
-// typesOfClientGo are the types of the kinds of child and all that they refer to, by name.
+// typesOfClientGo are the types of the managed kinds and everything they refer to, by name.
 func typesOfClientGo(t *testing.T) []schema.TypeDef {
 	t.Helper()
 	converter, found := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme), map[string]schema.TypeDef{}

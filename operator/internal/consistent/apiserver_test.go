@@ -93,7 +93,7 @@ func (s *apiServer) Patch(_ context.Context, object client.Object, _ client.Patc
 		mc.UID = before.UID
 	}
 	s.stored[key] = mc.DeepCopy()
-	s.tell(key, mc.DeepCopy(), known)
+	s.report(key, mc.DeepCopy(), known)
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (s *apiServer) Delete(_ context.Context, object client.Object, _ ...client.
 	return nil
 }
 
-func (s *apiServer) tell(key client.ObjectKey, now *cachev1.Memcached, known bool) {
+func (s *apiServer) report(key client.ObjectKey, now *cachev1.Memcached, known bool) {
 	s.send(key.Namespace, func() {
 		s.show(key, now)
 		if known {

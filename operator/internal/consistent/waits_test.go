@@ -25,9 +25,9 @@ func late(string) time.Duration { return behind }
 func TestARead(t *testing.T) {
 	written := func() *cachev1.Memcached { return memcached("ns", "cache", 1) }
 	deletedUnseen := func(c *Client, uid types.UID) {
-		gone := written()
-		gone.UID, gone.ResourceVersion = uid, "1"
-		c.Predicate().Delete(event.DeleteEvent{Object: gone, DeleteStateUnknown: true})
+		deleted := written()
+		deleted.UID, deleted.ResourceVersion = uid, "1"
+		c.Predicate().Delete(event.DeleteEvent{Object: deleted, DeleteStateUnknown: true})
 	}
 	tests := map[string]struct {
 		delay   func(string) time.Duration // of the watch; none if it stands still
@@ -62,7 +62,7 @@ func TestARead(t *testing.T) {
 				time.Sleep(time.Second)
 				c.remove(t, mc)
 			}},
-		"after somebody else has deleted what was written does not wait": {delay: late, missing: true,
+		"after another client deleted what was written does not wait": {delay: late, missing: true,
 			before: func(t *testing.T, s *apiServer, c *Client) {
 				mc := written()
 				c.write(t, mc)
@@ -146,9 +146,9 @@ func TestTheAnswerToAnApplyIsRead(t *testing.T) {
 		answer.GetUID() != "uid" || answer.GetResourceVersion() != "7" || answer.GetLabels()["app"] != "memcached" {
 		t.Errorf("read %v, %v, error %v", id, answer, err)
 	}
-	if _, _, err := readAnswer(foreign{}); err == nil {
-		t.Error("what is no configuration of ours is read")
+	if _, _, err := readAnswer(unknown{}); err == nil {
+		t.Error("an unknown configuration is read")
 	}
 }
 
-type foreign struct{ runtime.ApplyConfiguration }
+type unknown struct{ runtime.ApplyConfiguration }

@@ -36,11 +36,11 @@ func TestEvents(t *testing.T) {
 		want        []string
 	}{
 		"nothing happened": {report: deployment(apply.Unchanged), before: steady, now: steady},
-		"a child was created": {
+		"an object was created": {
 			report: deployment(apply.Created), before: steady, now: steady,
 			want: []string{`Normal Created: Deployment "cache" created`},
 		},
-		"the children of a new Memcached were created": {
+		"the objects of a new Memcached were created": {
 			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonRollingOut, "0 of 3 Pods ready"),
 			report: slices.Concat(deployment(apply.Created), apply.Report{
 				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Result: apply.Unchanged},
@@ -49,7 +49,7 @@ func TestEvents(t *testing.T) {
 			}),
 			want: []string{`Normal Created: Deployment, NetworkPolicy and PodDisruptionBudget "cache" created`},
 		},
-		"children that somebody deleted were created": {
+		"deleted objects were created again": {
 			report: slices.Concat(deployment(apply.Created), apply.Report{
 				{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "cache", Result: apply.Created},
 			}),
@@ -72,33 +72,33 @@ func TestEvents(t *testing.T) {
 			report: deployment(apply.Updated), before: steady, now: steady,
 			want: []string{`Normal Updated: Deployment "cache" updated: a field that is no longer set, or only an annotation of the operator`},
 		},
-		"somebody changed a field of ours": {
+		"another client changed an owned field": {
 			report: changed(&drift.Author{Manager: "kubectl", Operation: "Update", Subresource: "scale"}, drift.Manual),
 			before: steady, now: steady,
 			want: []string{`Warning DriftCorrected: Deployment "cache": drift reverted: .spec.replicas 3 -> 7 by ` +
 				`"kubectl" (Update of scale, no time recorded). Fix: change spec.size of the Memcached instead of the Deployment`},
 		},
-		"somebody who left no trace changed a field of ours": {
+		"an unrecorded client changed an owned field": {
 			report: changed(nil, drift.Unknown), before: steady, now: steady,
 			want: []string{`Warning DriftCorrected: Deployment "cache": drift reverted: .spec.replicas 3 -> 7 by ` +
 				`an unrecorded client. Fix: find the client in the audit log of the API server`},
 		},
-		"a child was taken over": {
+		"an object was adopted": {
 			report: deployment(apply.Adopted), before: steady, now: steady,
 			want: []string{`Normal Adopted: Deployment "cache" adopted: it had no owner`},
 		},
-		"a child was deleted": {
+		"an object was deleted": {
 			report: deployment(apply.Deleted), before: steady, now: steady,
 			want: []string{`Normal Deleted: Deployment "cache" deleted: the spec no longer asks for it`},
 		},
-		"all nodes became ready": {
+		"all Pods became ready": {
 			before: ready(cachev1.ReasonRollingOut, "2 of 3 Pods ready"), now: steady,
 			want: []string{"Normal AllPodsReady: 3 of 3 Pods ready"},
 		},
-		"a rollout goes on": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 Pods ready")},
-		"an object stands in the way": {
-			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
-			want: []string{"Warning OwnershipConflict: theirs"},
+		"a rollout continues": {before: steady, now: ready(cachev1.ReasonRollingOut, "1 of 3 Pods ready")},
+		"an unowned object has the name": {
+			before: cachev1.MemcachedStatus{}, now: ready(cachev1.ReasonOwnershipConflict, "not owned"),
+			want: []string{"Warning OwnershipConflict: not owned"},
 		},
 		"an automatic update fails": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3 Pods ready"), now: ready(cachev1.ReasonInvalidSpec, "no"),
@@ -109,11 +109,11 @@ func TestEvents(t *testing.T) {
 		"a failed update is still there": {
 			updating: true, before: ready(cachev1.ReasonInvalidSpec, "no"), now: ready(cachev1.ReasonInvalidSpec, "no"),
 		},
-		"an automatic update goes on": {
+		"an automatic update continues": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3"), now: ready(cachev1.ReasonRollingOut, "1 of 3"),
 		},
-		"it still stands in the way": {
-			before: ready(cachev1.ReasonOwnershipConflict, "theirs"), now: ready(cachev1.ReasonOwnershipConflict, "theirs"),
+		"the unowned object still exists": {
+			before: ready(cachev1.ReasonOwnershipConflict, "not owned"), now: ready(cachev1.ReasonOwnershipConflict, "not owned"),
 		},
 	}
 	for name, tc := range tests {

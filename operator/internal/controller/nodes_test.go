@@ -43,7 +43,7 @@ func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...
 	return nil
 }
 
-// lacking is a pass over a cache that has a node without a machine.
+// lacking is the input for a cache with an unschedulable Pod.
 func lacking() status.Input {
 	return status.Input{
 		Plan:     plan.Plan{Architectures: []string{"s390x"}},
@@ -51,17 +51,17 @@ func lacking() status.Input {
 	}
 }
 
-func TestMachinesAreAskedForOnlyInNeed(t *testing.T) {
+func TestNodesAreListedOnlyWhenNeeded(t *testing.T) {
 	both := observe.Nodes{"amd64": 1, "arm64": 1}
 	tests := map[string]struct {
 		change func(*status.Input)
 		want   observe.Nodes
 		lists  int
 	}{
-		"a node has no machine":          {func(*status.Input) {}, both, 1},
-		"all nodes have their nodes":     {func(in *status.Input) { in.Snapshot.Pods[0].Unschedulable = false }, nil, 0},
-		"the nodes may run on any":       {func(in *status.Input) { in.Plan.Architectures = nil }, nil, 0},
-		"there are no nodes to speak of": {func(in *status.Input) { in.Snapshot.Pods = nil }, nil, 0},
+		"a Pod has no Node":            {func(*status.Input) {}, both, 1},
+		"all Pods have Nodes":          {func(in *status.Input) { in.Snapshot.Pods[0].Unschedulable = false }, nil, 0},
+		"the Pods may run on any Node": {func(in *status.Input) { in.Plan.Architectures = nil }, nil, 0},
+		"there are no Pods":            {func(in *status.Input) { in.Snapshot.Pods = nil }, nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestMachinesAreAskedForOnlyInNeed(t *testing.T) {
 			tc.change(&in)
 			got := newNodes(reader).lookFor(t.Context(), in)
 			if diff := cmp.Diff(tc.want, got); diff != "" || reader.lists != tc.lists {
-				t.Errorf("%d lists, want %d; machines (-want +got):\n%s", reader.lists, tc.lists, diff)
+				t.Errorf("%d lists, want %d; Nodes (-want +got):\n%s", reader.lists, tc.lists, diff)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestMachinesAreAskedForOnlyInNeed(t *testing.T) {
 	}
 }
 
-func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
+func TestNodesAreListedAtMostOnceAMinute(t *testing.T) {
 	for name, err := range map[string]error{"when it is allowed": nil, "when it is not": errors.New("forbidden")} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(1_000_000, 0)
@@ -88,7 +88,7 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 			for range 6 { // three minutes
 				known := m.lookFor(t.Context(), lacking())
 				if (known == nil) != (err != nil) {
-					t.Errorf("machines %v with error %v", known, err)
+					t.Errorf("Nodes %v with error %v", known, err)
 				}
 				now = now.Add(nodesTTL / 2)
 			}
@@ -99,9 +99,9 @@ func TestMachinesAreAskedForOnceAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay: reconciliations share one list, and one whose context ends
-// goes on without it.
-func TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
+// TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout: reconciliations share one list, and one whose context ends
+// continues without it.
+func TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := &hangingReader{release: make(chan struct{})}
 		m := newNodes(reader)
@@ -121,7 +121,7 @@ func TestAListOfTheMachinesThatHangsHoldsNobodyLongerThanItMay(t *testing.T) {
 		close(reader.release)
 		known := m.lookFor(t.Context(), lacking())
 		if diff := cmp.Diff(observe.Nodes{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
-			t.Errorf("%d lists; machines (-want +got):\n%s", reader.lists, diff)
+			t.Errorf("%d lists; Nodes (-want +got):\n%s", reader.lists, diff)
 		}
 	})
 }
@@ -137,22 +137,22 @@ func (r *hangingReader) List(ctx context.Context, list client.ObjectList, option
 	return r.nodeReader.List(ctx, list, options...)
 }
 
-func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
+func TestAReconciliationIsRepeatedWhileItsNodesMayBeOutdated(t *testing.T) {
 	some, none := observe.Nodes{"s390x": 1}, observe.Nodes{"amd64": 1}
 	tests := map[string]struct {
-		machines observe.Nodes
-		age      time.Duration
-		before   time.Duration
-		want     time.Duration
+		nodes  observe.Nodes
+		age    time.Duration
+		before time.Duration
+		want   time.Duration
 	}{
-		"the machines are lacking":                 {machines: none, want: time.Minute},
-		"they were lacking a while ago":            {machines: none, age: 20 * time.Second, want: 40 * time.Second},
-		"something else is later":                  {machines: none, before: time.Hour, want: time.Minute},
-		"something else is sooner":                 {machines: none, before: time.Second, want: time.Second},
-		"what is known has just become too old":    {machines: none, age: time.Minute, want: time.Second},
-		"there are machines, the scheduler tells":  {machines: some},
-		"there were machines a while ago":          {machines: some, age: 20 * time.Second, want: 40 * time.Second},
-		"nobody knows, and something else is soon": {before: time.Second, want: time.Second},
+		"the Nodes are missing":                        {nodes: none, want: time.Minute},
+		"they were missing a while ago":                {nodes: none, age: 20 * time.Second, want: 40 * time.Second},
+		"something else is later":                      {nodes: none, before: time.Hour, want: time.Minute},
+		"something else is sooner":                     {nodes: none, before: time.Second, want: time.Second},
+		"what is known has just become too old":        {nodes: none, age: time.Minute, want: time.Second},
+		"there are Nodes, the scheduler decides":       {nodes: some},
+		"there were Nodes a while ago":                 {nodes: some, age: 20 * time.Second, want: 40 * time.Second},
+		"they are unknown, and something else is soon": {before: time.Second, want: time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAPassIsRepeatedWhileItMayBeWrongAboutMachines(t *testing.T) {
 			m := newNodes(&nodeReader{})
 			m.now, m.asked = func() time.Time { return now }, now.Add(-tc.age)
 			in := lacking()
-			in.Nodes = tc.machines
+			in.Nodes = tc.nodes
 			if got := m.lookAgain(in, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {
 				t.Errorf("repeated after %s, want %s", got, tc.want)
 			}

@@ -10,72 +10,72 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/pace"
 )
 
-func TestAStatusThatSomebodyElseWritesTooIsLeftToThemForAWhile(t *testing.T) {
+func TestTheOperatorPausesWhenAnotherClientOverwritesTheStatus(t *testing.T) {
 	now := time.Unix(0, 0)
 	s := newStatuses()
 	s.now = func() time.Time { return now }
-	telling := func(ready int32) *cachev1.Memcached {
+	reporting := func(ready int32) *cachev1.Memcached {
 		mc := &cachev1.Memcached{Status: cachev1.MemcachedStatus{ReadyReplicas: ready}}
 		mc.UID = "cache"
 		return mc
 	}
-	ours, theirs := telling(1), telling(9)
+	own, overwritten := reporting(1), reporting(9)
 
-	for range 3 * statusLimit { // Nodes come and go: what is there is always what was written last.
-		s.note(ours, telling(2))
-		s.note(telling(2), ours)
+	for range 3 * statusLimit { // Pods change: the current status is always the one that was last written.
+		s.note(own, reporting(2))
+		s.note(reporting(2), own)
 	}
-	if wait := s.wait(ours, cachev1.MemcachedStatus{}); wait != 0 {
+	if wait := s.wait(own, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Fatalf("a status that only we write waits for %s", wait)
 	}
 	for range statusLimit {
-		if wait := s.wait(theirs, cachev1.MemcachedStatus{}); wait != 0 {
+		if wait := s.wait(overwritten, cachev1.MemcachedStatus{}); wait != 0 {
 			t.Fatalf("left alone for %s before its time", wait)
 		}
-		s.note(theirs, ours)
+		s.note(overwritten, own)
 		now = now.Add(time.Minute)
 	}
-	if got, want := s.wait(theirs, cachev1.MemcachedStatus{}), 9*time.Minute; got != want {
+	if got, want := s.wait(overwritten, cachev1.MemcachedStatus{}), 9*time.Minute; got != want {
 		t.Errorf("left alone for %s, want %s", got, want)
 	}
-	if wait := s.wait(ours, cachev1.MemcachedStatus{}); wait != 0 {
-		t.Errorf("ours is still there, and its next one waits for %s", wait)
+	if wait := s.wait(own, cachev1.MemcachedStatus{}); wait != 0 {
+		t.Errorf("its own status is still there, and the next one waits for %s", wait)
 	}
-	other := telling(9)
+	other := reporting(9)
 	other.UID = "other"
 	if wait := s.wait(other, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Errorf("that of another Memcached waits for %s", wait)
 	}
 	now = now.Add(pace.Longest)
-	if wait := s.wait(theirs, cachev1.MemcachedStatus{}); wait != 0 {
+	if wait := s.wait(overwritten, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Errorf("it waits for %s after the pause", wait)
 	}
 }
 
-func TestNodesThatComeAndGoInAFightAreNotToldEachTime(t *testing.T) {
+func TestDuringAConflictNotEachChangeOfPodsIsWritten(t *testing.T) {
 	now := time.Unix(0, 0)
 	s := newStatuses()
 	s.now = func() time.Time { return now }
-	contested := &cachev1.Memcached{Status: cachev1.MemcachedStatus{Conditions: []metav1.Condition{
+	conflicting := &cachev1.Memcached{Status: cachev1.MemcachedStatus{Conditions: []metav1.Condition{
 		{Type: cachev1.ConditionReady, Reason: cachev1.ReasonFieldManagerConflict, Message: "by one"},
 	}}}
-	s.note(&cachev1.Memcached{}, contested)
+	s.note(&cachev1.Memcached{}, conflicting)
 	now = now.Add(time.Second)
-	more := contested.DeepCopy().Status
+	more := conflicting.DeepCopy().Status
 	more.ReadyReplicas = 9
-	if got, want := s.wait(contested, more), pace.Shortest-time.Second; got != want {
+	if got, want := s.wait(conflicting, more), pace.Shortest-time.Second; got != want {
 		t.Errorf("another count waits for %s, want %s", got, want)
 	}
-	news := contested.DeepCopy().Status
+	news := conflicting.DeepCopy().Status
 	news.Conditions[0].Message = "by another"
-	if wait := s.wait(contested, news); wait != 0 {
+	if wait := s.wait(conflicting, news); wait != 0 {
 		t.Errorf("another message waits for %s", wait)
 	}
-	ready := contested.DeepCopy()
+	ready := conflicting.DeepCopy()
 	ready.Status.Conditions[0].Reason = cachev1.ReasonPodsNotReady
-	s.note(contested, ready)
+	s.note(conflicting, ready)
 	if wait := s.wait(ready, ready.Status); wait != 0 {
-		t.Errorf("without a fight it waits for %s", wait)
+		t.Errorf("without a conflict it waits for %s", wait)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestStatusesThatAreOldAreForgotten(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldOfFewPodsOfManyIsWrittenAfterAPause(t *testing.T) {
+func TestAChangeOfFewPodsOfManyIsWrittenAfterAPause(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := newStatuses()
 	s.now = func() time.Time { return now }
@@ -123,7 +123,7 @@ func TestWhatIsToldOfFewPodsOfManyIsWrittenAfterAPause(t *testing.T) {
 		}
 		now = now.Add(-want)
 		if wait := s.wait(there, rolling(30, cachev1.ReasonRollingOut).Status); wait != 2*time.Second {
-			t.Errorf("what is told of a fifth of the Pods waits for %s", wait)
+			t.Errorf("a change of a fifth of the Pods waits for %s", wait)
 		}
 		if wait := s.wait(there, rolling(11, cachev1.ReasonPodsNotReady).Status); wait != 0 {
 			t.Errorf("another reason waits for %s", wait)

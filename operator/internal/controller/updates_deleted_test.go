@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-func TestNothingIsKeptOfCachesThatAreGone(t *testing.T) {
+func TestNothingIsKeptOfDeletedCaches(t *testing.T) {
 	f := newFleet(t, 1, "a", "b", "c")
 	f.updates("a", "b", "c")
 	old := status.Input{Memcached: f.caches["b"], Plan: plan.Plan{Pending: []string{"x"}}}
@@ -30,7 +30,7 @@ func TestNothingIsKeptOfCachesThatAreGone(t *testing.T) {
 		t.Error("a namesake has the turn of the one before it")
 	}
 	f.roll("b")
-	f.change("b", func(mc *cachev1.Memcached) { mc.UID = "of the next b" }) // As a watch that was interrupted tells it.
+	f.change("b", func(mc *cachev1.Memcached) { mc.UID = "of the next b" }) // As after an interrupted watch.
 	if phase := f.turns[types.NamespacedName{Namespace: "shop", Name: "b"}].phase; phase != unseen {
 		t.Errorf("a namesake is in phase %d", phase)
 	}

@@ -140,7 +140,7 @@ func TestCachesAreUpdatedInOrderWhateverOrderTheyAreReconciledIn(t *testing.T) {
 		"one at a time":                     {1, []string{"a", "b", "c", "d"}},
 		"one at a time, the last one first": {1, []string{"d", "c", "b", "a"}},
 		"two at a time, mixed":              {2, []string{"c", "a", "d", "b"}},
-		"more than there are":               {9, []string{"b", "d", "a", "c"}},
+		"more than exist":                   {9, []string{"b", "d", "a", "c"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,15 +20,15 @@ func TestOnlyNewsOfAMemcachedIsLookedAt(t *testing.T) {
 		become func(*cachev1.Memcached)
 		want   bool
 	}{
-		"the status that was written last":              {func(*cachev1.Memcached) {}, false},
-		"a status of somebody else's":                   {func(mc *cachev1.Memcached) { mc.Status.ReadyReplicas = 9 }, true},
-		"that status, and another spec":                 {func(mc *cachev1.Memcached) { mc.Generation = 2 }, true},
-		"that status, and an annotation":                {func(mc *cachev1.Memcached) { mc.Annotations = map[string]string{"a": "b"} }, true},
-		"that status, and a label":                      {func(mc *cachev1.Memcached) { mc.Labels = map[string]string{"a": "b"} }, true},
-		"that status, of one that is deleted":           {func(mc *cachev1.Memcached) { mc.DeletionTimestamp = new(metav1.Now()) }, true},
-		"that status, of a namesake":                    {func(mc *cachev1.Memcached) { mc.UID = "other" }, true},
-		"nothing, which a resync has looked at again":   {func(mc *cachev1.Memcached) { mc.ResourceVersion = "1" }, true},
-		"the same status, which nobody here wrote last": {func(mc *cachev1.Memcached) { mc.Status = there.Status }, true},
+		"the status that was written last":                 {func(*cachev1.Memcached) {}, false},
+		"a status of another client":                       {func(mc *cachev1.Memcached) { mc.Status.ReadyReplicas = 9 }, true},
+		"that status, and another spec":                    {func(mc *cachev1.Memcached) { mc.Generation = 2 }, true},
+		"that status, and an annotation":                   {func(mc *cachev1.Memcached) { mc.Annotations = map[string]string{"a": "b"} }, true},
+		"that status, and a label":                         {func(mc *cachev1.Memcached) { mc.Labels = map[string]string{"a": "b"} }, true},
+		"that status, of one that is deleted":              {func(mc *cachev1.Memcached) { mc.DeletionTimestamp = new(metav1.Now()) }, true},
+		"that status, of a namesake":                       {func(mc *cachev1.Memcached) { mc.UID = "other" }, true},
+		"nothing, which a resync has looked at again":      {func(mc *cachev1.Memcached) { mc.ResourceVersion = "1" }, true},
+		"the same status, which another client wrote last": {func(mc *cachev1.Memcached) { mc.Status = there.Status }, true},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -43,21 +43,21 @@ func TestOnlyNewsOfAMemcachedIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestAResyncOfChildrenIsNotLookedAt(t *testing.T) {
-	child := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "child", ResourceVersion: "1"}}
-	changed := child.DeepCopy()
+func TestAResyncOfManagedObjectsIsIgnored(t *testing.T) {
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{UID: "service", ResourceVersion: "1"}}
+	changed := service.DeepCopy()
 	changed.ResourceVersion = "2"
 	changes := objectChanges(apply.NewSyncer(nil, nil, clientgoscheme.Scheme, nil))
-	if changes.Update(event.UpdateEvent{ObjectOld: child, ObjectNew: child}) {
-		t.Error("a child that did not change is looked at")
+	if changes.Update(event.UpdateEvent{ObjectOld: service, ObjectNew: service}) {
+		t.Error("an unchanged object triggers a reconciliation")
 	}
-	if !changes.Update(event.UpdateEvent{ObjectOld: child, ObjectNew: changed}) {
+	if !changes.Update(event.UpdateEvent{ObjectOld: service, ObjectNew: changed}) {
 		t.Error("a change is not looked at")
 	}
-	if !changes.Create(event.CreateEvent{Object: child}) {
-		t.Error("a child that the operator did not create just now is not looked at")
+	if !changes.Create(event.CreateEvent{Object: service}) {
+		t.Error("an object that the operator did not just create triggers no reconciliation")
 	}
-	if !changes.Delete(event.DeleteEvent{Object: child}) {
+	if !changes.Delete(event.DeleteEvent{Object: service}) {
 		t.Error("a deletion is not looked at")
 	}
 }

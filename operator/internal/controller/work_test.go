@@ -17,7 +17,7 @@ func requestFor(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: name}}
 }
 
-// TestAReconciliationThatDoesNotEndIsAHungWorker also holds that the others say nothing, however many there are.
+// TestAReconciliationThatDoesNotEndIsAHungWorker also checks that the others report nothing, however many there are.
 func TestAReconciliationThatDoesNotEndIsAHungWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := NewWork(time.Minute)
@@ -65,11 +65,11 @@ func TestAQueueStandsStillOnlyWhileNothingBegins(t *testing.T) {
 		asked               time.Duration
 		still               bool
 	}{
-		"nothing waits":                                   {asked: time.Hour},
-		"much waits, and is worked on":                    {waiting: true, reconciled: true, asked: time.Hour},
-		"it waits for as long as it may":                  {waiting: true, asked: 3 * time.Minute},
-		"it waits for longer":                             {waiting: true, asked: 4 * time.Minute, still: true},
-		"nobody has asked for an hour, and then it waits": {waiting: true, before: time.Hour, asked: time.Second},
+		"nothing waits":                                     {asked: time.Hour},
+		"much waits, and is worked on":                      {waiting: true, reconciled: true, asked: time.Hour},
+		"it waits for as long as it may":                    {waiting: true, asked: 3 * time.Minute},
+		"it waits for longer":                               {waiting: true, asked: 4 * time.Minute, still: true},
+		"it was not checked for an hour, and then it waits": {waiting: true, before: time.Hour, asked: time.Second},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -20,14 +20,14 @@ func TestOnlyWhatOurFieldManagerAppliedIsOurWork(t *testing.T) {
 		managed []metav1.ManagedFieldsEntry
 		want    bool
 	}{
-		"what we applied":                  {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "", hash)}, true},
-		"what we and somebody else set":    {[]metav1.ManagedFieldsEntry{entry("theirs", update, "", hash), entry(names.FieldOwner, apply, "", hash)}, true},
-		"a hash that somebody else wrote":  {[]metav1.ManagedFieldsEntry{entry("theirs", update, "", hash), entry(names.FieldOwner, apply, "", label)}, false},
-		"a hash that was updated":          {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, update, "", hash)}, false},
-		"a hash by way of a subresource":   {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "status", hash)}, false},
-		"what can't be read":               {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "", `{`)}, false},
-		"what was read without its fields": {[]metav1.ManagedFieldsEntry{{Manager: names.FieldOwner, Operation: apply}}, false},
-		"nothing":                          {nil, false},
+		"what we applied":                          {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "", hash)}, true},
+		"what the operator and another client set": {[]metav1.ManagedFieldsEntry{entry("another", update, "", hash), entry(names.FieldOwner, apply, "", hash)}, true},
+		"a hash that another client wrote":         {[]metav1.ManagedFieldsEntry{entry("another", update, "", hash), entry(names.FieldOwner, apply, "", label)}, false},
+		"a hash that was updated":                  {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, update, "", hash)}, false},
+		"a hash by way of a subresource":           {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "status", hash)}, false},
+		"what can't be read":                       {[]metav1.ManagedFieldsEntry{entry(names.FieldOwner, apply, "", `{`)}, false},
+		"what was read without its fields":         {[]metav1.ManagedFieldsEntry{{Manager: names.FieldOwner, Operation: apply}}, false},
+		"nothing":                                  {nil, false},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestOnlyWhatOurFieldManagerAppliedIsOurWork(t *testing.T) {
 				ManagedFields: tc.managed, Annotations: map[string]string{names.AnnotationAppliedHash: "0123456789abcdef"},
 			}
 			if got := Applied(object); got != tc.want {
-				t.Errorf("ours: %t, want %t", got, tc.want)
+				t.Errorf("owned: %t, want %t", got, tc.want)
 			}
 		})
 	}

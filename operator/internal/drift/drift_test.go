@@ -64,7 +64,7 @@ var (
 	port = fieldpath.MakePathOrDie("spec", "ports", fieldpath.KeyByFields("port", 11211, "protocol", "TCP"))
 )
 
-func TestWhoChangedWhat(t *testing.T) {
+func TestDriftNamesTheFieldAndItsManager(t *testing.T) {
 	relabeled := func(s *corev1.Service) { s.Labels["app"] = "other" }
 	unlabeled := func(s *corev1.Service) { s.Labels = nil }
 	tests := map[string]struct {
@@ -73,34 +73,34 @@ func TestWhoChangedWhat(t *testing.T) {
 		managed []metav1.ManagedFieldsEntry
 		want    string
 	}{
-		"a field that one manager holds": {
+		"a field that one manager owns": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T12:00:01Z)`,
 		},
-		"a field that two managers hold is the later one's": {
+		"a field that two managers own belongs to the later one": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{
 				written("first", "Update", time.Second, labels), written("second", "Apply", time.Minute, labels),
 			},
 			want: `.metadata.labels.app "memcached" -> "other" by "second" (Apply, 2026-08-30T12:01:00Z)`,
 		},
-		"a field that we hold, too, is the other one's": {
+		"a field that the operator owns, too, belongs to the other one": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", -time.Hour, labels), byUs(labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
 		},
-		"a field that we hold, too, and come first": {
+		"a field that the operator owns, too, and is listed first": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(labels), written("tool", "Update", -time.Hour, labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T11:00:00Z)`,
 		},
-		"a field that only we hold": {
+		"a field that only the operator owns": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "memcached-operator" (Apply, 2026-08-30T12:00:00Z)`,
 		},
-		"a field that nobody holds": {
+		"a field without an owner": {
 			damage: relabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("tool", "Update", time.Second, `{}`)},
 			want:    `.metadata.labels.app "memcached" -> "other" by an unrecorded client`,
@@ -126,7 +126,7 @@ func TestWhoChangedWhat(t *testing.T) {
 			want: `.metadata.labels {"app":"memcached"} -> removed; the object was last written by ` +
 				`"tool" (Update, 2026-08-30T12:00:01Z)`,
 		},
-		"a field that was removed, and nobody who wrote since": {
+		"a field that was removed, and no client has written since": {
 			damage: unlabeled, changed: []fieldpath.Path{app},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`), written("before", "Update", -time.Second, `{}`)},
 			want:    `.metadata.labels {"app":"memcached"} -> removed by an unrecorded client`,
@@ -138,7 +138,7 @@ func TestWhoChangedWhat(t *testing.T) {
 			},
 			want: `.metadata.labels {"app":"memcached"} -> removed by an unrecorded client`,
 		},
-		"a list item that is gone is told as a whole": {
+		"a removed list item is reported as a whole": {
 			damage:  func(s *corev1.Service) { s.Spec.Ports = nil },
 			changed: []fieldpath.Path{append(port.Copy(), name("name")), append(port.Copy(), name("port"))},
 			managed: []metav1.ManagedFieldsEntry{byUs(`{}`)},
@@ -152,12 +152,12 @@ func TestWhoChangedWhat(t *testing.T) {
 			want: `.spec.ports[port=11211,protocol="TCP"] {"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"} -> ` +
 				`{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"} by "tool" (Update, 2026-08-30T12:00:01Z)`,
 		},
-		"a note of ours is not told of beside other fields": {
+		"an own annotation is not reported beside other fields": {
 			damage: func(s *corev1.Service) { relabeled(s); s.Annotations = nil }, changed: []fieldpath.Path{hash, app},
 			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", time.Second, labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T12:00:01Z)`,
 		},
-		"a note of ours alone": {
+		"an own annotation alone": {
 			damage:  func(s *corev1.Service) { s.Annotations["cache.example.com/applied-hash"] = "x" },
 			changed: []fieldpath.Path{hash},
 			want: `.metadata.annotations.cache.example.com/applied-hash (an annotation of the operator) -> (an annotation of the operator) ` +
@@ -190,16 +190,16 @@ func TestStrays(t *testing.T) {
 	}{
 		"a port with another number":       {func(s *corev1.Service) { s.Spec.Ports[0].Port = 11212 }, []string{"/spec/ports/0"}},
 		"a port with another protocol too": {func(s *corev1.Service) { s.Spec.Ports[0].Protocol = "UDP" }, []string{"/spec/ports/0"}},
-		"behind a port of somebody else's": {
+		"behind a port of another client": {
 			func(s *corev1.Service) {
 				s.Spec.Ports[0].Port = 11212
 				s.Spec.Ports = append([]corev1.ServicePort{second}, s.Spec.Ports...)
 			},
 			[]string{"/spec/ports/1"},
 		},
-		"a port of somebody else's in the place of ours": {func(s *corev1.Service) { s.Spec.Ports[0] = second }, nil},
-		"no port at all":       {func(s *corev1.Service) { s.Spec.Ports = nil }, nil},
-		"ours, in another way": {func(s *corev1.Service) { s.Spec.Ports[0].TargetPort = intstr.FromInt32(1) }, nil},
+		"a port of another client instead of the owned one": {func(s *corev1.Service) { s.Spec.Ports[0] = second }, nil},
+		"no port at all":         {func(s *corev1.Service) { s.Spec.Ports = nil }, nil},
+		"the owned one, changed": {func(s *corev1.Service) { s.Spec.Ports[0].TargetPort = intstr.FromInt32(1) }, nil},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-func TestAFieldThatExcludesOursIsAStray(t *testing.T) {
+func TestAFieldThatExcludesAnOwnedOneIsAStray(t *testing.T) {
 	wanted := policyv1ac.PodDisruptionBudget("cache", "team").
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)))
 	limit := fieldpath.MakePathOrDie("spec", "maxUnavailable")
@@ -224,9 +224,9 @@ func TestAFieldThatExcludesOursIsAStray(t *testing.T) {
 		live policyv1.PodDisruptionBudgetSpec
 		want []string
 	}{
-		"in the place of ours":        {policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1))}, []string{"/spec/minAvailable"}},
-		"not another value of ours":   {policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(2))}, nil},
-		"not where ours is just gone": {policyv1.PodDisruptionBudgetSpec{}, nil},
+		"instead of the owned field":             {policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1))}, []string{"/spec/minAvailable"}},
+		"not another value of the owned field":   {policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(2))}, nil},
+		"not if the owned field is only missing": {policyv1.PodDisruptionBudgetSpec{}, nil},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -30,14 +30,14 @@ var (
 	cpuField   = fmt.Sprintf(containerField, `{"f:resources":{"f:limits":{"f:cpu":{}}}}`)
 )
 
-func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
+func TestEachKindOfManagerHasItsFix(t *testing.T) {
 	const (
 		argoCD = "Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there"
 		hpa    = "an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at the Memcached"
 		sizer  = "an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it"
-		us     = "another memcached operator manages this cache, or an admission webhook changes what is applied: remove that operator, " +
+		other  = "another memcached operator manages this cache, or an admission webhook changes what is applied: remove that operator, " +
 			"or exempt the Deployment from the webhook"
-		nobody = "find the client in the audit log of the API server"
+		none = "find the client in the audit log of the API server"
 	)
 	tracked := func(d *appsv1.Deployment) {
 		d.Annotations = map[string]string{"argocd.argoproj.io/tracking-id": "caches:apps/Deployment:team/cache"}
@@ -104,13 +104,13 @@ func TestWhoIsKnownByNameGetsARemedyOfItsOwn(t *testing.T) {
 			want: Other, fix: `stop "octopus" from setting this field, or set spec.size of the Memcached to the same value`,
 		},
 		"another operator of this kind": {
-			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Operator, fix: us,
+			changed: image, manager: "memcached-operator", how: "Apply", fields: imageField, want: Operator, fix: other,
 		},
 		"a program of another name": {
 			changed: image, manager: "deployer", how: "Apply", fields: imageField,
 			want: Other, fix: `stop "deployer" from setting this field, or set spec.image of the Memcached to the same value`,
 		},
-		"nobody who is recorded": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Unknown, fix: nobody},
+		"an unrecorded client": {changed: image, manager: "x", how: "Update", fields: `{}`, want: Unknown, fix: none},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -183,12 +183,12 @@ func TestValuesThatAreSecretOrLong(t *testing.T) {
 		value any
 		want  string
 	}{
-		"what an environment variable holds": {fieldpath.MakePathOrDie(env...), "secret", "(not shown)"},
-		"what environment variables hold, within a container": {
+		"the value of an environment variable": {fieldpath.MakePathOrDie(env...), "secret", "(not shown)"},
+		"values of environment variables in a container": {
 			fieldpath.MakePathOrDie(container[:4]...), []any{map[string]any{"env": []any{"secret"}, "name": "x"}},
 			`[{"env":"(not shown)","name":"x"}]`,
 		},
-		"a note of ours":         {hash, "{}", "(an annotation of the operator)"},
+		"an own annotation":      {hash, "{}", "(an annotation of the operator)"},
 		"what HTML would escape": {image, "<a&b>", `"<a&b>"`},
 		"a long value is cut between two characters": {
 			image, strings.Repeat("ü", 60), `"` + strings.Repeat("ü", 39) + "…",

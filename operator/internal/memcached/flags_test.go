@@ -34,7 +34,7 @@ func TestCheckArgumentsRefusesWhatIsManaged(t *testing.T) {
 		"large items in one chunk":               {[]string{"-o", "no_chunked_items"}, "spec.maxItemSize depends on its default"},
 		"the defaults of memcached 1.4":          {[]string{"-o", "no_modern"}, "spec.maxItemSize depends on its default"},
 		"a filter of system calls":               {[]string{"-o", "drop_privileges"}, "memcached could not reload users"},
-		"an extended option nobody knows":        {[]string{"-o", "modern,sock_cookie_id=1"}, "sets sock_cookie_id: the operator does not know this extended option of memcached 1.6"},
+		"an unknown extended option":             {[]string{"-o", "modern,sock_cookie_id=1"}, "sets sock_cookie_id: the operator does not know this extended option of memcached 1.6"},
 		"a blank between extended options":       {[]string{"-o", "modern, lru_crawler"}, `sets  lru_crawler`},
 		"an extended option, shortened":          {[]string{"-o", "hashpow=20"}, "sets hashpow"},
 		"after a delimiter of prefixes":          {[]string{"-D", ":", "-m", "1"}, "--memory-limit"},

@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// TestTheMemoryOfAContainerHolds lets memcached run as in a container, and bear all at once that it promises to bear.
-func TestTheMemoryOfAContainerHolds(t *testing.T) {
+// TestTheMemoryLimitOfAContainerSuffices lets memcached run as in a container, and bear all at once that it promises to bear.
+func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Settings)
 		tls    bool

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
 // values are those of extended options that need one.

@@ -41,17 +41,17 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 		},
 		"one that got a status": {func(m *Memcacheds) { m.count(nil, withReason("")); m.count(withReason(""), ready) }, map[string]float64{"AllPodsReady": 1}},
 		"one that changed":      {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, invalid) }, map[string]float64{"InvalidSpec": 1}},
-		"one whose reason somebody made up": {
+		"one with an invented reason": {
 			func(m *Memcacheds) { m.count(nil, withReason("MadeUp")); m.count(withReason("MadeUp"), ready) },
 			map[string]float64{"AllPodsReady": 1},
 		},
-		"one that did not": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllPodsReady": 1}},
-		"one that is gone": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
-		"one that is gone, which was told late": {func(m *Memcacheds) {
+		"one that did not":     {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, ready) }, map[string]float64{"AllPodsReady": 1}},
+		"one that was deleted": {func(m *Memcacheds) { m.count(nil, ready); m.count(ready, nil) }, nil},
+		"one that was deleted, reported late": {func(m *Memcacheds) {
 			m.count(nil, ready)
 			m.count(toolscache.DeletedFinalStateUnknown{Obj: ready}, nil)
 		}, nil},
-		"one that is gone, and nobody knows what": {func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }, nil},
+		"one that was deleted, with unknown state": {func(m *Memcacheds) { m.count(toolscache.DeletedFinalStateUnknown{}, nil) }, nil},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -70,24 +70,24 @@ func TestMemcachedsAreCountedByReason(t *testing.T) {
 	}
 }
 
-func TestAnOperatorThatStandsByTellsNothing(t *testing.T) {
+func TestAnOperatorThatIsNotTheLeaderExportsNothing(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	NewMemcacheds(registry, nil)
 	if got := counts(t, registry); len(got) > 0 {
-		t.Errorf("it tells %v", got)
+		t.Errorf("it exports %v", got)
 	}
 }
 
-func TestACacheThatCanNotBeHeardIsAnError(t *testing.T) {
+func TestACacheWithoutInformersIsAnError(t *testing.T) {
 	err := NewMemcacheds(prometheus.NewRegistry(), broken{}).Start(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "count the Memcacheds: the cache is gone") {
+	if err == nil || !strings.Contains(err.Error(), "count the Memcacheds: the cache failed") {
 		t.Errorf("error: %v", err)
 	}
 }
 
-// broken is a cache that tells nothing.
+// broken is a cache without informers.
 type broken struct{ cache.Informers }
 
 func (broken) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
-	return nil, errors.New("the cache is gone")
+	return nil, errors.New("the cache failed")
 }

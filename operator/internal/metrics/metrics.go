@@ -94,7 +94,7 @@ func (m *Metrics) begin() {
 }
 
 // Reconciled counts a reconciliation, with the resulting status and the error for which it is retried, if any.
-func (m *Metrics) Reconciled(pass status.Input, now cachev1.MemcachedStatus, err error) {
+func (m *Metrics) Reconciled(in status.Input, now cachev1.MemcachedStatus, err error) {
 	result := resultDone
 	if err != nil {
 		result = resultFailed
@@ -102,10 +102,10 @@ func (m *Metrics) Reconciled(pass status.Input, now cachev1.MemcachedStatus, err
 	if ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady); ready != nil {
 		m.reconciles.WithLabelValues(ready.Reason, result).Inc()
 	}
-	for _, outcome := range pass.Report {
+	for _, outcome := range in.Report {
 		m.outcome(outcome)
 	}
-	if took, ready := m.waits.look(pass.Memcached, now); ready {
+	if took, ready := m.waits.look(in.Memcached, now); ready {
 		m.ready.Observe(took.Seconds())
 	}
 }

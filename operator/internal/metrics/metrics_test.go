@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
-func TestPassesAreCounted(t *testing.T) {
+func TestReconciliationsAreCounted(t *testing.T) {
 	deployment := func(result apply.Result, drifts ...drift.Drift) apply.Outcome {
 		return apply.Outcome{GroupKind: observe.DeploymentKind.GroupKind(), Result: result, Drift: drifts}
 	}
@@ -30,22 +30,22 @@ func TestPassesAreCounted(t *testing.T) {
 		err    error
 		want   map[string]float64
 	}{
-		"a pass at rest is no write": {
+		"a reconciliation without changes writes nothing": {
 			reason: cachev1.ReasonAllPodsReady, report: apply.Report{deployment(apply.Unchanged)},
 			want: map[string]float64{reconciles + " AllPodsReady done": 1},
 		},
-		"a pass that is repeated": {
+		"a reconciliation that is retried": {
 			reason: cachev1.ReasonApplyFailed, report: apply.Report{deployment(apply.Failed)}, err: errors.New("no answer"),
 			want: map[string]float64{reconciles + " ApplyFailed failed": 1, written + " Deployment failed": 1},
 		},
-		"what was changed by somebody else is put right": {
+		"drift is reverted": {
 			reason: cachev1.ReasonRollingOut, report: apply.Report{deployment(apply.Updated, drift.Drift{Field: ".spec"})},
 			want: map[string]float64{
 				reconciles + " RollingOut done": 1, written + " Deployment updated": 1,
 				"memcached_operator_drift_corrected_total Deployment": 1,
 			},
 		},
-		"a wish of the spec is no drift": {
+		"a change of the spec is no drift": {
 			reason: cachev1.ReasonRollingOut, report: apply.Report{deployment(apply.Updated)},
 			want: map[string]float64{reconciles + " RollingOut done": 1, written + " Deployment updated": 1},
 		},

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TestWhatPrometheusIsToldHasTheNamesOfTheCode looks at the files of operator/config/monitoring.
-func TestWhatPrometheusIsToldHasTheNamesOfTheCode(t *testing.T) {
+// TestTheRulesUseExistingMetricsAndReasons looks at the files of operator/config/monitoring.
+func TestTheRulesUseExistingMetricsAndReasons(t *testing.T) {
 	for file, wanted := range map[string][]string{
 		"podmonitor.yaml": {
 			names.LabelApp + ": " + names.App, "key: " + names.LabelInstance,

@@ -12,7 +12,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// sight is what a pass sees of a Memcached, and what it comes to.
+// sight is a Memcached in a reconciliation, with its result.
 type sight struct {
 	at                   time.Duration // since the operator started
 	generation, observed int64
@@ -68,12 +68,12 @@ func TestTheTimeFromAChangeToReady(t *testing.T) {
 			sights: []sight{{generation: 2, observed: 1, reason: ready}, {generation: 2, observed: 2, reason: ready}},
 			want:   []time.Duration{0},
 		},
-		"nodes that fail and come back are no change": {
+		"Pods that fail and become ready again are no change": {
 			sights: []sight{
 				{generation: 2, observed: 2, reason: cachev1.ReasonPodsNotReady}, {at: time.Minute, generation: 2, observed: 2, reason: ready},
 			},
 		},
-		"a suspended cache is not on its way": {
+		"a suspended cache is not measured": {
 			sights: []sight{{generation: 2, observed: 1, suspended: true, reason: ready}},
 		},
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 )
 
-// FuzzATrimmedPodTellsTheSame: the cache holds all of a Pod that a node is made of.
-func FuzzATrimmedPodTellsTheSame(f *testing.F) {
+// FuzzATrimmedPodHasTheSameState: the cache holds everything of a Pod that observe reads.
+func FuzzATrimmedPodHasTheSameState(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	f.Fuzz(func(t *testing.T, data []byte) {

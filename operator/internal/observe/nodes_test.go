@@ -2,7 +2,7 @@ package observe
 
 import "testing"
 
-func TestMachine(t *testing.T) {
+func TestNodeKind(t *testing.T) {
 	const arch, system = "kubernetes.io/arch", "kubernetes.io/os"
 	tests := map[string]struct {
 		labels map[string]string

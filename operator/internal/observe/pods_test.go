@@ -38,9 +38,9 @@ func TestProblemOf(t *testing.T) {
 		pod  corev1.Pod
 		want string
 	}{
-		"a Pod that nobody has looked at yet": {pod: corev1.Pod{}},
-		"a Pod that is being started":         {pod: waitingPod("ContainerCreating", "", nil)},
-		"no machine fits": {
+		"a Pod without a status":      {pod: corev1.Pod{}},
+		"a Pod that is being started": {pod: waitingPod("ContainerCreating", "", nil)},
+		"no Node fits": {
 			pod:  unschedulable,
 			want: "cannot be scheduled: 0/1 nodes are available: 1 node(s) didn't match.",
 		},
@@ -94,26 +94,26 @@ func TestProblemOf(t *testing.T) {
 			}),
 			want: crashed + ": bind(): Address already in use failed to listen",
 		},
-		"the image is for other machines": {
+		"the image is for other Nodes": {
 			pod: waitingPod("ErrImagePull", "rpc error: no match for platform in manifest sha256:1: not found", nil),
 			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
 				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
 				"spec.architectures): rpc error: no match for platform in manifest sha256:1: not found",
 		},
-		"the image is for other machines, in the words of CRI-O": {
+		"the image is for other Nodes, as CRI-O reports it": {
 			pod: waitingPod("ErrImagePull", `no image found in image index for architecture "s390x", variant ""`, nil),
 			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
 				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
 				`spec.architectures): no image found in image index for architecture "s390x", variant ""`,
 		},
-		"the program in the image is for other machines": {
+		"the program in the image is for other Nodes": {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
 				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
 			}),
 			want: crashed + ": the image claims the Node's architecture, but its program is for another; see " +
 				"spec.image, or exclude these Nodes by spec.architectures: exec /memcached: exec format error",
 		},
-		"the program in the image is for other machines, and the container does not even start": {
+		"the program in the image is for other Nodes, and the container does not even start": {
 			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
 			want: `container "memcached" cannot start (RunContainerError): the image claims the Node's ` +
 				"architecture, but its program is for another; see spec.image, or exclude these Nodes by " +

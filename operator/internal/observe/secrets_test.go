@@ -16,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
 )
 
-// apiServer holds one Secret.
+// apiServer has one Secret.
 type apiServer struct {
 	client.Reader
 	data    map[string]string
@@ -55,7 +55,7 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, object client.O
 
 var secretKey = types.NamespacedName{Namespace: "team", Name: "secret"}
 
-// becomes writes the Secret, and has the watch tell of it.
+// becomes writes the Secret, and has the watch report it.
 func (s *apiServer) becomes(secrets *Secrets, version string, data map[string]string) {
 	s.version, s.data = version, data
 	secrets.Changed(secretKey, version)
@@ -105,7 +105,7 @@ func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 	}
 	read(1, "at first")
 	secrets.Changed(secretKey, "1")
-	read(1, "when the watch tells of the version that was read")
+	read(1, "when the watch reports the version that was read")
 	secrets.Changed(types.NamespacedName{Namespace: "other", Name: "secret"}, "7")
 	read(1, "when another Secret changes")
 	server.becomes(secrets, "2", map[string]string{"users": "ann:a\nbob:b"})
@@ -126,7 +126,7 @@ func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	}
 	server.err = nil
 	if got = usersOf(t, secrets); !got.Missing || got.usable() {
-		t.Errorf("a Secret that is not there is taken for %+v", got)
+		t.Errorf("a missing Secret is taken for %+v", got)
 	}
 	server.becomes(secrets, "1", map[string]string{"users": "ann"})
 	if got = usersOf(t, secrets); got.Missing || got.usable() || got.Problem != "users, line 1: no colon: write user:password" {
@@ -138,11 +138,11 @@ func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	}
 }
 
-func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
+func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 	server := &apiServer{}
 	secrets := NewSecrets(server, time.Now)
 	at := func(hour int) time.Time { return time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC) }
-	const somebody = "a user or a password"
+	const aUser = "a user or a password"
 	tests := []struct {
 		data     map[string]string
 		removed  []Removal
@@ -153,9 +153,9 @@ func TestWhatIsRemovedIsToldOfUntilItIsBack(t *testing.T) {
 		{data: map[string]string{"users": "malformed"}},
 		{data: nil},
 		{data: map[string]string{"users": "ann:a\nbob:b\ncid:c"}},
-		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{somebody, at(5)}, {somebody, at(5)}}},
-		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{somebody, at(5)}, {somebody, at(5)}, {somebody, at(6)}}},
-		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{somebody, at(5)}, {somebody, at(6)}, {somebody, at(7)}}, restored: at(7)},
+		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}},
+		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}, {aUser, at(6)}}},
+		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(6)}, {aUser, at(7)}}, restored: at(7)},
 	}
 	for i, tc := range tests {
 		secrets.serverTime = func() time.Time { return at(i) }               // Pods have their times by this clock.
@@ -189,7 +189,7 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.usable() || !strings.Contains(got.Problem, "lacks ca.crt") {
-		t.Errorf("without CAs nobody can be checked: %+v", got)
+		t.Errorf("without CAs no client can be verified: %+v", got)
 	}
 	server.becomes(secrets, "2", certificateWith(one, other))
 	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); !got.usable() || len(got.Removed) > 0 {
@@ -205,7 +205,7 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 		t.Errorf("removed %v", removed)
 	}
 	if got := certificateOf(t, secrets, "").Removed; len(got) > 0 {
-		t.Errorf("where nobody asks for certificates, %v is removed", got)
+		t.Errorf("without client certificates, %v is removed", got)
 	}
 	secrets.now = func() time.Time { return one.Parsed.NotAfter }
 	if got := certificateOf(t, secrets, ""); !got.Expired || !got.usable() {
@@ -213,7 +213,7 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 	}
 }
 
-func TestASecretThatNobodyWatchesIsRefused(t *testing.T) {
+func TestASecretOfAnUnwatchedTypeIsRefused(t *testing.T) {
 	server := &apiServer{secretType: corev1.SecretTypeDockerConfigJson}
 	secrets := NewSecrets(server, time.Now)
 	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -53,7 +53,7 @@ func TestWhatIsSharedIsBounded(t *testing.T) {
 		s.share(amount(fmt.Sprintf("%dMi", i)))
 	}
 	if len(s.lists) != mostShared {
-		t.Errorf("%d lists are held, want %d", len(s.lists), mostShared)
+		t.Errorf("%d lists are shared, want %d", len(s.lists), mostShared)
 	}
 }
 
@@ -76,27 +76,27 @@ func FuzzATrimmedDeploymentIsTheSame(f *testing.F) {
 	})
 }
 
-func TestTrimmedChildren(t *testing.T) {
+func TestTrimmedObjects(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "tool"}}},
 		Status:     policyv1.PodDisruptionBudgetStatus{DesiredHealthy: 2},
 	}
-	gone := cache.DeletedFinalStateUnknown{Key: "ns/cache"}
-	hold := metav1.ManagedFieldsEntry{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply}
-	full := hold
+	deleted := cache.DeletedFinalStateUnknown{Key: "ns/cache"}
+	pause := metav1.ManagedFieldsEntry{Manager: names.PauseOwner, Operation: metav1.ManagedFieldsOperationApply}
+	full := pause
 	full.APIVersion, full.Time, full.FieldsV1 = "apps/v1", new(metav1.Now()), metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)
 	managed := []metav1.ManagedFieldsEntry{{Manager: "tool", Operation: metav1.ManagedFieldsOperationApply}, full}
 	for sentence, tc := range map[string]struct{ child, want any }{
 		"a budget without its status": {budget, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "cache"}}},
-		"the news that one is gone":   {gone, gone},
-		"a Deployment with no more of its managed fields than that it is held": {
+		"a deletion":                  {deleted, deleted},
+		"a Deployment keeps only the mark of a pause of its managed fields": {
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}},
-			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{hold}}},
+			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{pause}}},
 		},
-		"a Deployment that is not held with none": {
+		"a Deployment that is not paused keeps none": {
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed[:1]}}, &appsv1.Deployment{},
 		},
-		"a Service, which cannot be held, with none": {
+		"a Service, which cannot be paused, keeps none": {
 			&corev1.Service{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}}, &corev1.Service{},
 		},
 	} {

@@ -63,7 +63,7 @@ func TestASecretIsKnownForAsLongAsAMemcachedUsesIt(t *testing.T) {
 	server.becomes(secrets, "2", map[string]string{"users": "ann:a"})
 	secrets.follow(other)
 	if got := secrets.users(t.Context(), other); len(got.Removed) != 1 {
-		t.Errorf("what was removed is not told: %+v", got)
+		t.Errorf("the removal is not reported: %+v", got)
 	}
 	look(t, secrets, withSecrets("other", "", ""))
 	if len(secrets.known) > 0 {

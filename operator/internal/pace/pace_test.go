@@ -7,17 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writesAt lets somebody undo each write at once, or after a time, and returns when there are writes.
+// writesAt reverts each write at once, or after a time, and returns when there are writes.
 func writesAt(limit Limit, undone, until time.Duration) []time.Duration {
 	var at []time.Duration
-	fight, begin := Writes{}, time.Unix(0, 0)
+	writes, begin := Writes{}, time.Unix(0, 0)
 	for now := begin; now.Sub(begin) < until; {
-		if wait := limit.Wait(fight, now); wait > 0 {
+		if wait := limit.Wait(writes, now); wait > 0 {
 			now = now.Add(wait)
 			continue
 		}
 		at = append(at, now.Sub(begin))
-		fight = fight.After(now)
+		writes = writes.After(now)
 		now = now.Add(undone)
 	}
 	return at
@@ -52,15 +52,15 @@ func TestPausesBetweenWritesGrow(t *testing.T) {
 	}
 }
 
-func TestAFightThatWasQuietForLongIsForgotten(t *testing.T) {
+func TestAnOldConflictIsForgotten(t *testing.T) {
 	begin := time.Unix(0, 0)
-	fight := Writes{}.After(begin).After(begin).After(begin)
+	writes := Writes{}.After(begin).After(begin).After(begin)
 	later := begin.Add(2 * Longest)
-	if !fight.IsOver(later) || fight.IsOver(later.Add(-1)) {
+	if !writes.IsOver(later) || writes.IsOver(later.Add(-1)) {
 		t.Error("it is not over just when twice the longest pause has passed")
 	}
-	again := fight.After(later)
+	again := writes.After(later)
 	if wait := Limit(3).Wait(again.After(later), later); wait > 0 {
-		t.Errorf("the second write of a new fight leads to a pause of %s", wait)
+		t.Errorf("the second write of a new conflict leads to a pause of %s", wait)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 )
 
-// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec asks for, and whatever Deployment there is, the outcome is a plan
+// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec asks for, and whatever Deployment exists, the outcome is a plan
 // that leaves no question, or an InvalidSpec; and asking again gives the same.
 func FuzzAnySpecGivesAPlanOrIsInvalid(f *testing.F) {
 	f.Add([]byte{})

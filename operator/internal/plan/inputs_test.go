@@ -58,7 +58,7 @@ var everythingWaits = []string{
 	"template revision 1 -> 2",
 }
 
-func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
+func TestTheInputsStayUntilTheUpdateIsRequested(t *testing.T) {
 	old := Inputs{Revision: 1, Image: defaults.Image, Agent: defaults.AgentImage, Architectures: defaults.Architectures, Platform: Kubernetes}
 	now := Inputs{Revision: 2, Image: newer.Image, Agent: newer.AgentImage, Architectures: newer.Architectures, Platform: OpenShift}
 	request := func(value string) func(*cachev1.Memcached) {
@@ -73,7 +73,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 		waits          []string
 	}{
 		"nothing changed but the operator": {want: old, waits: everythingWaits},
-		"fields changed that replace no node": {
+		"fields changed that replace no Pod": {
 			change: func(mc *cachev1.Memcached) {
 				mc.Spec.Size, mc.Spec.Suspend, mc.Spec.UpdatePolicy = new(int32(5)), true, cachev1.UpdateOnSpecChange
 				mc.Spec.Rollout = &cachev1.Rollout{MinReadySeconds: new(int32(9))}
@@ -95,7 +95,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 			},
 			want: old, waits: everythingWaits[1:],
 		},
-		"a field changed that replaces the nodes": {
+		"a field changed that replaces the Pods": {
 			change: func(mc *cachev1.Memcached) { mc.Spec.Threads = new(int32(5)) },
 			want:   now,
 		},
@@ -114,7 +114,7 @@ func TestWhatPodsAreMadeOfStaysUntilItIsLetIn(t *testing.T) {
 			operator: func(d *Defaults) { d.Platform, d.Revisions = Kubernetes, []int{1} },
 			want:     old, waits: everythingWaits[:2],
 		},
-		"there is no agent": {
+		"without an agent": {
 			before: func(mc *cachev1.Memcached) { mc.Spec.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled} },
 			want:   old,
 			waits:  append(everythingWaits[:1:1], everythingWaits[2:]...),
@@ -192,7 +192,7 @@ func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	}
 }
 
-// TestARequestIsHonouredOnce also when it changes nothing: it must not let in what comes later.
+// TestARequestIsHonouredOnce also when it changes nothing: it must not apply later updates.
 func TestARequestIsHonouredOnce(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{})
 	live := deployedBy(t, mc, defaults)

@@ -9,20 +9,20 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestARolloutIsHeldWhenTheMemcachedIsSuspended(t *testing.T) {
+func TestARolloutIsPausedWhenTheMemcachedIsSuspended(t *testing.T) {
 	tests := map[string]struct {
 		change func(*cachev1.Memcached, *appsv1.Deployment)
 		want   bool
 	}{
-		"an old node is left":         {func(*cachev1.Memcached, *appsv1.Deployment) {}, true},
-		"nobody has looked at it yet": {func(_ *cachev1.Memcached, d *appsv1.Deployment) { d.Generation, d.Status.UpdatedReplicas = 3, 4 }, true},
-		"there is no rollout":         {func(_ *cachev1.Memcached, d *appsv1.Deployment) { d.Status.UpdatedReplicas = 4 }, false},
+		"an old Pod is left":          {func(*cachev1.Memcached, *appsv1.Deployment) {}, true},
+		"its status is outdated":      {func(_ *cachev1.Memcached, d *appsv1.Deployment) { d.Generation, d.Status.UpdatedReplicas = 3, 4 }, true},
+		"no rollout":                  {func(_ *cachev1.Memcached, d *appsv1.Deployment) { d.Status.UpdatedReplicas = 4 }, false},
 		"it is not suspended":         {func(mc *cachev1.Memcached, _ *appsv1.Deployment) { mc.Spec.Suspend = false }, false},
 		"the Deployment is another's": {func(_ *cachev1.Memcached, d *appsv1.Deployment) { d.OwnerReferences = nil }, false},
-		"the Deployment is on its way out": {func(_ *cachev1.Memcached, d *appsv1.Deployment) {
+		"the Deployment is being deleted": {func(_ *cachev1.Memcached, d *appsv1.Deployment) {
 			d.DeletionTimestamp = new(metav1.Now())
 		}, false},
-		"it was suspended before, and somebody rolls out by hand": {func(mc *cachev1.Memcached, _ *appsv1.Deployment) {
+		"it was suspended before, and a user started a rollout": {func(mc *cachev1.Memcached, _ *appsv1.Deployment) {
 			mc.Status.Conditions = []metav1.Condition{{Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue}}
 		}, false},
 	}
@@ -35,11 +35,11 @@ func TestARolloutIsHeldWhenTheMemcachedIsSuspended(t *testing.T) {
 			}
 			tc.change(mc, live)
 			if got := mustPause(mc, live); got != tc.want {
-				t.Errorf("must hold: %t, want %t", got, tc.want)
+				t.Errorf("must pause: %t, want %t", got, tc.want)
 			}
 		})
 	}
 	if mustPause(memcachedWith(cachev1.MemcachedSpec{Suspend: true}), nil) {
-		t.Error("there is nothing to hold")
+		t.Error("there is nothing to pause")
 	}
 }

@@ -70,7 +70,7 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("100M"))},
 			want: func(p *Plan) { p.Memcached.ItemMemory = 95 << 20; setMemory(p, "281Mi") },
 		},
-		"connections and threads have their price in memory": {
+		"connections and threads need memory": {
 			spec: cachev1.MemcachedSpec{MaxConnections: new(int32(2048)), Threads: new(int32(5))},
 			want: func(p *Plan) { p.Memcached.MaxConnections, p.Memcached.Threads = 2048, 5; setMemory(p, "345Mi") },
 		},
@@ -123,7 +123,7 @@ func TestCompute(t *testing.T) {
 				}}
 			},
 		},
-		"two nodes get a disruption budget of one": {
+		"two Pods get a disruption budget of one": {
 			spec: cachev1.MemcachedSpec{Size: new(int32(2))},
 			want: func(p *Plan) { p.Size, p.Disruption = 2, new(intstr.FromInt32(1)) },
 		},
@@ -131,7 +131,7 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Size: new(int32(9)), Disruption: &cachev1.Disruption{MaxUnavailable: new(intstr.FromString("25%"))}},
 			want: func(p *Plan) { p.Size, p.Disruption = 9, new(intstr.FromString("25%")) },
 		},
-		"a rollout that takes a node away before it adds one, slowly": {
+		"a rollout that deletes a Pod before it adds one, slowly": {
 			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{
 				MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1)), MinReadySeconds: new(int32(60)),
 			}},
@@ -139,7 +139,7 @@ func TestCompute(t *testing.T) {
 				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, ProgressDeadlineSeconds: 660, DrainSeconds: 30}
 			},
 		},
-		"a rollout that has to go on within a minute": {
+		"a rollout with a progress deadline of a minute": {
 			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{MinReadySeconds: new(int32(30)), ProgressDeadlineSeconds: new(int32(60))}},
 			want: func(p *Plan) { p.Rollout.MinReadySeconds, p.Rollout.ProgressDeadlineSeconds = 30, 60 },
 		},

@@ -66,7 +66,7 @@ func TestWhatIsNoRecordIsNotTakenForOne(t *testing.T) {
 	}
 }
 
-// FuzzAnyRecordGivesAPlan: whatever somebody writes into the annotation, the Pods are made of something.
+// FuzzAnyRecordGivesAPlan: whatever another client writes into the annotation, the Pods have a template.
 func FuzzAnyRecordGivesAPlan(f *testing.F) {
 	f.Add("", false, "")
 	f.Add(anyRecord.Encode(), true, "")
@@ -89,7 +89,7 @@ func FuzzAnyRecordGivesAPlan(f *testing.F) {
 	})
 }
 
-// reseal makes the sum right, so that what the sum does not tell is met, too.
+// reseal corrects the sum, so that other errors are reached, too.
 func reseal(text string) string {
 	fields := map[string]any{}
 	if json.Unmarshal([]byte(text), &fields) != nil {

@@ -44,7 +44,7 @@ func TestOnlyThePodTemplateWaitsForASecret(t *testing.T) {
 				t.Errorf("%v waits, though the operator is the same", p.Pending)
 			}
 			if diff := cmp.Diff(before, p.Record); tc.want == KeepTemplate && diff != "" {
-				t.Errorf("the record tells of another template than the one that is kept (-want +got):\n%s", diff)
+				t.Errorf("the record has another template than the kept one (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -13,8 +13,8 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"

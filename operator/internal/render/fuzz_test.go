@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )

@@ -37,7 +37,7 @@ var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
 	},
-	"on the Deployment alone, by us": func(_ *cachev1.Memcached, live *appsv1.Deployment) {
+	"on the Deployment alone, by the operator": func(_ *cachev1.Memcached, live *appsv1.Deployment) {
 		live.ManagedFields = []metav1.ManagedFieldsEntry{{
 			Manager: names.FieldOwner, Operation: metav1.ManagedFieldsOperationApply,
 			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateInputs + `":{}}}}`),
@@ -77,7 +77,7 @@ func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 
 // theirRecord is one that looks as the operator's own.
 var theirRecord = plan.Record{Inputs: plan.Inputs{
-	Revision: 1, Image: "registry.example.com/theirs:1", Agent: "registry.example.com/theirs:1", Platform: plan.OpenShift,
+	Revision: 1, Image: "registry.example.com/other:1", Agent: "registry.example.com/other:1", Platform: plan.OpenShift,
 }}.Encode()
 
 func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
@@ -85,11 +85,11 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What would be released today is held to the same: the test is true before there is a release.
+	// The current template is compared, too, so that the test works before the first release.
 	for _, deployments := range append(versions, "testdata/deployment") {
 		files, err := filepath.Glob(deployments + "/*.yaml")
 		if err != nil || len(files) == 0 {
-			t.Fatalf("%s holds no Deployment: %v", deployments, err)
+			t.Fatalf("%s has no Deployment: %v", deployments, err)
 		}
 		for _, file := range files {
 			for record, damage := range records {
@@ -101,14 +101,14 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 	}
 }
 
-func TestAnotherTemplateOfAReleasedRevisionIsNoticed(t *testing.T) {
+func TestAChangedTemplateOfAReleasedRevisionIsDetected(t *testing.T) {
 	replaceTemplate(t, newest(), slower)
 	if diff := rerendered(t, "testdata", "placement.yaml", records["in both places"]); diff == "" {
-		t.Error("the template of a revision is another one, and that is not noticed")
+		t.Error("a changed template of a revision is not detected")
 	}
 }
 
-// rerendered takes a Deployment of another operator over, and tells what becomes of its Pod template.
+// rerendered takes over a Deployment of another operator, and returns the resulting Pod template.
 func rerendered(t *testing.T, dir, file string, damage func(*cachev1.Memcached, *appsv1.Deployment)) string {
 	t.Helper()
 	mc, live := &cachev1.Memcached{}, &appsv1.Deployment{}
@@ -194,7 +194,7 @@ func replaceTemplate(
 	})
 }
 
-func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
+func TestANewRevisionIsForNewCachesAndRequestedUpdates(t *testing.T) {
 	old := &appsv1.Deployment{}
 	readDeployment(t, "testdata/deployment/a-size-alone.yaml", old)
 	replaceTemplate(t, newest()+1, slower)
@@ -231,14 +231,14 @@ func TestANewRevisionIsForNewCachesAndThoseWhoLetItIn(t *testing.T) {
 // becomes what the Pods are made of.
 func TestNothingIsLearnedFromWhatOthersWrote(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
-		"a record of theirs": {names.AnnotationTemplateInputs: theirRecord},
-		"no record":          nil,
+		"another client's record": {names.AnnotationTemplateInputs: theirRecord},
+		"no record":               nil,
 	} {
-		theirs := &appsv1.Deployment{}
-		theirs.Annotations, theirs.Labels = annotations, names.Selector("cache")
-		theirs.Spec.Template.Annotations = map[string]string{names.AnnotationTemplateRevision: "1"}
-		theirs.Spec.Template.Spec.Containers = []corev1.Container{{Name: names.Container, Image: "registry.example.com/theirs:1"}}
-		p, err := plan.Compute(memcachedWith(nothing), currently(theirs), defaults)
+		other := &appsv1.Deployment{}
+		other.Annotations, other.Labels = annotations, names.Selector("cache")
+		other.Spec.Template.Annotations = map[string]string{names.AnnotationTemplateRevision: "1"}
+		other.Spec.Template.Spec.Containers = []corev1.Container{{Name: names.Container, Image: "registry.example.com/other:1"}}
+		p, err := plan.Compute(memcachedWith(nothing), currently(other), defaults)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,18 +36,18 @@ func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 		change         func(*cachev1.MemcachedStatus)
 		want           Change
 	}{
-		"a Pod of a hundred was replaced":     {size: 100, replaced: 41, want: Minor},
-		"19 of a hundred":                     {size: 100, replaced: 59, want: Minor},
-		"20 of a hundred":                     {size: 100, replaced: 60, want: Progress},
-		"the message alone":                   {size: 100, replaced: 40, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "50 of 100 Pods replaced" }, want: Minor},
-		"a Pod of a small cache":              {size: 19, replaced: 11},
-		"19 Pods are gone":                    {size: 100, replaced: 40, want: Minor, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[19:] }},
-		"20 Pods are gone":                    {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[20:] }},
-		"20 Pods are not ready":               {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.ReadyReplicas -= 20 }},
-		"25 Pods more":                        {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Replicas += 25 }},
-		"the cache is Ready":                  {size: 100, replaced: 41, change: ready},
-		"the reason is another one":           {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonPodsNotReady }},
-		"the message tells of something else": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message += "; 1 Pod: no room" }},
+		"a Pod of a hundred was replaced": {size: 100, replaced: 41, want: Minor},
+		"19 of a hundred":                 {size: 100, replaced: 59, want: Minor},
+		"20 of a hundred":                 {size: 100, replaced: 60, want: Progress},
+		"the message alone":               {size: 100, replaced: 40, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "50 of 100 Pods replaced" }, want: Minor},
+		"a Pod of a small cache":          {size: 19, replaced: 11},
+		"19 Pods were deleted":            {size: 100, replaced: 40, want: Minor, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[19:] }},
+		"20 Pods were deleted":            {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[20:] }},
+		"20 Pods are not ready":           {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.ReadyReplicas -= 20 }},
+		"25 Pods more":                    {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Replicas += 25 }},
+		"the cache is Ready":              {size: 100, replaced: 41, change: ready},
+		"the reason is another one":       {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonPodsNotReady }},
+		"the message has another problem": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message += "; 1 Pod: no room" }},
 		"another condition comes": {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: "Stalled"})
 		}},

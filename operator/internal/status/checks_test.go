@@ -37,11 +37,11 @@ func TestConditions(t *testing.T) {
 		message string
 		beside  string
 	}{
-		"every node is up to date and answers": {
+		"every Pod is up to date and ready": {
 			change: func(*Input) {},
 			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready",
 		},
-		"the size is zero and no node is left": {
+		"the size is zero and no Pod is left": {
 			change: func(in *Input) { in.Plan.Size = 0; *deployed(in) = appsv1.DeploymentStatus{ObservedGeneration: 4} },
 			want:   cachev1.ReasonScaledToZero, message: "The size is 0: no Pods are expected",
 		},
@@ -68,36 +68,36 @@ func TestConditions(t *testing.T) {
 			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
 			want:   cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
-		"one node of three is of the new template": {
+		"one Pod of three has the new template": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
 			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods replaced", beside: cachev1.ConditionReconciling,
 		},
-		"all nodes are of the new template, and an old one is still there": {
+		"all Pods have the new template, and an old one is left": {
 			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
 			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
-		"the first new node starts beside the old ones": {
+		"the first new Pod starts beside the old ones": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 1, 4 },
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
-		"an old node went, and no new one is there yet": {
+		"an old Pod was deleted, and no new one exists yet": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 0, 2 },
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
 			beside: cachev1.ConditionReconciling,
 		},
-		"more nodes than are wanted": {
+		"more Pods than the size": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
 			want:   cachev1.ReasonRollingOut, message: "Pods above the size of 3 still to be deleted: 1",
 			beside: cachev1.ConditionReconciling,
 		},
-		"fewer nodes than are wanted": {
+		"fewer Pods than the size": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 2 },
 			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods up to date",
 			beside: cachev1.ConditionReconciling,
 		},
-		"a rollout that is held": {
+		"a rollout that is paused": {
 			change: func(in *Input) {
 				in.Plan.Suspended = true
 				deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 4
@@ -110,25 +110,25 @@ func TestConditions(t *testing.T) {
 			message: "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it",
 			beside:  cachev1.ConditionReconciling,
 		},
-		"new nodes do not answer yet": {
+		"new Pods are not ready yet": {
 			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
 			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
-		"a node of a finished rollout went away": {
+		"a Pod of a finished rollout was deleted": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
-		"a node that went away is on its way back": {
+		"a deleted Pod is being replaced": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonPodsNotReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
 		},
-		"nodes that a larger size asked for do not answer yet": {
+		"Pods for a larger size are not ready yet": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 6)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
@@ -149,13 +149,13 @@ func TestConditions(t *testing.T) {
 			},
 			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, beside: cachev1.ConditionStalled,
 		},
-		"somebody's Deployment is in the way": {
+		"an unowned Deployment has the name": {
 			change: func(in *Input) {
-				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.NotOwned, Why: "theirs: rename it"}}
+				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.NotOwned, Why: "not owned: rename it"}}
 			},
-			want: cachev1.ReasonOwnershipConflict, message: "theirs: rename it", beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonOwnershipConflict, message: "not owned: rename it", beside: cachev1.ConditionStalled,
 		},
-		"the API server finds a child impossible": {
+		"the API server rejects an object as invalid": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}}
 			},
@@ -182,7 +182,7 @@ func TestConditions(t *testing.T) {
 			want: cachev1.ReasonPodsNotReady, message: "0 of 3 Pods ready; 2 Pods: can not; 1 Pod: is odd",
 			beside: cachev1.ConditionReconciling,
 		},
-		"nodes do not come up while other defaults wait": {
+		"Pods do not become ready while an update is pending": {
 			change: func(in *Input) {
 				rolling(in)
 				deployed(in).ReadyReplicas = 0
@@ -194,16 +194,16 @@ func TestConditions(t *testing.T) {
 				"pending: see the condition UpdatePending",
 			beside: cachev1.ConditionReconciling,
 		},
-		"new nodes answer, but not for long enough": {
+		"new Pods are ready, but not for long enough": {
 			change: func(in *Input) { rolling(in); deployed(in).AvailableReplicas = 1 },
 			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready for minReadySeconds",
 			beside: cachev1.ConditionReconciling,
 		},
-		"suspended, with nodes of another size than planned": {
+		"suspended, with another size than planned": {
 			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
 			want:   cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready",
 		},
-		"suspended before there was a node": {
+		"suspended before there was a Pod": {
 			change: func(in *Input) {
 				in.Plan.Suspended, in.Report = true, nil
 				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
@@ -211,13 +211,13 @@ func TestConditions(t *testing.T) {
 			want: cachev1.ReasonSuspended, message: "No Deployment exists: set spec.suspend to false to create it",
 			beside: cachev1.ConditionStalled,
 		},
-		"the API server refused a child": {
+		"the API server denied an object": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: errors.New("denied\nby policy")}}
 			},
 			want: cachev1.ReasonApplyFailed, message: "denied; by policy", beside: cachev1.ConditionReconciling,
 		},
-		"the API server finds one child impossible and denies another": {
+		"the API server rejects one object as invalid and denies another": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}, {Result: apply.Failed, Err: errors.New("denied")}}
 			},
@@ -227,7 +227,7 @@ func TestConditions(t *testing.T) {
 			change: func(in *Input) { in.Report, in.Err = nil, errors.New("no answer") },
 			want:   cachev1.ReasonApplyFailed, message: "no answer", beside: cachev1.ConditionReconciling,
 		},
-		"somebody takes back what is set": {
+		"another client keeps overwriting fields": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Name: "cache", Result: apply.Conflicting, Drift: []drift.Drift{{
 					Field: ".spec.replicas", Was: "3", Is: "7", Kind: drift.HorizontalAutoscaler,
@@ -240,7 +240,7 @@ func TestConditions(t *testing.T) {
 				`reverts them again. Fix: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
 				`the Memcached`,
 		},
-		"a child is on its way out": {
+		"an object is being deleted": {
 			change: func(in *Input) { in.Report = apply.Report{{Result: apply.Terminating, Why: "is being deleted"}} },
 			want:   cachev1.ReasonRollingOut, message: "is being deleted", beside: cachev1.ConditionReconciling,
 		},
@@ -253,7 +253,7 @@ func TestConditions(t *testing.T) {
 			message: "1 of 3 Pods replaced; the Deployment is paused: kubectl rollout resume deployment cache",
 			beside:  cachev1.ConditionReconciling,
 		},
-		"a node that was ready runs and does not answer": {
+		"a Pod that was ready runs and does not answer": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
@@ -262,12 +262,12 @@ func TestConditions(t *testing.T) {
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready; 1 Pod: memcached runs but does not answer on port 11211",
 			beside: cachev1.ConditionReconciling,
 		},
-		"a foreign Deployment of that name has nodes": {
+		"an unowned Deployment of that name has Pods": {
 			change: func(in *Input) {
 				in.Snapshot.Deployment().OwnerReferences = nil
-				in.Report = apply.Report{{Result: apply.NotOwned, Why: "theirs"}}
+				in.Report = apply.Report{{Result: apply.NotOwned, Why: "not owned"}}
 			},
-			want: cachev1.ReasonOwnershipConflict, message: "theirs", beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonOwnershipConflict, message: "not owned", beside: cachev1.ConditionStalled,
 		},
 		"a message that is far too long": {
 			change: func(in *Input) { in.Report, in.Err = nil, errors.New(strings.Repeat("ä", 3000)) },

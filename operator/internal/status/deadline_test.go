@@ -87,7 +87,7 @@ func TestACacheWithoutProgressIsStalledAfterTheDeadline(t *testing.T) {
 			waited: deadline, want: isStalled,
 			change: func(in *Input) { progressing(in).Reason = "ReplicaSetCreateError" },
 		},
-		"there is no Deployment": {
+		"no Deployment": {
 			waited: deadline, want: isStalled,
 			change: func(in *Input) {
 				in.Snapshot.Objects, in.Plan.Rollout.ProgressDeadlineSeconds = nil, int32(deadline.Seconds())
@@ -157,7 +157,7 @@ func TestTheMessageOfAStalledCacheHasTheDeadlineAndTheCause(t *testing.T) {
 	}
 }
 
-func TestAStalledCacheGoesOnByItself(t *testing.T) {
+func TestAStalledCacheRecoversByItself(t *testing.T) {
 	in := after(after(unschedulable(), deadline), time.Hour)
 	if got := reasonAndType(Evaluate(in)); got != isStalled {
 		t.Fatalf("an hour later it is %s", got)
@@ -181,8 +181,8 @@ func TestAStalledCacheGoesOnByItself(t *testing.T) {
 	}
 }
 
-// TestALongRolloutThatGoesOnIsNeverStalled replaces a hundred Pods, one each nine minutes, with trouble all the while.
-func TestALongRolloutThatGoesOnIsNeverStalled(t *testing.T) {
+// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with trouble all the while.
+func TestALongRolloutWithProgressIsNeverStalled(t *testing.T) {
 	for _, reason := range []string{"ReplicaSetUpdated", "NewReplicaSetAvailable"} {
 		in := unschedulable()
 		in.Plan.Size = 100

@@ -11,16 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/randfill"
 
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
-	"github.com/example-inc/memcached-operator/operator/internal/arbitrary"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// FuzzAnyPassGivesAStatus: whatever a pass met with, its status keeps what kstatus promises, and is the same the next
+// FuzzAnyInputGivesAStatus: whatever the input, the status keeps what kstatus promises, and is the same the next
 // time, so that it is written once.
-func FuzzAnyPassGivesAStatus(f *testing.F) {
+func FuzzAnyInputGivesAStatus(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	f.Fuzz(func(t *testing.T, data []byte) {

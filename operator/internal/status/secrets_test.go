@@ -36,7 +36,7 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 		"one is malformed": {func(s *observe.Snapshot) {
 			s.Auth = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled, `spec.auth.secretName "users": users, line 1: no colon` + keep},
-		"one is malformed, and there are no nodes yet": {func(s *observe.Snapshot) {
+		"one is malformed, and there are no Pods yet": {func(s *observe.Snapshot) {
 			s.Auth, s.Objects = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
 			`spec.auth.secretName "users": users, line 1: no colon. No Pods are created until then`},
@@ -64,7 +64,7 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 	}
 }
 
-func TestTheStatusTellsTheEndOfTheCertificateInTheSecret(t *testing.T) {
+func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 	in := rolledOut()
 	for _, tc := range []struct {
 		secret *observe.Secret
@@ -86,8 +86,8 @@ func TestTheStatusTellsTheEndOfTheCertificateInTheSecret(t *testing.T) {
 	}
 }
 
-// TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer goes through what is seen one after another.
-func TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer(t *testing.T) {
+// TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through what is seen one after another.
+func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	in := rolledOut()
 	in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
 	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
@@ -104,14 +104,14 @@ func TestWhatNodesStillAcceptIsToldUntilEachOfThemIsNewer(t *testing.T) {
 		{"a CA is removed", func() { remove(in.Snapshot.TLS, "one", 5) }, []string{cas + "12:05 one"}},
 		{"a user is removed", func() { remove(in.Snapshot.Auth, "ann", 8) }, []string{cas + "12:05 one", users + "12:08 ann"}},
 		{"another CA is removed", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 one, two", users + "12:08 ann"}},
-		{"some nodes are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"some Pods are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
 		{"the operator was restarted", func() {
 			in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
 		}, []string{cas + "12:09 two", users + "12:08 ann"}},
 		{"what was removed is back", func() { in.Snapshot.TLS.Restored = minute(10) }, []string{users + "12:08 ann"}},
-		{"the oldest node was made in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
-		{"all nodes are newer", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, nil},
-		{"there is no node", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},
+		{"the oldest Pod was created in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
+		{"all Pods are newer", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, nil},
+		{"there is no Pod", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},
 		{"the Secret is not named any more", func() { in.Snapshot.Oldest, in.Snapshot.Auth = noon, nil }, nil},
 	}
 	for _, step := range steps {

@@ -22,7 +22,7 @@ import (
 
 var deploymentKind = observe.DeploymentKind.GroupKind()
 
-// rolledOut is a cache of three nodes that all answer.
+// rolledOut is a cache of three ready Pods.
 func rolledOut() Input {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 4, OwnerReferences: []metav1.OwnerReference{{
@@ -91,8 +91,8 @@ func conditionTypes(status cachev1.MemcachedStatus) (types []string) {
 
 func TestConditionsOfTheTutorialsOperatorLeaveAndThoseOfOthersStay(t *testing.T) {
 	in := rolledOut()
-	for _, foreign := range []string{"Available", "example.com/Audited", "Degraded"} {
-		meta.SetStatusCondition(&in.Memcached.Status.Conditions, metav1.Condition{Type: foreign, Status: "True"})
+	for _, former := range []string{"Available", "example.com/Audited", "Degraded"} {
+		meta.SetStatusCondition(&in.Memcached.Status.Conditions, metav1.Condition{Type: former, Status: "True"})
 	}
 	if diff := cmp.Diff([]string{"example.com/Audited", "Ready", "UpdatePending"}, conditionTypes(Evaluate(in))); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
@@ -105,8 +105,8 @@ func TestDiffers(t *testing.T) {
 		want   bool
 	}{
 		"nothing changed":      {func(*cachev1.MemcachedStatus) {}, false},
-		"a node more":          {func(s *cachev1.MemcachedStatus) { s.Nodes = append(s.Nodes, "x") }, true},
-		"a ready node less":    {func(s *cachev1.MemcachedStatus) { s.ReadyReplicas-- }, true},
+		"a Pod more":           {func(s *cachev1.MemcachedStatus) { s.Nodes = append(s.Nodes, "x") }, true},
+		"a ready Pod less":     {func(s *cachev1.MemcachedStatus) { s.ReadyReplicas-- }, true},
 		"a replica less":       {func(s *cachev1.MemcachedStatus) { s.Replicas-- }, true},
 		"another message":      {func(s *cachev1.MemcachedStatus) { s.Conditions[0].Message = "x" }, true},
 		"another generation":   {func(s *cachev1.MemcachedStatus) { s.ObservedGeneration++ }, true},
@@ -126,7 +126,7 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
+func TestAPendingUpdateIsReported(t *testing.T) {
 	in := rolledOut()
 	in.Plan.Pending = []string{"image memcached:1 -> memcached:2", "template revision 1 -> 2"}
 	in.Memcached.Status = Evaluate(in)
@@ -147,7 +147,7 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
 	in.Plan.Pending = nil
 	if !meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
-		t.Error("the condition is not True any more although nothing tells that nothing waits")
+		t.Error("the condition is not True any more although the update may still be pending")
 	}
 	in.Err = nil
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
@@ -156,12 +156,12 @@ func TestWhatWaitsIsSaidWhileItWaits(t *testing.T) {
 	in.Plan.Pending = []string{"x"}
 	in.Snapshot.Deployment().OwnerReferences, in.Report[0].Result = nil, apply.NotOwned
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
-		t.Error("the condition tells of somebody else's Deployment")
+		t.Error("the condition is about an unowned Deployment")
 	}
 }
 
-// TestADeploymentThatIsTakenBackIsOurs: it had lost its owner reference when it was read, and its nodes serve on.
-func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
+// TestADeploymentThatIsTakenBackIsOwned: it had lost its owner reference when it was read, and its Pods keep serving.
+func TestADeploymentThatIsTakenBackIsOwned(t *testing.T) {
 	for verdict, owned := range map[apply.Result]bool{
 		apply.Updated: true, apply.Adopted: true, apply.Conflicting: true,
 		apply.NotOwned: false, apply.Terminating: false, apply.Failed: false,
@@ -169,7 +169,7 @@ func TestADeploymentThatIsTakenBackIsOurs(t *testing.T) {
 		in := rolledOut()
 		in.Snapshot.Deployment().OwnerReferences, in.Report[0].Result = nil, verdict
 		if got := Evaluate(in); len(got.Nodes) > 0 != owned || got.ReadyReplicas > 0 != owned {
-			t.Errorf("%s: nodes %v, %d ready", verdict, got.Nodes, got.ReadyReplicas)
+			t.Errorf("%s: Pods %v, %d ready", verdict, got.Nodes, got.ReadyReplicas)
 		}
 	}
 }
@@ -204,17 +204,17 @@ func TestASuspendedCacheSaysSo(t *testing.T) {
 	}
 }
 
-func TestSuspendedIsSaidOnceARolloutIsHeld(t *testing.T) {
+func TestSuspendedIsReportedOnceARolloutIsPaused(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Input)
 		want   bool
 	}{
-		"there was nothing to hold": {func(*Input) {}, true},
-		"it is held":                {func(in *Input) { in.Plan.Pause, in.Report[0].Result = true, apply.Paused }, true},
-		"it could not be held": {func(in *Input) {
+		"there was nothing to pause": {func(*Input) {}, true},
+		"it is paused":               {func(in *Input) { in.Plan.Pause, in.Report[0].Result = true, apply.Paused }, true},
+		"it could not be paused": {func(in *Input) {
 			in.Plan.Pause, in.Report[0].Result, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
 		}, false},
-		"it is not known what there is": {func(in *Input) { in.Plan, in.Err = plan.Plan{}, errors.New("no answer") }, false},
+		"the current state is unknown": {func(in *Input) { in.Plan, in.Err = plan.Plan{}, errors.New("no answer") }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

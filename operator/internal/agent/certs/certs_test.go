@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
 func TestLoad(t *testing.T) {
@@ -31,7 +31,7 @@ func TestLoad(t *testing.T) {
 		"client CAs":                          {map[string]string{"ca.crt": ca.PEM + other.PEM}, "<nil>"},
 		"no client CA":                        {map[string]string{"ca.crt": "-"}, "the Secret lacks ca.crt, which memcached needs to verify clients"},
 		"an RSA key that is too short":        {weakPair(t), "tls.crt: an RSA key of 1024 bits: memcached loads none below 2048"},
-		"text between the blocks":             {map[string]string{"tls.crt": "ours\n" + one.PEM + "\nits CA\n" + ca.PEM}, "<nil>"},
+		"text between the blocks":             {map[string]string{"tls.crt": "owned\n" + one.PEM + "\nits CA\n" + ca.PEM}, "<nil>"},
 		"a key beside the certificate":        {map[string]string{"tls.crt": one.Key + one.PEM}, "<nil>"},
 		"no certificate":                      {map[string]string{"tls.crt": ""}, "the Secret lacks tls.crt: it has to be of the type kubernetes.io/tls"},
 		"no key":                              {map[string]string{"tls.key": ""}, "the Secret lacks tls.key"},
@@ -61,7 +61,7 @@ func TestLoad(t *testing.T) {
 				t.Errorf("the certificate of %s", got.Leaf.Subject)
 			}
 			if key := strings.Split(one.Key, "\n")[1]; strings.Contains(fmt.Sprint(err), key) {
-				t.Errorf("the error tells the key: %v", err)
+				t.Errorf("the error contains the key: %v", err)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func weakPair(t *testing.T) map[string]string {
 	}
 }
 
-func TestClientCAsAreOfNoAccountWhereNobodyIsAsked(t *testing.T) {
+func TestClientCAsAreIgnoredWithoutClientCertificates(t *testing.T) {
 	one := agenttest.NewCertificate(t, nil)
 	var sums []string
 	for _, ca := range []string{"", "malformed", one.PEM} {

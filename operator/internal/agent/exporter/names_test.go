@@ -35,7 +35,7 @@ func TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-official +ours):\n%s", diff)
+		t.Errorf("(-official +agent):\n%s", diff)
 	}
 }
 

@@ -143,7 +143,7 @@ func TestACommandEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestDialTellsThatNobodyListens(t *testing.T) {
+func TestDialFailsIfNothingListens(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
@@ -77,6 +77,6 @@ func TestMemcachedIsAskedForItsCertificateNowAndThen(t *testing.T) {
 	served(3)
 	c.Address, c.asked = "127.0.0.1:1", c.asked.Add(-servedFor)
 	if got, err := c.Served(t.Context()); err == nil {
-		t.Errorf("the answer of before is told although memcached is down: %s", got.Subject)
+		t.Errorf("the former answer is returned although memcached is down: %s", got.Subject)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 )
 
-// memcached lets in those whom it was told of.
+// memcached accepts the users of the file that it last loaded.
 type memcached struct {
 	address string
 	mutex   sync.Mutex
@@ -132,13 +132,13 @@ func TestEveryChangeIsAnotherVersion(t *testing.T) {
 	}
 }
 
-func TestCheckTriesWhoMustGetInAndWhoMustNot(t *testing.T) {
+func TestCheckLogsInAsCurrentAndRemovedUsers(t *testing.T) {
 	tests := map[string]struct{ lets, want string }{
-		"all of them":               {"ann new\nbob x\n", "<nil>"},
-		"one is not there yet":      {"ann new\n", "memcached rejects a user of the Secret: memcached refuses"},
-		"nobody is there yet":       {"ann old\neve x\n", "memcached rejects a user of the Secret: memcached refuses"},
-		"the old password is still": {"ann new\nbob x\nann old\n", "memcached still accepts a removed user"},
-		"a removed user is still":   {"ann new\nbob x\neve x\n", "memcached still accepts a removed user"},
+		"all of them":                {"ann new\nbob x\n", "<nil>"},
+		"one is not there yet":       {"ann new\n", "memcached rejects a user of the Secret: memcached refuses"},
+		"memcached has no users yet": {"ann old\neve x\n", "memcached rejects a user of the Secret: memcached refuses"},
+		"the old password is still":  {"ann new\nbob x\nann old\n", "memcached still accepts a removed user"},
+		"a removed user is still":    {"ann new\nbob x\neve x\n", "memcached still accepts a removed user"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCheckTriesWhoMustGetInAndWhoMustNot(t *testing.T) {
 	}
 }
 
-func TestAUserWhoComesBackIsNotRemoved(t *testing.T) {
+func TestAUserWhoIsAddedAgainIsNotRemoved(t *testing.T) {
 	m := newMemcached(t)
 	u := newUsers(t, "ann:one")
 	u.Address = m.address
@@ -184,16 +184,16 @@ func TestAUserWhoComesBackIsNotRemoved(t *testing.T) {
 	}
 }
 
-func TestTellNeedsMemcachedAndItsProcess(t *testing.T) {
+func TestASignalNeedsMemcachedAndItsProcess(t *testing.T) {
 	certificates := t.TempDir()
 	agenttest.Mount(t, certificates, map[string]string{"tls.crt": "x", "tls.key": "y"})
 	tests := map[string]struct {
 		change func(*Users)
 		want   string
 	}{
-		"nobody answers, so that nobody is signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "cannot reach memcached"},
-		"no process is to be seen":                    {func(*Users) {}, "the Pod needs shareProcessNamespace"},
-		"certificates that memcached could not load":  {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
+		"memcached does not answer, so it is not signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "cannot reach memcached"},
+		"no process is to be seen":                          {func(*Users) {}, "the Pod needs shareProcessNamespace"},
+		"certificates that memcached could not load":        {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -53,22 +53,22 @@ func TestAWatcher(t *testing.T) {
 	none := func(*subject) {}
 	to := func(version string) func(*subject) { return func(s *subject) { s.version = version } }
 	tests := map[string][]look{
-		"tells of a version, asks the next time, and is quiet from then on": {
+		"signals a version, checks it at the next step, and is quiet from then on": {
 			{none, "tell 1", false}, {none, "check 1", true}, {none, "", true},
 			{to("2"), "tell 2", false}, {none, "check 2", true}, {none, "", true},
 		},
-		"tells until memcached can be told": {
+		"signals until the signal succeeds": {
 			{func(s *subject) { s.tell = failure }, "tell 1", false}, {none, "tell 1", false},
 			{func(s *subject) { s.tell = nil }, "tell 1", false}, {none, "check 1", true},
 		},
-		"tells until the version is live": {
+		"signals until the version is in use": {
 			{func(s *subject) { s.check = failure }, "tell 1", false}, {none, "check 1, tell 1", false}, {none, "check 1, tell 1", false},
 			{func(s *subject) { s.check = nil }, "check 1", true}, {none, "", true},
 		},
-		"tells of the version before, too, when it comes back": {
+		"signals a former version, too, when it is mounted again": {
 			{none, "tell 1", false}, {none, "check 1", true}, {to("2"), "tell 2", false}, {to("1"), "tell 1", false}, {none, "check 1", true},
 		},
-		"tells nothing of what memcached could not use": {
+		"does not signal what memcached could not use": {
 			{none, "tell 1", false}, {none, "check 1", true},
 			{func(s *subject) { s.read = failure }, "", false}, {none, "", false},
 			{func(s *subject) { s.read = nil }, "", true},

@@ -52,7 +52,7 @@ func TestAProgramThatEndsByItselfEndsTheSupervisor(t *testing.T) {
 	}
 }
 
-// TestAProgramThatCrashesIsStartedAgain however it ends, and also if it ends in order later: nobody asked it to.
+// TestAProgramThatCrashesIsStartedAgain however it ends, even with exit code 0 later: no signal asked for it.
 func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := newSupervisor("echo $AGENT_RESTARTS >> " + starts + `
@@ -82,7 +82,7 @@ func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 		`pause=8ms error="exit status 1"`, `pause=16ms error=<nil>`,
 	} {
 		if !strings.Contains(log.String(), words) {
-			t.Errorf("the log does not tell %s:\n%s", words, log)
+			t.Errorf("the log lacks %s:\n%s", words, log)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestAProgramEndsWithItsSupervisor(t *testing.T) {
 	wait(t).Eventually(func() bool { return running(pid) }).Should(gomega.BeFalse())
 }
 
-// running is false for a zombie, which nobody may be there to wait for.
+// running is false for a zombie, for which no process may be waiting.
 func running(pid int) bool {
 	status := read("/proc/" + strconv.Itoa(pid) + "/status")
 	return status != "" && !strings.Contains(status, "State:\tZ")

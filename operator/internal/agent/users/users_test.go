@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatMemcachedCanNotHold(t *testing.T) {
+func TestParseRefusesWhatMemcachedCannotHold(t *testing.T) {
 	const password = "pa55word"
 	long := strings.Repeat("x", maxEntry-len("ann:")+1)
 	tests := map[string]struct {
