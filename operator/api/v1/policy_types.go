@@ -96,6 +96,13 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+
+	// revisionHistoryLimit is the number of old ReplicaSets that the Deployment keeps, 0 to 100. A change replaces no Pod.
+	// Defaults to 10, which is Kubernetes' own default.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 }
 
 // UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods empties them.

@@ -111,6 +111,9 @@ type Rollout struct {
 	MinReadySeconds         int32
 	ProgressDeadlineSeconds int32
 
+	// RevisionHistoryLimit is the number of old ReplicaSets to keep; nil leaves it to the API server.
+	RevisionHistoryLimit *int32
+
 	// DrainSeconds is how long a terminating Pod still answers.
 	DrainSeconds int32
 }
@@ -251,6 +254,7 @@ func rollout(spec cachev1.MemcachedSpec) Rollout {
 		MaxUnavailable:          orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
 		MinReadySeconds:         minReady,
 		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, minReady+DefaultProgressDeadlineSeconds),
+		RevisionHistoryLimit:    wanted.RevisionHistoryLimit,
 		DrainSeconds:            orDefault(wanted.DrainSeconds, defaultDrainSeconds),
 	}
 }

@@ -33,6 +33,7 @@ func deployment(p plan.Plan) Object {
 	if p.Rollout.ProgressDeadlineSeconds != plan.DefaultProgressDeadlineSeconds {
 		deployment.Spec.WithProgressDeadlineSeconds(p.Rollout.ProgressDeadlineSeconds)
 	}
+	deployment.Spec.RevisionHistoryLimit = p.Rollout.RevisionHistoryLimit
 	return Object{
 		GroupKind:     appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(),
 		Configuration: deployment,
