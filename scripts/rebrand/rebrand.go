@@ -97,7 +97,7 @@ func (c *copied) replace(ctx context.Context, _ func(string)) error {
 // generate writes what depends on the names by more than their text: by order, by hash, by the width of a column.
 func (c *copied) generate(ctx context.Context, update func(string)) error {
 	for _, generator := range []string{
-		"make generate manifests api-docs", "go run ./scripts/release renew", "make golden",
+		"make from-types", "go run ./scripts/release renew", "make generate",
 	} {
 		update(generator)
 		if err := c.run(ctx, c.dir, strings.Fields(generator)...); err != nil {

@@ -64,7 +64,6 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // Its hashes depend on names.
 		"go test -vet=off ./operator/api/... ./operator/internal/names ./operator/internal/plan ./operator/internal/render " +
 			"./operator/internal/drift ./operator/internal/status",
-		"git add --all",
 		"go run ./scripts/versions",
 	} {
 		if err := c.run(t.Context(), c.dir, strings.Fields(command)...); err != nil {
@@ -89,7 +88,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 		"a name that is in use":     {"--name bolts", "README.md:2 already uses one of the new names"},
 		"a path that exists":        {"--name my-widget-controller", "which exists: choose another name"},
 		"a name that is too long":   {"--name " + strings.Repeat("n", 60), "use at most 55 characters"},
-		"a generator that fails":    {"--name nuts", "make generate manifests api-docs: exit status"},
+		"a generator that fails":    {"--name nuts", "make from-types: exit status"},
 		"several wrong names":       {"--name N --group g", "GROUP=g: has no dot"},
 		"a module that is a URL":    {"--module https://git.test/x", "MODULE=https://git.test/x: not a module path"},
 		"a module without a path":   {"--module widgets.test", "MODULE=widgets.test: has no path after the host"},
@@ -230,7 +229,7 @@ func widgetTree(t *testing.T) string {
 	dir := t.TempDir()
 	create(t, dir, map[string]string{
 		"go.mod":                    "module example.net/team/widgets\n",
-		"Makefile":                  "REGISTRY ?= localhost:5009/team\ngenerate:\n\t@echo widget-controller; exit 1\n",
+		"Makefile":                  "REGISTRY ?= localhost:5009/team\nfrom-types:\n\t@echo widget-controller; exit 1\n",
 		"PROJECT":                   "projectName: widget-controller\nresources:\n- domain: widgets.test\n  group: parts\n",
 		"README.md":                 "widget-controller-metrics\nneeds bolts\n",
 		"widget-controller.yaml":    "a: 1\nb: 2\nc: 3\n",

@@ -38,7 +38,7 @@ func TestTheDocsListEveryValue(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(after, string(before)); diff != "" {
-		t.Errorf("run make golden (-want +got):\n%s", diff)
+		t.Errorf("run make generate (-want +got):\n%s", diff)
 	}
 }
 

@@ -41,7 +41,7 @@ type Copy struct {
 }
 
 func (c Copy) String() string {
-	return fmt.Sprintf("%s:%d: %s is %s, and %s in %s, its home: run make versions",
+	return fmt.Sprintf("%s:%d: %s is %s, and %s in %s, its home: run make generate",
 		c.File, c.Line, c.Name, c.Has, c.Want, c.Home)
 }
 
@@ -51,13 +51,13 @@ type span struct {
 	end  int
 }
 
-// Read looks through the files that git tracks.
+// Read looks through the files of a work tree.
 func Read(ctx context.Context, root string) (*Found, error) {
-	out, err := worktree.Git(ctx, root, "ls-files", "-z")
+	names, err := worktree.Files(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	return read(root, strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), table)
+	return read(root, names, table)
 }
 
 // Write changes the copies of some versions in the files of a tree.
@@ -75,7 +75,7 @@ func read(root string, names []string, versions []fact) (*Found, error) {
 	files := map[string]string{}
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // One that was deleted, and not committed yet.
+		if err != nil {
 			return nil, err
 		}
 		files[name] = string(content)
