@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,8 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -71,115 +67,6 @@ func object(apiVersion, kind, namespace, name string) *unstructured.Unstructured
 	return o
 }
 
-func TestTheCluster(t *testing.T) {
-	serve := func(version string) string {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			if r.URL.Path == "/version" {
-				_, _ = w.Write([]byte(`{"gitVersion":"` + version + `"}`))
-				return
-			}
-			w.WriteHeader(http.StatusForbidden)
-		}))
-		t.Cleanup(server.Close)
-		config := clientcmdapi.NewConfig()
-		config.Clusters["test"] = &clientcmdapi.Cluster{Server: server.URL}
-		config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
-		config.CurrentContext = "test"
-		path := filepath.Join(t.TempDir(), "kubeconfig")
-		if err := clientcmd.WriteToFile(*config, path); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	tests := map[string]struct {
-		kubeconfig, context string
-		words               []string
-	}{
-		"has no such context": {serve("v1.36.3"), "other", []string{`no context "other"`, "--context"}},
-		"has no kubeconfig":   {filepath.Join(t.TempDir(), "none"), "", []string{"KUBECONFIG"}},
-		"is too old":          {serve("v1.29.4-eks-036c24b"), "", []string{"context test", "v1.29.4", "1.30 or newer"}},
-		"hides its Nodes":     {serve("v1.36.3"), "test", []string{"right to list Nodes"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("KUBECONFIG", tc.kubeconfig)
-			expect(t, newDemo(t, pipeline.Direct).checkCluster(t.Context(), tc.context), failed, tc.words...)
-		})
-	}
-}
-
-func TestTheArchitectureIsThatOfTheNodes(t *testing.T) {
-	node := func(architecture string) corev1.Node {
-		return corev1.Node{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{OperatingSystem: "linux", Architecture: architecture}}}
-	}
-	tainted, cordoned, windows := node("amd64"), node("amd64"), node("amd64")
-	tainted.Spec.Taints = []corev1.Taint{{Key: "control-plane", Effect: corev1.TaintEffectNoSchedule}}
-	cordoned.Spec.Unschedulable = true
-	windows.Status.NodeInfo.OperatingSystem = "windows"
-	tests := map[string]struct {
-		nodes  []corev1.Node
-		chosen string
-		want   string // architecture to install for
-		built  string
-	}{
-		"one":                        {[]corev1.Node{node("arm64"), node("arm64")}, "", "arm64", "arm64"},
-		"several":                    {[]corev1.Node{node("s390x"), node("amd64")}, "", "multiarch", "amd64 s390x"},
-		"several, and one is chosen": {[]corev1.Node{node("s390x"), node("amd64")}, "s390x", "s390x", "s390x"},
-		"one of several is supported": {[]corev1.Node{node("riscv64"), node("amd64")}, "", "amd64",
-			"amd64"},
-		"none that is chosen":    {[]corev1.Node{node("amd64")}, "arm64", "", ""},
-		"none that is supported": {[]corev1.Node{node("riscv64")}, "", "", ""},
-		"none for ordinary Pods": {[]corev1.Node{tainted, cordoned, windows}, "", "", ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := newDemo(t, pipeline.Direct)
-			d.Architecture = tc.chosen
-			_, err := d.chooseArchitecture(tc.nodes)
-			if tc.want == "" {
-				if err == nil {
-					t.Error("no error")
-				}
-				return
-			}
-			if built := strings.Join(d.Architectures, " "); err != nil || d.Architecture != tc.want || built != tc.built {
-				t.Errorf("install for %s, build %s, error %v", d.Architecture, built, err)
-			}
-		})
-	}
-}
-
-func TestTheRegistry(t *testing.T) {
-	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	accepts := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer accepts.Close()
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			w.WriteHeader(http.StatusForbidden)
-		}
-	}))
-	defer refuses.Close()
-	host := func(server *httptest.Server) string { return strings.TrimPrefix(server.URL, "http://") }
-	tests := map[string]struct {
-		registry string
-		status   status
-		words    []string
-	}{
-		"accepts images on this machine": {host(accepts) + "/team", warning, []string{"accepts images", "must be the same registry on the Nodes"}},
-		"refuses them":                   {host(refuses) + "/team", failed, []string{"memcached-operator:demo cannot be pushed", "docker login " + host(refuses)}},
-		"does not answer":                {"127.0.0.1:1/team", failed, []string{"connection refused", "curl -v 127.0.0.1:1/v2/"}},
-		"has an invalid name":            {"R E", failed, []string{"R E/memcached-operator"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := newDemo(t, pipeline.Direct)
-			d.Registry = tc.registry
-			expect(t, d.checkRegistry(t.Context()), tc.status, tc.words...)
-		})
-	}
-}
-
 // argoCD is the ConfigMap of an Argo CD, and the Pod of its application controller.
 func argoCD(namespace string, ready corev1.ConditionStatus) []client.Object {
 	settings := &corev1.ConfigMap{ObjectMeta: named(namespace, "argocd-cm")}
@@ -212,61 +99,51 @@ func TestArgoCD(t *testing.T) {
 		"is ready, by argocd-operator": {"", append(argoCD("argocd", corev1.ConditionTrue), object("argoproj.io/v1beta1", "ArgoCD", "argocd", "gitops")), passed, nil},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d := newDemo(t, pipeline.Direct, tc.objects...)
-			d.ArgoCDNamespace = tc.namespace
-			expect(t, d.checkArgoCD(t.Context()), tc.status, tc.words...)
-			if byOperator := strings.Contains(name, "argocd-operator"); byOperator != (d.ArgoCDName == "gitops") {
-				t.Errorf("the ArgoCD resource is %q", d.ArgoCDName)
-			}
-		})
+		d := newDemo(t, pipeline.Direct, tc.objects...)
+		d.ArgoCDNamespace = tc.namespace
+		expect(t, d.checkArgoCD(t.Context()), tc.status, tc.words...)
+		if byOperator := strings.Contains(name, "argocd-operator"); byOperator != (d.ArgoCDName == "gitops") {
+			t.Errorf("%s: the ArgoCD resource is %q", name, d.ArgoCDName)
+		}
 	}
 }
 
 func TestTheGitRepository(t *testing.T) {
-	run := func(d *demo, branch, message, file string) {
-		r, err := pipeline.Open(t.Context(), d.Repo, branch, filepath.Join(t.TempDir(), "clone"))
-		if err == nil {
-			_, err = r.Commit(t.Context(), message, func(dir string) error {
-				if err := d.Replace(dir); err != nil || file == "" {
-					return err
-				}
-				return writeFile(filepath.Join(dir, file), "other")
-			})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	const theirs, settings = "gitops/samples/kustomization.yaml", "gitops/settings/settings.yaml"
+	const other, settings = "gitops/samples/kustomization.yaml", "gitops/settings/settings.yaml"
 	tests := map[string]struct {
 		method                pipeline.Method
-		branch, message, file string // of a commit in the repository
+		branch, message, file string // of a commit in the repository, that changes the file
 		status                status
-		words                 []string
+		word                  string
 	}{
-		"is empty":                     {pipeline.Direct, "", "", "", passed, []string{"new branch memcached-demo"}},
-		"has other branches":           {pipeline.Direct, "main", "x", theirs, passed, []string{"new branch memcached-demo"}},
-		"has the branch as it is here": {pipeline.Direct, pipeline.Branch, "x", "", passed, []string{"on top of the branch"}},
-		"has other settings there":     {pipeline.Direct, pipeline.Branch, "x", settings, passed, []string{"on top of the branch"}},
-		"has another file there":       {pipeline.Direct, pipeline.Branch, "x", theirs, failed, []string{theirs, "--revision"}},
-		"has a demo's commit there":    {pipeline.Direct, pipeline.Branch, "x\n\n" + trailer, theirs, passed, []string{"on top of the branch"}},
-		"has a bundle there, maybe":    {pipeline.OLM, pipeline.Branch, "x", "", failed, []string{"bundle/"}},
-		"has a demo's bundle there":    {pipeline.OLM, pipeline.Branch, trailer, "", passed, nil},
-		"cannot be read":               {pipeline.Direct, "none", "", "", failed, []string{"git ls-remote"}},
+		"is empty":                     {pipeline.Direct, "", "", "", passed, "new branch memcached-demo"},
+		"has other branches":           {pipeline.Direct, "main", "x", other, passed, "new branch memcached-demo"},
+		"has the branch as it is here": {pipeline.Direct, pipeline.Branch, "x", settings, passed, "on top of the branch"},
+		"has another file there":       {pipeline.Direct, pipeline.Branch, "x", other, failed, other},
+		"has a demo's commit there":    {pipeline.Direct, pipeline.Branch, "x\n\n" + trailer, other, passed, "on top of the branch"},
+		"may have a bundle there":      {pipeline.OLM, pipeline.Branch, "x", settings, failed, "bundle/"},
+		"cannot be read":               {pipeline.Direct, "none", "", "", failed, "git ls-remote"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := newDemo(t, tc.method)
 			d.Repo = "file://" + bareRepository(t)
-			switch tc.branch {
-			case "":
-			case "none":
-				d.Repo += "/nowhere"
-			default:
-				run(d, tc.branch, tc.message, tc.file)
+			if tc.file != "" {
+				r, err := pipeline.Open(t.Context(), d.Repo, tc.branch, filepath.Join(t.TempDir(), "clone"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = r.Commit(t.Context(), tc.message, func(dir string) error {
+					return errors.Join(d.Replace(dir), os.WriteFile(filepath.Join(dir, tc.file), []byte("other"), 0o600))
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-			expect(t, d.checkGit(t.Context(), filepath.Join(t.TempDir(), "clone")), tc.status, tc.words...)
+			if tc.branch == "none" {
+				d.Repo += "/nowhere"
+			}
+			expect(t, d.checkGit(t.Context(), filepath.Join(t.TempDir(), "clone")), tc.status, tc.word)
 			if (d.Git != nil) != (tc.status == passed) {
 				t.Errorf("the work tree is %v", d.Git)
 			}
@@ -290,31 +167,27 @@ func TestArgoCDReadsGit(t *testing.T) {
 }
 
 func TestAnOperatorThatIsInstalled(t *testing.T) {
-	manager := func(namespace string, labels map[string]string, application string) client.Object {
+	manager := func(namespace, label, value, application string) client.Object {
 		m := &appsv1.Deployment{ObjectMeta: named(namespace, "memcached-operator-controller-manager")}
-		m.Labels, m.Annotations = labels, map[string]string{"argocd.argoproj.io/tracking-id": application + ":apps/Deployment:x"}
+		m.Labels, m.Annotations = map[string]string{label: value}, map[string]string{"argocd.argoproj.io/tracking-id": application + ":x"}
 		return m
 	}
-	v0, v1 := map[string]string{"olm.owner.kind": "ClusterServiceVersion"}, map[string]string{"olm.operatorframework.io/owner-kind": "ClusterExtension"}
-	type results map[pipeline.Method]status
+	const here, v0, v1 = pipeline.OperatorNamespace, "olm.owner.kind", "olm.operatorframework.io/owner-kind"
 	tests := map[string]struct {
 		there client.Object
-		want  results
-		word  string
+		want  [4]status // for direct, olm, openshift, olm-v1
 	}{
-		"by nothing":     {&corev1.Pod{ObjectMeta: named("x", "x")}, results{"direct": passed, "olm": passed, "openshift": passed, "olm-v1": passed}, ""},
-		"by Argo CD":     {manager("memcached-operator-system", nil, "memcached-operator"), results{"direct": passed, "olm": failed, "openshift": failed, "olm-v1": failed}, "by Argo CD"},
-		"by hand":        {manager("memcached-operator-system", nil, ""), results{"direct": warning, "olm": failed, "openshift": failed, "olm-v1": failed}, "by kubectl"},
-		"by OLM v0":      {manager("memcached-operator-system", v0, ""), results{"direct": failed, "olm": passed, "openshift": passed, "olm-v1": failed}, "by OLM v0"},
-		"by OLM v1":      {manager("memcached-operator-system", v1, ""), results{"direct": failed, "olm": failed, "openshift": failed, "olm-v1": passed}, "by OLM v1"},
-		"somewhere else": {manager("elsewhere", nil, "memcached-operator"), results{"direct": failed, "olm": failed, "openshift": failed, "olm-v1": failed}, "runs in elsewhere"},
+		"not installed yet":    {&corev1.Pod{ObjectMeta: named("x", "x")}, [4]status{passed, passed, passed, passed}},
+		"installed by Argo CD": {manager(here, "", "", "memcached-operator"), [4]status{passed, failed, failed, failed}},
+		"installed by kubectl": {manager(here, "", "", "other"), [4]status{warning, failed, failed, failed}},
+		"installed by OLM v0":  {manager(here, v0, "ClusterServiceVersion", ""), [4]status{failed, passed, passed, failed}},
+		"installed by OLM v1":  {manager(here, v1, "ClusterExtension", ""), [4]status{failed, failed, failed, passed}},
+		"runs in elsewhere":    {manager("elsewhere", "", "", "memcached-operator"), [4]status{failed, failed, failed, failed}},
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			for method, want := range tc.want {
-				expect(t, newDemo(t, method, tc.there).checkOperator(t.Context()), want, tc.word)
-			}
-		})
+	for found, tc := range tests {
+		for i, method := range []pipeline.Method{pipeline.Direct, pipeline.OLM, pipeline.OpenShift, pipeline.OLMv1} {
+			expect(t, newDemo(t, method, tc.there).checkOperator(t.Context()), tc.want[i], found)
+		}
 	}
 }
 
@@ -341,48 +214,36 @@ func TestOLM(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			scheme := runtime.NewScheme()
-			d := newDemo(t, tc.method)
-			d.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.there).Build()
-			expect(t, d.checkOLM(t.Context()), tc.status, tc.word)
+			expect(t, newDemo(t, tc.method, tc.there).checkOLM(t.Context()), tc.status, tc.word)
 		})
 	}
 }
 
-func TestTheObjectsAreTriedOut(t *testing.T) {
-	root := func(repo string) *unstructured.Unstructured {
-		o := object("argoproj.io/v1alpha1", "Application", "argocd", pipeline.RootApplication)
-		o.Object["spec"] = map[string]any{"source": map[string]any{
-			"repoURL": repo, "targetRevision": pipeline.Branch, "path": "gitops/apps/overlays/direct",
-		}}
-		return o
-	}
-	deleted := root("x")
+func TestTheObjectsAreAppliedByADryRun(t *testing.T) {
+	root := object("argoproj.io/v1alpha1", "Application", "argocd", pipeline.RootApplication)
+	root.Object["spec"] = map[string]any{"source": map[string]any{"repoURL": "https://git.example.org/prod.git"}}
+	deleted := root.DeepCopy()
 	deleted.SetFinalizers([]string{"resources-finalizer.argocd.argoproj.io"})
 	deleted.SetDeletionTimestamp(new(metav1.Now()))
-	configMaps := schema.GroupResource{Resource: "configmaps"}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "argocd-cm", nil)
 	tests := map[string]struct {
-		root   func(repo string) *unstructured.Unstructured
-		answer error // of the API server
-		status status
-		words  []string
+		objects []client.Object
+		answer  error // of the API server
+		status  status
+		words   []string
 	}{
-		"and accepted":                     {nil, nil, passed, []string{"accepts all"}},
-		"and accepted again":               {root, nil, passed, nil},
-		"and forbidden":                    {nil, apierrors.NewForbidden(configMaps, "argocd-cm", nil), failed, []string{"ConfigMap argocd-cm", "forbidden", "ask for the rights"}},
-		"and in conflict":                  {nil, apierrors.NewApplyConflict(nil, `conflict with "helm": .data.x`), failed, []string{`"helm": .data.x`, "gitops/bootstrap"}},
-		"unless another demo is installed": {func(string) *unstructured.Unstructured { return root("https://git.example.org/prod.git") }, nil, failed, []string{"prod.git", "kubectl -n argocd delete application memcached-root"}},
-		"unless one is being deleted":      {func(string) *unstructured.Unstructured { return deleted }, nil, failed, []string{"being deleted", "wait"}},
+		"and accepted":  {nil, nil, passed, []string{"accepts all"}},
+		"and forbidden": {nil, forbidden, failed, []string{"ConfigMap argocd-cm", "forbidden", "ask for the rights"}},
+		"and in conflict": {nil, apierrors.NewApplyConflict(nil, `conflict with "helm": .data.x`), failed,
+			[]string{`"helm": .data.x`, "gitops/bootstrap"}},
+		"unless another demo is installed": {[]client.Object{root}, nil, failed,
+			[]string{"prod.git", "kubectl -n argocd delete application memcached-root"}},
+		"unless one is being deleted": {[]client.Object{deleted}, nil, failed, []string{"being deleted", "wait"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var objects []client.Object
-			repo := "file://" + bareRepository(t)
-			if tc.root != nil {
-				objects = append(objects, tc.root(repo))
-			}
-			d := newDemo(t, pipeline.Direct, objects...)
-			d.Repo = repo
+			d := newDemo(t, pipeline.Direct, tc.objects...)
+			d.Repo = "file://" + bareRepository(t)
 			d.Client = interceptor.NewClient(d.Client, interceptor.Funcs{
 				Apply: func(_ context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 					if applied := (&client.ApplyOptions{}).ApplyOptions(options); len(applied.DryRun) == 0 || applied.Force != nil {
@@ -391,7 +252,9 @@ func TestTheObjectsAreTriedOut(t *testing.T) {
 					return tc.answer
 				},
 			})
-			expect(t, d.checkGit(t.Context(), filepath.Join(t.TempDir(), "clone")), passed)
+			if tc.objects == nil {
+				expect(t, d.checkGit(t.Context(), filepath.Join(t.TempDir(), "clone")), passed)
+			}
 			expect(t, d.checkObjects(t.Context()), tc.status, tc.words...)
 		})
 	}

@@ -47,7 +47,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	}
 
 	t.Run("changes nothing before the user agrees", func(t *testing.T) {
-		if out, err := up(t, args); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+		if out, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("error %v\n%s", err, out)
 		}
 		if changes := changesOf(t, cluster); len(changes) > 0 {
@@ -58,7 +58,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 	})
 	t.Run("ends with keys in a cache", func(t *testing.T) {
-		out, err := up(t, append(args, "--yes"))
+		out, err := execute(t, append(args, "--yes")...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -76,7 +76,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	})
 	t.Run("continues with what it installed", func(t *testing.T) {
 		before := git(t, "ls-remote", cluster.Git)
-		out, err := up(t, append(args, "--yes"))
+		out, err := execute(t, append(args, "--yes")...)
 		if err != nil || !strings.Contains(out, "A second client found 200 keys") {
 			t.Errorf("%v\n%s", err, out)
 		}
@@ -85,21 +85,11 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 	})
 	t.Run("refuses another install method beside it", func(t *testing.T) {
-		out, err := up(t, append(args, "--yes", "--method", "olm-v1"))
+		out, err := execute(t, append(args, "--yes", "--method", "olm-v1")...)
 		if err == nil || !strings.Contains(out, "two operators would reconcile the same Memcacheds") {
 			t.Errorf("error %v\n%s", err, out)
 		}
 	})
-}
-
-func up(t *testing.T, args []string) (string, error) {
-	t.Helper()
-	command := newCommand()
-	command.SetArgs(args)
-	var out bytes.Buffer
-	command.SetOut(&out)
-	err := command.ExecuteContext(t.Context())
-	return out.String(), err
 }
 
 func git(t *testing.T, args ...string) string {

@@ -39,8 +39,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func writeFile(path, content string) error { return os.WriteFile(path, []byte(content), 0o600) }
-
 func bareRepository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -153,37 +151,27 @@ func TestWhatToTryNext(t *testing.T) {
 
 func TestAnIncompleteRunSaysWhatToRemove(t *testing.T) {
 	const argoCD, branch, images = "delete application", "git push", "images tagged demo"
-	tests := map[string]struct {
-		method             pipeline.Method
+	for name, tc := range map[string]struct {
 		branch             string
-		isNew              bool
 		published, applied bool
-		want, not          []string
+		want               []bool // whether it names argoCD, branch, images
 	}{
-		"images":                     {pipeline.Direct, "memcached-demo", true, false, false, []string{images}, []string{argoCD, branch}},
-		"images and a branch":        {pipeline.Direct, "memcached-demo", true, true, false, []string{images, branch}, []string{argoCD}},
-		"never a branch of the user": {pipeline.Direct, "main", false, true, true, []string{images, argoCD}, []string{branch}},
-		"what OLM v1 keeps":          {pipeline.OLMv1, "memcached-demo", false, true, true, []string{"ClusterExtension", branch}, nil},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d, out := checked(t, tc.method, tc.branch, tc.isNew)
-			d.Published, d.Applied = tc.published, tc.applied
-			cause := errors.New("no such host")
-			if err := d.report(t.Context(), cause); !errors.Is(err, cause) {
-				t.Errorf("error %v", err)
+		"images":                     {"memcached-demo", false, false, []bool{false, false, true}},
+		"images and a branch":        {"memcached-demo", true, false, []bool{false, true, true}},
+		"all":                        {"memcached-demo", true, true, []bool{true, true, true}},
+		"never a branch of the user": {"main", true, true, []bool{true, false, true}},
+	} {
+		d, out := checked(t, pipeline.OLMv1, tc.branch, false)
+		d.Published, d.Applied = tc.published, tc.applied
+		cause := errors.New("no such host")
+		if err := d.report(t.Context(), cause); !errors.Is(err, cause) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		for i, part := range []string{argoCD, branch, images} {
+			if strings.Contains(out.String(), part) != tc.want[i] {
+				t.Errorf("%s: %q is expected: %t\n%s", name, part, tc.want[i], out)
 			}
-			for _, want := range tc.want {
-				if !strings.Contains(out.String(), want) {
-					t.Errorf("lacks %q:\n%s", want, out)
-				}
-			}
-			for _, not := range tc.not {
-				if strings.Contains(out.String(), not) {
-					t.Errorf("has %q:\n%s", not, out)
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -197,16 +185,23 @@ func TestInvalidFlagsAreRefused(t *testing.T) {
 		"another format":                 {[]string{"current", "--output", "yaml"}, `--output "yaml": choose text, or json`},
 		"json without --check-only":      {[]string{"current", "--output", "json"}, "--check-only"},
 		"another install method":         {[]string{"current", "--method", "helm"}, `--method "helm"`},
-		"no registry and no repository":  {[]string{"current"}, `--registry ""`},
+		"no registry":                    {[]string{"current"}, `--registry ""`},
+		"no repository":                  {[]string{"current"}, `--repo ""`},
+		"another architecture":           {[]string{"current", "--arch", "mips"}, "s390x, multiarch"},
+		"an invalid branch":              {[]string{"current", "--revision", "a..b"}, "--revision"},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			command := newCommand()
-			command.SetArgs(tc.args)
-			command.SetOut(io.Discard)
-			if err := command.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %v, want %s", err, tc.want)
-			}
-		})
+		if _, err := execute(t, tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %s", name, err, tc.want)
+		}
 	}
+}
+
+func execute(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	command, out := newCommand(), &bytes.Buffer{}
+	command.SetArgs(args)
+	command.SetOut(out)
+	err := command.ExecuteContext(t.Context())
+	return out.String(), err
 }

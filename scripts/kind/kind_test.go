@@ -4,28 +4,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-func TestTheServicesTakeImagesAndCommits(t *testing.T) {
-	s, err := serve("127.0.0.1", t.TempDir())
+func TestTheRegistryAndTheGitRepositoryAcceptPushes(t *testing.T) {
+	registry, repo, err := serve("127.0.0.1", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-
 	image, err := random.Image(1024, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := name.ParseReference(s.Registry + "/team/image:1")
+	ref, err := name.ParseReference(registry + "/team/image:1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,125 +31,69 @@ func TestTheServicesTakeImagesAndCommits(t *testing.T) {
 	if _, err := remote.Get(ref); err != nil {
 		t.Error(err)
 	}
-
-	t.Chdir(t.TempDir())
-	git(t, "clone", "--quiet", s.Git, "work")
-	if err := os.WriteFile("work/file", []byte("text\n"), 0o600); err != nil {
-		t.Fatal(err)
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	push := exec.CommandContext(t.Context(), "sh", "-euxc", "git clone -q $0 a; cd a; echo text > file; git add file\n"+
+		"git -c user.name=t -c user.email=t@example.com commit -qm file; git push -q origin HEAD:refs/heads/demo\n"+
+		"git clone -q --branch demo $0 ../b; grep text ../b/file", repo)
+	push.Dir = t.TempDir()
+	if out, err := push.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
-	git(t, "-C", "work", "add", "file")
-	git(t, "-C", "work", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "file")
-	git(t, "-C", "work", "push", "--quiet", "origin", "HEAD:refs/heads/demo")
-	git(t, "clone", "--quiet", "--branch", "demo", s.Git, "again")
-	if content, err := os.ReadFile("again/file"); err != nil || string(content) != "text\n" {
-		t.Errorf("the clone has %q: %v", content, err)
-	}
-}
-
-func TestAnAddressOfAnotherMachineIsRefused(t *testing.T) {
-	if _, err := serve("192.0.2.1", t.TempDir()); err == nil {
-		t.Error("192.0.2.1 is served")
+	if _, _, err := serve("192.0.2.1", t.TempDir()); err == nil {
+		t.Error("192.0.2.1, of another machine, is served")
 	}
 }
 
 func TestTheGatewayIsTheFirstIPv4Address(t *testing.T) {
-	tests := map[string]struct{ listed, want string }{
-		"both families": {"fc00:f853:ccd:e793::1\n172.18.0.1\n", "172.18.0.1"},
-		"one":           {"172.18.0.1\n", "172.18.0.1"},
-		"none":          {"<no value>\n", ""},
-		"nothing":       {"", ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := chooseGateway(tc.listed)
-			if got != tc.want || (err == nil) != (tc.want != "") {
-				t.Errorf("%q, %v, want %q", got, err, tc.want)
-			}
-		})
+	for listed, want := range map[string]string{
+		"fc00:f853:ccd:e793::1\n172.18.0.1\n": "172.18.0.1", "172.18.0.1\n": "172.18.0.1", "<no value>\n": "", "": "",
+	} {
+		if got, err := gateway(listed); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", listed, got, err, want)
+		}
 	}
 }
 
-func TestAWayThatIsNoneIsRefusedBeforeAnythingIsMade(t *testing.T) {
+func TestAnotherInstallMethodIsRefused(t *testing.T) {
 	command := newCommand()
 	command.SetArgs([]string{"--method", "helm"})
 	if err := command.Execute(); err == nil || !strings.Contains(err.Error(), "overlay, direct, olm") {
-		t.Errorf("error %v, want one that names the ways", err)
+		t.Errorf("error %v, want one that names the install methods", err)
 	}
 }
 
-// TestEachStepIsACommandThatExists asks make whether it has the targets, and how it would make them.
-func TestEachStepIsACommandThatExists(t *testing.T) {
+// TestEachInstallMethodRunsCommandsThatExist replaces docker and kubectl, and asks make what it would run.
+func TestEachInstallMethodRunsCommandsThatExist(t *testing.T) {
 	t.Chdir("../..")
-	s := &services{Registry: "172.18.0.1:5000", Git: "http://172.18.0.1:5001/memcached-operator.git"}
-	want := map[string]string{
-		"overlay": "172.18.0.1:5000/memcached-operator:" + tag,
-		"direct":  "--method 'direct' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
-		"olm":     "--method 'olm' --repo 'http://172.18.0.1:5001/memcached-operator.git'",
+	ran := filepath.Join(t.TempDir(), "ran")
+	fakes := t.TempDir()
+	for program, does := range map[string]string{"docker": "cat", "kubectl": "true", "make": `$MAKE -n "$@"`} {
+		content := "#!/bin/sh\necho " + program + ` "$@" >>` + ran + "\n" + does + " >>" + ran + "\n"
+		if err := os.WriteFile(filepath.Join(fakes, program), []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, way := range ways {
-		t.Run(way, func(t *testing.T) {
-			var made []string
-			for _, step := range stepsOf(t, way, s) {
-				switch step.args[0] {
-				case "make":
-					out, err := exec.CommandContext(t.Context(), "make", append([]string{"-n"}, step.args[1:]...)...).CombinedOutput()
-					if err != nil {
-						t.Errorf("%v: %v\n%s", step.args, err, out)
-					}
-					made = append(made, strings.Join(strings.Fields(string(out)), " "))
-				case "kubectl":
-					if file := step.args[len(step.args)-1]; filepath.Ext(file) == ".yaml" && !strings.HasPrefix(file, "https:") {
-						if _, err := os.Stat(file); err != nil {
-							t.Error(err)
-						}
-					}
-				case "docker":
-				default:
-					t.Errorf("%v is neither a target of make nor of kubectl or docker", step.args)
-				}
-			}
-			if all := strings.Join(made, "\n"); !strings.Contains(all, want[way]) {
-				t.Errorf("make would run:\n%s\nwant %s", all, want[way])
-			}
-		})
-	}
-}
-
-func TestTheNodeIsToldToPullInPlainHTTP(t *testing.T) {
-	first := stepsOf(t, "overlay", &services{Registry: "172.18.0.1:5000"})[0]
-	if diff := cmp.Diff("[host.\"http://172.18.0.1:5000\"]\n", first.input); diff != "" {
-		t.Errorf("hosts.toml (-want +got):\n%s", diff)
-	}
-	if folder := "/etc/containerd/certs.d/172.18.0.1:5000/hosts.toml"; !strings.HasSuffix(first.args[len(first.args)-1], folder) {
-		t.Errorf("%v does not write %s", first.args, folder)
-	}
-}
-
-func TestTheArgoCDOfAReleaseIsNamed(t *testing.T) {
-	t.Chdir("../..")
-	url, err := argoCD()
+	real, err := exec.LookPath("make")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`/argo-cd/v3\.\d+\.\d+/manifests/install\.yaml$`).MatchString(url) {
-		t.Errorf("%s names no version 3", url)
-	}
-}
-
-func stepsOf(t *testing.T, way string, s *services) []step {
-	t.Helper()
-	all, err := steps(way, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func git(t *testing.T, args ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_TERMINAL_PROMPT=0")
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
+	t.Setenv("MAKE", real)
+	t.Setenv("PATH", fakes+":"+os.Getenv("PATH"))
+	for method, want := range map[string]string{
+		"overlay": "kubectl apply -f operator/config/samples/cache_v1_memcached.yaml",
+		"direct":  "--method 'direct' --repo 'http://172.18.0.1:5001/x.git'",
+		"olm":     "--method 'olm' --repo 'http://172.18.0.1:5001/x.git'",
+	} {
+		if err := install(t.Context(), method, "172.18.0.1:5000", "http://172.18.0.1:5001/x.git"); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		content, err := os.ReadFile(ran)
+		if err != nil || !strings.Contains(string(content), want) ||
+			!strings.Contains(string(content), `[host."http://172.18.0.1:5000"]`) || strings.Contains(string(content), "vv3.") {
+			t.Errorf("%s: error %v, ran\n%s\nwant %s", method, err, content, want)
+		}
+		if _, err := os.Stat("operator/config/samples/cache_v1_memcached.yaml"); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,17 +1,23 @@
-// Command kind shows one way of installing the operator on a new cluster of kind, with a real Argo CD and a real OLM
-// from their projects' releases. It needs Docker, kubectl and the internet: it is for a forge's runner.
+// Command kind installs the operator on a new cluster of kind by one install method, with Argo CD and OLM from the
+// releases of their projects. It needs Docker, kubectl and the internet: it is for a forge's runner.
 package main
 
 import (
 	"context"
+	_ "embed" // for the script
 	"fmt"
+	"net/netip"
 	"os"
+	"os/exec"
 	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 )
 
 func main() {
@@ -23,59 +29,85 @@ func main() {
 	}
 }
 
+var methods = []string{"overlay", "direct", "olm"}
+
 func newCommand() *cobra.Command {
-	var way string
+	var method string
 	command := &cobra.Command{
 		Use:   "kind",
 		Short: "Install the operator on a new cluster of kind, and wait for a cache",
-		Long: "Kind makes a cluster, serves a registry and a Git repository where Docker's network reaches\n" +
-			"this machine, and installs the operator by one of its install methods: overlay (make deploy), direct (Argo CD\n" +
-			"follows gitops/), or olm (Argo CD installs OLM, and OLM the operator). The cluster stays: kind delete cluster\n" +
-			"--name " + clusterName + " deletes it.",
+		Long: "Creates a cluster, serves a registry and a Git repository to it, and installs the operator by an install\n" +
+			"method: overlay (make deploy), direct (Argo CD follows gitops/), or olm (Argo CD installs OLM, and OLM the\n" +
+			"operator). The cluster keeps running: kind delete cluster --name memcached-operator",
 		Example:       "  go run ./scripts/kind --method olm",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if !slices.Contains(methods, method) {
+				return fmt.Errorf("--method %q: choose one of %s", method, strings.Join(methods, ", "))
+			}
+			return start(command.Context(), method)
+		},
 	}
-	command.Flags().StringVar(&way, "method", "overlay", "install method: overlay, direct or olm")
-	command.RunE = func(command *cobra.Command, _ []string) error { return install(command.Context(), way) }
+	command.Flags().StringVar(&method, "method", "overlay", "install method: overlay, direct or olm")
 	return command
 }
 
-// install runs the steps of an install method, one after the other.
-func install(ctx context.Context, way string) error {
-	if err := validateWay(way); err != nil {
-		return err
-	}
+// start creates the cluster and what serves it, and installs the operator.
+func start(ctx context.Context, method string) error {
 	dir, err := os.MkdirTemp("", "kind-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	kubeconfig := dir + "/kubeconfig"
-	if err := os.Setenv("KUBECONFIG", kubeconfig); err != nil {
-		return err
-	}
-	if err := run(ctx, createCluster(kubeconfig)); err != nil {
-		return err
-	}
-	address, err := gateway(ctx)
+	kubeconfig := "KUBECONFIG=" + dir + "/kubeconfig"
+	err = run(ctx, []string{kubeconfig}, "go", "tool", "-modfile=scripts/tools/go.mod", "kind", "create", "cluster",
+		"--name", "memcached-operator", "--wait", "3m")
 	if err != nil {
 		return err
 	}
-	s, err := serve(address, dir)
+	const format = "{{range .IPAM.Config}}{{println .Gateway}}{{end}}"
+	listed, err := exec.CommandContext(ctx, "docker", "network", "inspect", "kind", "--format", format).Output()
+	if err != nil {
+		return fmt.Errorf("docker network inspect kind: %w", err)
+	}
+	address, err := gateway(string(listed))
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	progress.Note(ctx, "Registry %s, Git %s", s.Registry, s.Git)
-	all, err := steps(way, s)
+	registry, repo, err := serve(address, dir)
 	if err != nil {
 		return err
 	}
-	for _, step := range all {
-		if err := run(ctx, step); err != nil {
-			return err
+	return install(ctx, method, registry, repo, kubeconfig)
+}
+
+//go:embed install.sh
+var script string
+
+// install runs the script. Argo CD has the version of the local cluster.
+func install(ctx context.Context, method, registry, repo string, env ...string) error {
+	version, err := builds.Version(builds.ArgoCDs[0])
+	if err != nil {
+		return err
+	}
+	return run(ctx, append(env, "METHOD="+method, "REGISTRY="+registry, "REPO="+repo, "ARCH="+runtime.GOARCH,
+		"ARGOCD_VERSION=v"+strings.TrimPrefix(version, "v")), "sh", "-c", script)
+}
+
+func run(ctx context.Context, env []string, name string, args ...string) error {
+	command := exec.CommandContext(ctx, name, args...)
+	command.Env = append(os.Environ(), env...)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	return command.Run()
+}
+
+// gateway is the IPv4 address of this machine in kind's network, which often has an IPv6 address too.
+func gateway(listed string) (string, error) {
+	for text := range strings.FieldsSeq(listed) {
+		if address, err := netip.ParseAddr(text); err == nil && address.Is4() {
+			return text, nil
 		}
 	}
-	return nil
+	return "", fmt.Errorf("docker's network kind has no IPv4 gateway: %q", listed)
 }

@@ -104,6 +104,7 @@ func (s *supervisor) argoEnv() []string {
 		"ARGOCD_RECONCILIATION_TIMEOUT=" + resync,
 		"ARGOCD_REPO_ERROR_GRACE_PERIOD_SECONDS=" + resync, // else it reports them after three minutes
 		"ARGOCD_RECONCILIATION_JITTER=0s",                  // up to a minute by default
+		"ARGOCD_SYNC_WAVE_DELAY=0",                         // 2 seconds after each wave by default
 		"ARGOCD_LOG_FORMAT=text",                           // what it logs before it has read its flags
 		"ARGOCD_GPG_ENABLED=false",
 		"ARGOCD_GNUPGHOME=" + s.Dir.Argo("gpg"),

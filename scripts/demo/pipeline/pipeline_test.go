@@ -105,20 +105,15 @@ func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
 
 func TestTheRootApplicationFollowsTheTarget(t *testing.T) {
 	for _, method := range []Method{Direct, OLM, OpenShift, OLMv1} {
-		t.Run(string(method), func(t *testing.T) {
-			p := newPipeline(t, method)
-			if err := p.ApplyRoot(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			root, err := p.Application(t.Context(), RootApplication)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := "gitops/apps/overlays/" + string(method) + " of " + p.Repo + " at memcached-demo"
-			if root.Source != want || root.Source != p.Source() {
-				t.Errorf("it follows %q, and the target is %q, want %q", root.Source, p.Source(), want)
-			}
-		})
+		p := newPipeline(t, method)
+		if err := p.ApplyRoot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		root, err := p.Application(t.Context(), RootApplication)
+		want := "gitops/apps/overlays/" + string(method) + " of " + p.Repo + " at memcached-demo"
+		if err != nil || root.Source != want || p.Source() != want {
+			t.Errorf("it follows %q, the target is %q, want %q, error %v", root.Source, p.Source(), want, err)
+		}
 	}
 }
 
@@ -147,51 +142,6 @@ func TestTheSettingsOfArgoCDByItsOperator(t *testing.T) {
 			p.Client = fake.NewClientBuilder().WithObjects(instance.DeepCopy()).Build()
 			if got, err := p.settings(t.Context()); err != nil || len(got) != tc.want {
 				t.Errorf("to apply: %v, error %v", got, err)
-			}
-		})
-	}
-}
-
-func TestInvalidTargetsAreReportedByTheirFlags(t *testing.T) {
-	now := values.Settings{
-		RepoURL: "https://git.example.com/x.git", Revision: "main", ArgoCDNamespace: "argocd", Architecture: "amd64",
-		OperatorImage: "registry.example.com/memcached-operator:0.1.0", MemcachedImage: "docker.io/library/memcached:1.6.45",
-		AgentImage:   "registry.example.com/memcached-agent:0.1.0",
-		CatalogImage: "registry.example.com/memcached-operator-catalog@sha256:" + strings.Repeat("0", 64),
-	}
-	tests := map[string]struct {
-		change func(*Target)
-		want   []string // none: it is valid
-	}{
-		"valid":                       {func(*Target) {}, nil},
-		"another install method":      {func(o *Target) { o.Method = "helm" }, []string{`--method "helm"`, "olm-v1"}},
-		"another architecture":        {func(o *Target) { o.Architecture = "mips" }, []string{`"mips"`, "s390x, multiarch"}},
-		"no registry":                 {func(o *Target) { o.Registry = "" }, []string{`--registry ""`}},
-		"a password in the URL":       {func(o *Target) { o.Repo = "https://a:b@g.example.org/x" }, []string{"--repo", "password"}},
-		"a branch that Git refuses":   {func(o *Target) { o.Revision = "a..b" }, []string{"--revision"}},
-		"an invalid namespace":        {func(o *Target) { o.ArgoCDNamespace = "A b" }, []string{"--argocd-namespace"}},
-		"an invalid memcached image":  {func(o *Target) { o.MemcachedImage = "A B" }, []string{"--memcached-image"}},
-		"two that are wrong, at once": {func(o *Target) { o.Method, o.Repo = "x", "" }, []string{"--method", "--repo"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			o := Target{Method: Direct, Registry: "registry.example.org/team/", Repo: "https://git.example.org/x.git"}
-			tc.change(&o)
-			err := o.Complete(now)
-			if tc.want == nil {
-				want := Target{
-					Method: Direct, Registry: "registry.example.org/team", Repo: "https://git.example.org/x.git",
-					Revision: Branch, MemcachedImage: now.MemcachedImage,
-				}
-				if diff := cmp.Diff(want, o); err != nil || diff != "" {
-					t.Errorf("error %v (-want +got):\n%s", err, diff)
-				}
-				return
-			}
-			for _, want := range tc.want {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v lacks %q", err, want)
-				}
 			}
 		})
 	}

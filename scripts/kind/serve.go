@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+)
+
+// serve serves an empty registry and an empty Git repository on free ports of the address, in plain HTTP, and returns
+// the registry's host and port, and the repository's URL. Everybody may push.
+func serve(address, dir string) (registryHost, repo string, err error) {
+	const name = "memcached-operator.git"
+	bare, blobs := filepath.Join(dir, "git", name), filepath.Join(dir, "blobs")
+	if err := os.MkdirAll(blobs, 0o755); err != nil {
+		return "", "", err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", bare},
+		{"-C", bare, "config", "http.receivepack", "true"},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			return "", "", fmt.Errorf("git %v: %w\n%s", args, err, out)
+		}
+	}
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return "", "", err
+	}
+	registryHost, err = listen(address, registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)),
+		registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
+	if err != nil {
+		return "", "", err
+	}
+	gitHost, err := listen(address, &cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Dir: dir, Root: "/",
+		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(bare), "GIT_HTTP_EXPORT_ALL=1"},
+	})
+	return registryHost, "http://" + gitHost + "/" + name, err
+}
+
+// listen serves until the program ends.
+func listen(address string, handler http.Handler) (hostPort string, err error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		return "", fmt.Errorf("%w: the address must be one of this machine", err)
+	}
+	go func() { log.Print(http.Serve(listener, handler)) }() //nolint:gosec // A cluster of tests needs no timeouts.
+	return listener.Addr().String(), nil
+}
