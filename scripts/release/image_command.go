@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,14 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
 
-// imageFlags are those of the command image.
-type imageFlags struct {
-	dir, tag, tool string
-	push, insecure bool
-}
-
 func imageCommand() *cobra.Command {
-	f := &imageFlags{}
 	kinds := map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog}
 	command := &cobra.Command{
 		Use:   "image bundle|catalog",
@@ -36,69 +27,66 @@ func imageCommand() *cobra.Command {
 			"    --tag registry.example.com/team/memcached-operator-bundle:v0.1.0 --push",
 		ValidArgs: slices.Sorted(maps.Keys(kinds)),
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
-		RunE: func(command *cobra.Command, args []string) error {
-			return f.run(command.Context(), kinds[args[0]], command.OutOrStdout(), command.ErrOrStderr())
-		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.tag, "tag", "", "the image, with registry and tag (required)")
-	flags.BoolVar(&f.push, "push", false, "push it; without this it is only built")
-	flags.BoolVar(&f.insecure, "insecure", false, "plain HTTP also to a registry that is not on this machine")
-	flags.StringVar(&f.dir, "dir", bundle.Dir, "directory with the bundle and the catalog")
-	flags.StringVar(&f.tool, "tool", "", "build and push by docker, podman or buildah, which keeps the image")
+	tag := flags.String("tag", "", "the image, with registry and tag (required)")
+	push := flags.Bool("push", false, "push it; without this it is only built")
+	insecure := flags.Bool("insecure", false, "plain HTTP also to a registry that is not on this machine")
+	dir := flags.String("dir", bundle.Dir, "directory with the bundle and the catalog")
+	tool := flags.String("tool", "", "build and push by docker, podman or buildah, which keeps the image")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if err := bundle.ValidateTarget("tag", *tag); err != nil {
+			return err
+		}
+		if *tool != "" {
+			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push)
+		}
+		index, err := kinds[args[0]].Build(*dir)
+		if err != nil {
+			return err
+		}
+		digest, err := index.Digest()
+		if err != nil {
+			return err
+		}
+		if *push {
+			if _, err := oci.PushIndex(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
+				return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
+			}
+		}
+		fmt.Fprintf(command.OutOrStdout(), "%s@%s\n", (*tag)[:strings.LastIndex(*tag, ":")], digest)
+		return nil
+	}
 	return command
 }
 
-func (f *imageFlags) run(ctx context.Context, kind image.Kind, out, progress io.Writer) error {
-	if err := bundle.ValidateTarget("tag", f.tag); err != nil {
-		return err
-	}
-	switch f.tool {
-	case "docker", "podman", "buildah":
-		return f.byTool(ctx, kind, progress)
-	case "":
-	default:
-		return fmt.Errorf("--tool %q: name docker, podman or buildah, or leave it out", f.tool)
-	}
-	index, err := kind.Build(f.dir)
-	if err != nil {
-		return err
-	}
-	digest, err := index.Digest()
-	if err != nil {
-		return err
-	}
-	if f.push {
-		if _, err := oci.PushIndex(ctx, index, f.tag, nameOptions(f.insecure)...); err != nil {
-			return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
-		}
-	}
-	_, err = fmt.Fprintf(out, "%s@%s\n", f.tag[:strings.LastIndex(f.tag, ":")], digest)
-	return err
-}
-
-// byTool builds for all platforms with podman and buildah, and for its own with docker: not each docker can build more.
-func (f *imageFlags) byTool(ctx context.Context, kind image.Kind, out io.Writer) error {
+// buildByTool builds for all platforms with podman and buildah, and for its own with docker, as not every docker can
+// build for more.
+func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
 	run := func(args ...string) error {
-		command := exec.CommandContext(ctx, f.tool, args...)
+		called := exec.CommandContext(command.Context(), tool, args...)
 		// An attestation would be one more platform in the index.
-		command.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
-		command.Stdout, command.Stderr = out, out
-		if err := command.Run(); err != nil {
-			return fmt.Errorf("%s: %w", command, err)
+		called.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
+		called.Stdout, called.Stderr = command.ErrOrStderr(), command.ErrOrStderr()
+		if err := called.Run(); err != nil {
+			return fmt.Errorf("%s: %w", called, err)
 		}
 		return nil
 	}
-	build, push := []string{"build", "--tag", f.tag}, []string{"push", f.tag}
-	if f.tool != "docker" {
-		_ = run("manifest", "rm", f.tag) // The build would add to a list of that name. There may be none.
+	build, pushing := []string{"build", "--tag", tag}, []string{"push", tag}
+	switch tool {
+	case "docker":
+	case "podman", "buildah":
+		_ = run("manifest", "rm", tag) // The build would add to a list of that name. There may be none.
 		// With its cache, podman would use the first platform's image for all: their layers are the same.
-		build = []string{"build", "--no-cache", "--manifest", f.tag,
+		build = []string{"build", "--no-cache", "--manifest", tag,
 			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
-		push = []string{"manifest", "push", "--all", f.tag, "docker://" + f.tag}
+		pushing = []string{"manifest", "push", "--all", tag, "docker://" + tag}
+	default:
+		return fmt.Errorf("--tool %q: name docker, podman or buildah, or omit it", tool)
 	}
-	if err := run(append(build, "--file", filepath.Join(f.dir, string(kind)), f.dir)...); err != nil || !f.push {
+	if err := run(append(build, "--file", filepath.Join(dir, dockerfile), dir)...); err != nil || !push {
 		return err
 	}
-	return run(push...)
+	return run(pushing...)
 }

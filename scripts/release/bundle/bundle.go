@@ -66,56 +66,50 @@ func Build(ctx context.Context, root string, o Options) (Files, error) {
 	return files, files.Check()
 }
 
-// manifests are the objects that a bundle is generated from, by their part in it.
-type manifests struct {
-	deployment, account, scorecard *yaml.RNode
-	roles, bindings, samples       []*yaml.RNode
-	applied                        []*yaml.RNode // by OLM, as they are
+// manifests are the objects that a bundle is generated from, by kind. All of the operator's own API are samples.
+type manifests map[string][]*yaml.RNode
+
+const sample = "sample"
+
+// counts has the kinds that have a place in a bundle, and how many objects of them there must be; 0 is any number.
+var counts = map[string]int{
+	"CustomResourceDefinition": 1, "Deployment": 1, "ServiceAccount": 1, "Configuration": 1,
+	"Role": 0, "ClusterRole": 0, "RoleBinding": 0, "ClusterRoleBinding": 0, "Service": 0, sample: 0,
+	"ClusterServiceVersion": 0, "Namespace": 0, // The base is read from its file; users choose the namespace.
 }
 
-// group finds each object's part. Of a kind that has none, OLM would install nothing.
-func group(objects []*yaml.RNode) (*manifests, error) {
-	m := &manifests{}
-	single := map[string]**yaml.RNode{
-		"Deployment": &m.deployment, "ServiceAccount": &m.account, "Configuration": &m.scorecard,
-	}
-	lists := map[string]*[]*yaml.RNode{
-		"Role": &m.roles, "ClusterRole": &m.roles, "RoleBinding": &m.bindings, "ClusterRoleBinding": &m.bindings,
-		"CustomResourceDefinition": &m.applied, "Service": &m.applied,
-		"ClusterServiceVersion": {}, "Namespace": {}, // The base is read from its file; users choose the namespace.
-	}
+func group(objects []*yaml.RNode) (manifests, error) {
+	m := manifests{}
 	for _, object := range objects {
 		kind := object.GetKind()
-		if apiVersion, _, _ := strings.Cut(object.GetApiVersion(), "/"); apiVersion == apiGroup {
-			m.samples = append(m.samples, object)
-		} else if list, found := lists[kind]; found {
-			*list = append(*list, object)
-		} else if place, found := single[kind]; !found {
+		if group, _, _ := strings.Cut(object.GetApiVersion(), "/"); group == apiGroup {
+			kind = sample
+		}
+		if _, known := counts[kind]; !known {
 			return nil, fmt.Errorf("%s %s: a bundle has no place for this kind: remove it from %s, or add the kind in "+
 				"scripts/release/bundle", kind, object.GetName(), source)
-		} else if *place != nil {
-			return nil, fmt.Errorf("%s %s: a bundle has one %s, and there is already %s",
-				kind, object.GetName(), kind, (*place).GetName())
-		} else {
-			*place = object
 		}
+		m[kind] = append(m[kind], object)
 	}
-	for _, kind := range slices.Sorted(maps.Keys(single)) {
-		if *single[kind] == nil {
-			return nil, fmt.Errorf("%s renders no %s: a bundle needs one", source, kind)
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		if want := counts[kind]; want > 0 && len(m[kind]) != want {
+			return nil, fmt.Errorf("%s renders %d objects of kind %s, want %d", source, len(m[kind]), kind, want)
 		}
 	}
 	return m, nil
 }
 
+// one is the only object of a kind.
+func (m manifests) one(kind string) *yaml.RNode { return m[kind][0] }
+
 // files lays the bundle out.
-func (m *manifests) files(o Options, csv *yaml.RNode) (Files, error) {
+func (m manifests) files(o Options, csv *yaml.RNode) (Files, error) {
 	files, err := metadata(o, csv)
 	if err != nil {
 		return nil, err
 	}
-	objects := map[string]*yaml.RNode{CSVFile: csv, "tests/scorecard/config.yaml": m.scorecard}
-	for _, object := range m.applied {
+	objects := map[string]*yaml.RNode{CSVFile: csv, "tests/scorecard/config.yaml": m.one("Configuration")}
+	for _, object := range slices.Concat(m["CustomResourceDefinition"], m["ClusterRole"], m["Service"]) {
 		objects["manifests/"+fileName(object)] = object
 		if err := object.SetNamespace(""); err != nil { // OLM sets it.
 			return nil, err

@@ -131,6 +131,7 @@ func TestWriteRemovesWhatAnOlderBundleLeft(t *testing.T) {
 
 func TestManifestsThatNoBundleCanHold(t *testing.T) {
 	const whole = "kind: ServiceAccount\nmetadata: {name: operator}\n---\nkind: Configuration\n---\n" +
+		"kind: CustomResourceDefinition\n---\n" +
 		"kind: Deployment\nmetadata: {name: a}\n---\n"
 	const binding = "kind: ClusterRoleBinding\nmetadata: {name: b}\nroleRef: {kind: ClusterRole, name: r}\n" +
 		"subjects: [{kind: ServiceAccount, name: operator}]\n"
@@ -138,10 +139,10 @@ func TestManifestsThatNoBundleCanHold(t *testing.T) {
 		return whole + binding + "---\nkind: ClusterRole\nmetadata: {name: r}\nrules: [" + rule + "]\n"
 	}
 	tests := map[string]struct{ objects, want string }{
-		"a second Deployment":          {whole + "kind: Deployment\nmetadata: {name: b}\n", "there is already a"},
-		"no Deployment":                {"kind: ServiceAccount\n---\nkind: Configuration\n", "renders no Deployment"},
+		"a second Deployment":          {whole + "kind: Deployment\nmetadata: {name: b}\n", "renders 2 objects of kind Deployment, want 1"},
+		"no Deployment":                {"kind: ServiceAccount\n---\nkind: CustomResourceDefinition\n", "renders 0 objects of kind Configuration, want 1"},
 		"a kind that has no place":     {"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n", "Job a: a bundle has no place for this kind"},
-		"a role that is not there":     {whole + binding, "there is no ClusterRole/r"},
+		"a role that is not there":     {whole + binding, "there is no ClusterRole r"},
 		"a role that is bound to none": {whole + "kind: Role\nmetadata: {name: r}\n", "role r is bound to no account"},
 		"a binding to a user": {
 			whole + strings.Replace(binding, "ServiceAccount", "User", 1), "OLM gives roles to the ServiceAccount operator only",

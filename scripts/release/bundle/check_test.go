@@ -25,11 +25,8 @@ func TestABundleThatOLMOrOperatorHubWouldRefuse(t *testing.T) {
 		"a webhook":                        {CSVFile, "  install:\n", "  webhookdefinitions: [{type: ConversionWebhook}]\n  install:\n", "webhookdefinitions in body is a forbidden property"},
 		"an API of another operator":       {CSVFile, "    owned:\n", "    required: [{name: x.example.com}]\n    owned:\n", "customresourcedefinitions.required in body is a forbidden property"},
 		"a manager without CPU":            {CSVFile, "cpu: 10m", "gpu: 1", "containers[0].resources.requests.cpu in body is required"},
-		"an API that no CRD defines":       {CSVFile, "version: v1\n      displayName: Memcached", "version: v2\n      displayName: Memcached", `has ["cache.example.com/v2 Memcached"], and the CRDs define ["cache.example.com/v1 Memcached"]`},
-		"a CRD that is not owned":          {crd, "    kind: Memcached\n", "    kind: Cache\n", "the CRDs define"},
-		"no example":                       {CSVFile, `"kind": "Memcached"`, `"kind": "Cache"`, "operator/config/samples has"},
+		"an API without a description":     {CSVFile, "description: A cache", `description: ""` + " #", "owned[0].description in body should be at least 1 chars long"},
 		"manifests that are too large":     {crd, "spec:", "# " + strings.Repeat("x", 1<<20) + "\nspec:", "OLM accepts 1048576"},
-		"a description that says nothing":  {CSVFile, "displayName: Size", `displayName: ""`, "specDescriptors[0].displayName in body should be at least 1 chars long"},
 		"a label that claims nothing":      {CSVFile, "arch.s390x: supported", "arch.s390x: maybe", "arch.s390x in body should be one of [supported]"},
 		"a namespace that cannot be named": {CSVFile, "suggested-namespace: memcached", "suggested-namespace: Memcached", "suggested-namespace in body should match"},
 	}

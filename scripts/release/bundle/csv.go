@@ -13,7 +13,7 @@ import (
 )
 
 // completeCSV adds to the hand-written base what follows from the options, the API and the other manifests.
-func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.RNode, error) {
+func (m manifests) completeCSV(root string, o Options, images []image) (*yaml.RNode, error) {
 	// The file itself is read: kustomize would drop its comments.
 	csv, err := yaml.ReadFile(filepath.Join(root, Base))
 	if err != nil {
@@ -36,12 +36,20 @@ func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.R
 	if err != nil {
 		return nil, err
 	}
+	crd := m.one("CustomResourceDefinition")
+	var replaces *yaml.Node
+	if o.Replaces != "" {
+		replaces = scalar(Name(o.Replaces))
+	}
 	err = csv.PipeE(
 		set(scalar(Name(o.Version)), "metadata", "name"),
 		set(scalar(o.Version), "spec", "version"),
-		set(optional(o.Replaces, Name), "spec", "replaces"),
+		set(replaces, "spec", "replaces"),
 		yaml.Tee(annotations...),
 		set(scalar(icon), "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
+		set(field(crd, "metadata", "name"), append(owned, "name")...),
+		set(field(crd, "spec", "names", "kind"), append(owned, "kind")...),
+		set(field(crd, "spec", "versions", "0", "name"), append(owned, "version")...),
 		set(spec, append(owned, "specDescriptors")...),
 		set(status, append(owned, "statusDescriptors")...),
 		set(install, "spec", "install"),
@@ -50,11 +58,11 @@ func (m *manifests) completeCSV(root string, o Options, images []image) (*yaml.R
 	return csv, err
 }
 
-func (m *manifests) annotations(o Options, images []image) ([]yaml.Filter, error) {
-	examples := make([]json.RawMessage, len(m.samples))
-	for i, sample := range m.samples {
+func (m manifests) annotations(o Options, images []image) ([]yaml.Filter, error) {
+	examples := make([]json.RawMessage, len(m[sample]))
+	for i, object := range m[sample] {
 		var err error
-		if examples[i], err = sample.MarshalJSON(); err != nil {
+		if examples[i], err = object.MarshalJSON(); err != nil {
 			return nil, err
 		}
 	}
@@ -95,17 +103,17 @@ func icon(root string) (string, error) {
 }
 
 // install holds what OLM creates itself: the Deployment, and roles for its ServiceAccount.
-func (m *manifests) install() (*yaml.Node, error) {
+func (m manifests) install() (*yaml.Node, error) {
 	rules, err := m.permissions()
 	if err != nil {
 		return nil, err
 	}
-	account := scalar(m.account.GetName())
+	account, operator := scalar(m.one("ServiceAccount").GetName()), m.one("Deployment")
 	granted := func(list string) *yaml.Node {
 		return sequence(mapping("serviceAccountName", account, "rules", sequence(rules[list]...)))
 	}
-	deployment := mapping("name", scalar(m.deployment.GetName()), "label", field(m.deployment, "metadata", "labels"),
-		"spec", field(m.deployment, "spec"))
+	deployment := mapping("name", scalar(operator.GetName()), "label", field(operator, "metadata", "labels"),
+		"spec", field(operator, "spec"))
 	return mapping("strategy", scalar("deployment"), "spec", mapping("permissions", granted("permissions"),
 		"clusterPermissions", granted("clusterPermissions"), "deployments", sequence(deployment))), nil
 }
@@ -116,4 +124,40 @@ func relatedImages(images []image) *yaml.Node {
 		list.Content = append(list.Content, mapping("name", scalar(image.name), "image", scalar(image.ref)))
 	}
 	return list
+}
+
+func scalar(value string) *yaml.Node { return yaml.NewStringRNode(value).YNode() }
+
+func sequence(items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Content: items}
+}
+
+// mapping takes keys and values in turn: a Go map would lose their order.
+func mapping(pairs ...any) *yaml.Node {
+	node := &yaml.Node{Kind: yaml.MappingNode}
+	for i := 0; i < len(pairs); i += 2 {
+		node.Content = append(node.Content, scalar(pairs[i].(string)), pairs[i+1].(*yaml.Node))
+	}
+	return node
+}
+
+// field is the node at a path. Without one it is an empty node, which no document has.
+func field(object *yaml.RNode, path ...string) *yaml.Node {
+	node, err := object.Pipe(yaml.Lookup(path...))
+	if err != nil || node == nil {
+		return &yaml.Node{}
+	}
+	return node.YNode()
+}
+
+// set writes a value to a path, whose last field may be new. It writes nothing for nil.
+func set(value *yaml.Node, path ...string) yaml.Filter {
+	return yaml.FilterFunc(func(object *yaml.RNode) (*yaml.RNode, error) {
+		if value == nil {
+			return object, nil
+		}
+		last := len(path) - 1
+		field := yaml.FieldSetter{Name: path[last], Value: yaml.NewRNode(value), OverrideStyle: value.Style != 0}
+		return object, object.PipeE(yaml.Lookup(path[:last]...), field)
+	})
 }

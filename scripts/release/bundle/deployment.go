@@ -22,11 +22,14 @@ type image struct{ name, ref string }
 
 // completeDeployment writes this version's images into the Deployment, has OLM choose the namespaces to serve, and
 // returns the images: first the operator's own, then those that its environment names.
-func (m *manifests) completeDeployment(ctx context.Context, o Options) ([]image, error) {
-	container, err := m.deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
-	if err != nil || container == nil {
-		return nil, fmt.Errorf("deployment %s has no container %s (%w): operator-sdk expects that name",
-			m.deployment.GetName(), manager, err)
+func (m manifests) completeDeployment(ctx context.Context, o Options) ([]image, error) {
+	deployment := m.one("Deployment")
+	container, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
+	if err != nil {
+		return nil, err
+	}
+	if container == nil {
+		return nil, fmt.Errorf("deployment %s has no container %s", deployment.GetName(), manager)
 	}
 	images, err := setImages(ctx, container, o)
 	if err != nil {
@@ -43,48 +46,37 @@ func (m *manifests) completeDeployment(ctx context.Context, o Options) ([]image,
 	secret := yaml.ElementSetter{
 		Element: mapping("name", scalar(o.PullSecret)), Keys: []string{"name"}, Values: []string{o.PullSecret},
 	}
-	return images, m.deployment.PipeE(
+	return images, deployment.PipeE(
 		yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"), secret)
 }
 
 // setImages replaces the container's image, and those in its environment, by what the options name.
 func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []image, err error) {
-	flags := map[string]string{manager: "image", "agent": "agent-image", "memcached": "memcached-image"}
-	chosen := map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage}
-	replace := func(name string, node *yaml.Node) error {
-		node.Value = cmp.Or(chosen[name], node.Value)
-		if err := ValidateImage(flags[name], node.Value); err != nil {
-			return err
+	nodes := map[string]*yaml.Node{manager: field(container, "image")}
+	names := []string{manager}
+	for _, variable := range field(container, "env").Content {
+		name, found := strings.CutPrefix(field(yaml.NewRNode(variable), "name").Value, relatedPrefix)
+		if name = strings.ReplaceAll(strings.ToLower(name), "_", "-"); found {
+			nodes[name], names = field(yaml.NewRNode(variable), "value"), append(names, name)
 		}
-		if o.Digest != nil {
-			if node.Value, err = o.Digest(ctx, node.Value); err != nil {
-				return err
-			}
+	}
+	for name, chosen := range map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage} {
+		if nodes[name] == nil {
+			return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
+				manager, name, relatedPrefix, strings.ToUpper(name))
 		}
-		images = append(images, image{name, node.Value})
-		delete(flags, name)
-		return nil
-	}
-	if err := replace(manager, field(container, "image")); err != nil {
-		return nil, err
-	}
-	env, err := container.Pipe(yaml.LookupCreate(yaml.SequenceNode, "env"))
-	if err != nil {
-		return nil, err
-	}
-	for _, variable := range env.Content() {
-		name, found := strings.CutPrefix(yaml.NewRNode(variable).Field("name").Value.YNode().Value, relatedPrefix)
-		value := field(yaml.NewRNode(variable), "value")
-		if !found || value == nil {
-			continue
-		}
-		if err := replace(strings.ReplaceAll(strings.ToLower(name), "_", "-"), value); err != nil {
+		nodes[name].Value = cmp.Or(chosen, nodes[name].Value)
+		if err := ValidateImage(name+"-image", nodes[name].Value); err != nil {
 			return nil, err
 		}
 	}
-	for name := range flags {
-		return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
-			manager, name, relatedPrefix, strings.ToUpper(name))
+	for _, name := range names {
+		if o.Digest != nil {
+			if nodes[name].Value, err = o.Digest(ctx, nodes[name].Value); err != nil {
+				return nil, err
+			}
+		}
+		images = append(images, image{name, nodes[name].Value})
 	}
 	return images, nil
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/blang/semver/v4"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
@@ -61,11 +60,11 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 
 // openShiftMinor is the oldest OpenShift 4 whose Kubernetes is not older than minKubeVersion. Since OpenShift 4.3 the
 // minor version of Kubernetes is ahead by 13: OpenShift 4.17 has Kubernetes 1.30.
-func openShiftMinor(csv *yaml.RNode) (uint64, error) {
-	text, _ := csv.GetString("spec.minKubeVersion")
-	oldest, err := semver.Parse(text)
-	if err != nil || oldest.Major != 1 || oldest.Minor < 16 {
+func openShiftMinor(csv *yaml.RNode) (int, error) {
+	text := field(csv, "spec", "minKubeVersion").Value
+	var minor int
+	if _, err := fmt.Sscanf(text, "1.%d.", &minor); err != nil || minor < 16 {
 		return 0, fmt.Errorf("spec.minKubeVersion %q in %s: name a version from 1.16.0 on, such as 1.30.0", text, Base)
 	}
-	return oldest.Minor - 13, nil
+	return minor - 13, nil
 }

@@ -36,57 +36,44 @@ type scope struct {
 }
 
 // permissions takes the roles that are bound to the operator's account out of the manifests, and returns their rules by
-// the list of the ClusterServiceVersion. Unbound ClusterRoles are for users: OLM applies them.
-func (m *manifests) permissions() (map[string][]*yaml.Node, error) {
+// the list of the ClusterServiceVersion. Unbound ClusterRoles are for users: OLM applies them as they are.
+func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 	rules := map[string][]*yaml.Node{}
-	slices.SortStableFunc(m.bindings, func(a, b *yaml.RNode) int { return strings.Compare(a.GetKind(), b.GetKind()) })
-	for _, binding := range m.bindings {
-		name, err := boundRole(binding, m.account.GetName())
+	for _, binding := range slices.Concat(m["ClusterRoleBinding"], m["RoleBinding"]) {
+		role, err := m.boundRole(binding)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(m.roles, func(role *yaml.RNode) bool { return role.GetKind()+"/"+role.GetName() == name })
-		if i < 0 {
-			return nil, fmt.Errorf("%s %s: there is no %s", binding.GetKind(), binding.GetName(), name)
-		}
-		content, err := m.roles[i].Pipe(yaml.Lookup("rules"))
-		if err != nil {
-			return nil, err
-		}
-		for _, rule := range content.Content() {
+		for _, rule := range field(role, "rules").Content {
 			list, err := listFor(rule)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)
 			}
 			rules[list] = append(rules[list], rule)
 		}
-		m.roles = slices.Delete(m.roles, i, i+1)
 	}
-	for _, role := range m.roles {
-		if role.GetKind() == "Role" {
-			return nil, fmt.Errorf("role %s is bound to no account: OLM would give it to nobody", role.GetName())
-		}
+	for _, role := range m["Role"] {
+		return nil, fmt.Errorf("role %s is bound to no account: OLM would give it to nobody", role.GetName())
 	}
-	m.applied = append(m.applied, m.roles...)
 	return rules, nil
 }
 
-// boundRole names the role of a binding, whose only subject must be the operator's account.
-func boundRole(binding *yaml.RNode, account string) (string, error) {
-	var content struct {
-		RoleRef  struct{ Kind, Name string } `yaml:"roleRef"`
-		Subjects []struct{ Kind, Name string }
-	}
-	if err := binding.YNode().Decode(&content); err != nil {
-		return "", err
-	}
-	for _, subject := range content.Subjects {
-		if subject.Kind != "ServiceAccount" || subject.Name != account {
-			return "", fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only, not to %s %s",
-				binding.GetKind(), binding.GetName(), account, subject.Kind, subject.Name)
+// boundRole takes the role of a binding, whose only subject must be the operator's account, out of the manifests.
+func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
+	account := m.one("ServiceAccount").GetName()
+	for _, node := range field(binding, "subjects").Content {
+		if subject := yaml.NewRNode(node); field(subject, "name").Value != account || subject.GetKind() != "ServiceAccount" {
+			return nil, fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only", binding.GetKind(), binding.GetName(), account)
 		}
 	}
-	return content.RoleRef.Kind + "/" + content.RoleRef.Name, nil
+	kind, name := field(binding, "roleRef", "kind").Value, field(binding, "roleRef", "name").Value
+	i := slices.IndexFunc(m[kind], func(role *yaml.RNode) bool { return role.GetName() == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%s %s: there is no %s %s", binding.GetKind(), binding.GetName(), kind, name)
+	}
+	role := m[kind][i]
+	m[kind] = slices.Delete(m[kind], i, i+1)
+	return role, nil
 }
 
 // listFor finds the list of a rule, which must be the same for all its resources.

@@ -114,27 +114,18 @@ func (c *Catalog) Add(files bundle.Files, image string) error {
 		if previous != "" {
 			entry.Replaces = bundle.Name(previous)
 		}
-		c.channel(name).put(entry)
+		c.put(name, entry)
 	}
 	return nil
 }
 
-// channel is the channel of that name, which is new if there is none.
-func (c *Catalog) channel(name string) *Channel {
-	i := slices.IndexFunc(c.Channels, func(ch *Channel) bool { return ch.Name == name })
-	if i >= 0 {
-		return c.Channels[i]
-	}
-	channel := &Channel{Schema: "olm.channel", Package: bundle.Package, Name: name}
-	c.Channels = append(c.Channels, channel)
-	return channel
-}
-
-func (ch *Channel) put(entry Entry) {
-	i := slices.IndexFunc(ch.Entries, func(e Entry) bool { return e.Name == entry.Name })
+// put makes an entry the newest of its channel, or replaces the one of the same name.
+func (c *Catalog) put(channel string, entry Entry) {
+	i := slices.IndexFunc(c.Channels, func(ch *Channel) bool { return ch.Name == channel })
 	if i < 0 {
-		ch.Entries = append(ch.Entries, entry)
-	} else {
-		ch.Entries[i] = entry
+		i = len(c.Channels)
+		c.Channels = append(c.Channels, &Channel{Schema: "olm.channel", Package: bundle.Package, Name: channel})
 	}
+	ch := c.Channels[i]
+	ch.Entries = append(slices.DeleteFunc(ch.Entries, func(e Entry) bool { return e.Name == entry.Name }), entry)
 }

@@ -110,7 +110,6 @@ func TestACatalogThatBreaksUpgrades(t *testing.T) {
 	tests := map[string]struct{ old, new, want string }{
 		"a default channel that does not exist": {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
 		"a version that the catalog lacks":      {"- " + first, "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
-		"a version in no channel":               {"\n- " + second + "  skipRange: '>=0.1.0 <0.2.0'", "", "memcached-operator.v0.2.0 is in no channel"},
 		"two heads":                             {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
 		"a circle":                              {"- " + first, "- " + first + "  replaces: memcached-operator.v0.2.0\n", "has 0 versions that nothing replaces"},
 		"a version that no upgrade leads from":  {"- " + first + "- " + second, "- " + first + "  replaces: memcached-operator.v0.1.0\n- name: memcached-operator.v0.2.0\n", "no upgrade leads from memcached-operator.v0.1.0 to memcached-operator.v0.2.0"},

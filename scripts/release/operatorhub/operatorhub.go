@@ -48,10 +48,14 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	others, err := otherVersions(dir)
+	others, err := filepath.Glob(filepath.Join(operator, "*", "metadata"))
 	if err != nil {
 		return "", nil, err
 	}
+	for i, path := range others {
+		others[i] = filepath.Base(filepath.Dir(path))
+	}
+	others = slices.DeleteFunc(others, func(version string) bool { return version == v.Version })
 	err = errors.Join(files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkReplaced(v, others), checkUnchanged(dir, files))
 	if err != nil {
 		return "", nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", v.Version, err)
@@ -87,20 +91,6 @@ func readCI(root, path string) (ci string, notes []string, err error) {
 			"pull requests for your operator: write your own users into ci.yaml and into %s", exampleReviewer, CI))
 	}
 	return string(have), notes, nil
-}
-
-// otherVersions are the directories beside dir.
-func otherVersions(dir string) (others []string, err error) {
-	entries, err := os.ReadDir(filepath.Dir(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, entry := range entries {
-		if entry.IsDir() && entry.Name() != filepath.Base(dir) {
-			others = append(others, entry.Name())
-		}
-	}
-	return others, err
 }
 
 // checkReplaced requires that the version replaces one in the repository, if there are any: each version is an upgrade
