@@ -19,8 +19,8 @@ func bundleCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Write bundle/ from operator/config",
-		Long: "Bundle writes the same bytes for the same input. The version that it replaces is the newest older one in the\n" +
-			"catalog in the same directory.",
+		Long: "Bundle writes the same bytes for the same input. The version that it replaces is the newest older one in\n" +
+			"the catalog in the same directory.",
 		Example: "  go run ./scripts/release bundle --version 0.1.0 --channels stable,candidate \\\n" +
 			"    --image " + bundle.ImageExample,
 		Args: cobra.NoArgs,

@@ -22,8 +22,8 @@ func catalogCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "catalog",
 		Short: "Add the bundle to the catalog",
-		Long: "Catalog adds the version in bundle/ to its channels, as the successor of the newest one there. A version that\n" +
-			"the catalog has is replaced. Where gitops/settings names an example of a catalog, it gets the new digest.",
+		Long: "Catalog adds the version in bundle/ to its channels, as the successor of the newest one there. A version\n" +
+			"that the catalog has is replaced. If gitops/settings names the example's catalog, it gets the new digest.",
 		Example: "  go run ./scripts/release catalog --bundle-image registry.example.com/memcached-operator-bundle:v0.1.0",
 		Args:    cobra.NoArgs,
 	}

@@ -14,8 +14,8 @@ func operatorHubCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "operatorhub",
 		Short: "Write the directory that the OperatorHub community repositories want",
-		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml from bundle/ into a directory, such\n" +
-			"as a clone of k8s-operatorhub/community-operators or of\n" +
+		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml from bundle/ into a directory,\n" +
+			"such as a clone of k8s-operatorhub/community-operators or of\n" +
 			"redhat-openshift-ecosystem/community-operators-prod. An existing ci.yaml is kept.\n" +
 			"It checks the rules that both publish, and writes nothing that breaks one.",
 		Example: "  go run ./scripts/release operatorhub --out ../community-operators",

@@ -75,7 +75,7 @@ func proofsIn(cell string) (proofs []proof, err error) {
 	return proofs, nil
 }
 
-// proved is the highest level of which all criteria are proved, and all of the levels below.
+// proved is the highest level for which all criteria are proved, including those of the levels below.
 func proved(criteria map[string][]criterion) (level string) {
 	for _, next := range levels {
 		open := func(c criterion) bool { return len(c.proofs) == 0 }
@@ -132,14 +132,14 @@ func TestTheCapabilityLevelIsTheHighestThatTestsProve(t *testing.T) {
 	}
 }
 
-func TestTheLevelThatAPageProves(t *testing.T) {
+func TestTheHighestLevelThatAPageProves(t *testing.T) {
 	const one, two = "## Level 1: Basic Install\n| a | `TestA` in [a](a_test.go) |\n", "## Level 2: Seamless Upgrades\n"
 	tests := map[string]struct{ page, want string }{
-		"nothing":                          {"", ""},
-		"the first level":                  {one, "Basic Install"},
-		"a second level that is not whole": {one + two + "| b | `TestB` in [b](b.go) |\n| c | not yet |\n", "Basic Install"},
-		"two levels":                       {one + two + "| b | `TestB` in [b](b.go), `TestC` in [c](c.go) |\n", "Seamless Upgrades"},
-		"a level above one that is open":   {two + "| b | `TestB` in [b](b.go) |\n", ""},
+		"nothing":                               {"", ""},
+		"the first level":                       {one, "Basic Install"},
+		"a second level with an open criterion": {one + two + "| b | `TestB` in [b](b.go) |\n| c | not yet |\n", "Basic Install"},
+		"two levels":                            {one + two + "| b | `TestB` in [b](b.go), `TestC` in [c](c.go) |\n", "Seamless Upgrades"},
+		"a level above one that is open":        {two + "| b | `TestB` in [b](b.go) |\n", ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestTheLevelThatAPageProves(t *testing.T) {
 
 func TestAPageThatProvesNothingIsRefused(t *testing.T) {
 	tests := map[string]struct{ page, want string }{
-		"a level that is none":      {"## Level 1: Full Lifecycle\n", "is none of"},
-		"a claim without a test":    {"## Level 1: Basic Install\n| a | of course |\n", "is neither"},
+		"an unknown level":          {"## Level 1: Full Lifecycle\n", "is none of"},
+		"a claim without a test":    {"## Level 1: Basic Install\n| a | obviously |\n", "is neither"},
 		"a claim without a file":    {"## Level 1: Basic Install\n| a | `TestA` |\n", "is neither"},
 		"a criterion of no level":   {"| a | not yet |\n", "is no line of a level's table"},
 		"a criterion without claim": {"## Level 1: Basic Install\n| a |\n", "is no line of a level's table"},
@@ -169,7 +169,7 @@ func TestAPageThatProvesNothingIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if err := (proof{"TestThatNobodyWrote", "capability_test.go"}).find("."); err == nil {
-		t.Error("a test that is not there is found")
+	if err := (proof{"TestThatDoesNotExist", "capability_test.go"}).find("."); err == nil {
+		t.Error("a test that does not exist is found")
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-// TestEachOverlayLetsNothingInButWhatTheOperatorServes: a port that the Deployment has and the NetworkPolicy lacks is
-// one that nobody reaches.
-func TestEachOverlayLetsNothingInButWhatTheOperatorServes(t *testing.T) {
+// TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts: nobody reaches a port that the Deployment has and the
+// NetworkPolicy lacks.
+func TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts(t *testing.T) {
 	overlays, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
 	if err != nil || len(overlays) < 6 {
 		t.Fatalf("overlays %v, error %v", overlays, err)
@@ -40,8 +40,8 @@ func TestEachOverlayLetsNothingInButWhatTheOperatorServes(t *testing.T) {
 	}
 }
 
-// TestTheNetworkPolicyCanBeAppliedByItself, as beside an operator that OLM installed.
-func TestTheNetworkPolicyCanBeAppliedByItself(t *testing.T) {
+// TestTheNetworkPolicyCanBeAppliedSeparately, as for an operator that OLM installed.
+func TestTheNetworkPolicyCanBeAppliedSeparately(t *testing.T) {
 	alone, inOverlay := &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicy{}
 	builtInto(t, root+"/operator/config/network-policy", alone)
 	builtInto(t, root+"/overlays/multiarch", inOverlay)

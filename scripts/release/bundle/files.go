@@ -102,9 +102,9 @@ func (f Files) Version() (*Version, error) {
 	}
 	v.Options = Options{
 		Version: v.Spec.Version, Replaces: strings.TrimPrefix(v.Spec.Replaces, Name("")),
-		SkipRange: v.Metadata.Annotations[skipRange],
-		Channels:  strings.Split(metadata.Annotations[channelsKey], ","), DefaultChannel: metadata.Annotations[defaultChannelKey],
-		Image: images[manager], AgentImage: images["agent"], MemcachedImage: images["memcached"],
+		SkipRange: v.Metadata.Annotations[skipRange], Channels: strings.Split(metadata.Annotations[channelsKey], ","),
+		DefaultChannel: metadata.Annotations[defaultChannelKey],
+		Image:          images[manager], AgentImage: images["agent"], MemcachedImage: images["memcached"],
 	}
 	for _, deployment := range v.Spec.Install.Spec.Deployments {
 		for _, secret := range deployment.Spec.Template.Spec.ImagePullSecrets {

@@ -18,9 +18,9 @@ import (
 // whichever namespaces an administrator chose. That includes the Lease of the leader election, which is only in the
 // operator's namespace: OLM has nothing narrower, as a Role in the bundle cannot name the account's namespace.
 
-// scopes has each resource in the operator's rules under the list that it belongs in. Whoever adds a rule decides. Nodes
-// and APIServices are cluster-scoped, but only an operator that serves all namespaces reads them, and for that OLM
-// creates ClusterRoles from permissions. In a Role the rule has no effect.
+// scopes has each resource in the operator's rules under the list that it belongs in. Whoever adds a rule decides.
+// Nodes and APIServices are cluster-scoped, but only an operator that serves all namespaces reads them, and for that
+// OLM creates ClusterRoles from permissions. In a Role the rule has no effect.
 var scopes = []scope{
 	{"permissions", []string{
 		"/events", "/nodes", "/pods", "/secrets", "/services", "apiregistration.k8s.io/apiservices", "apps/deployments",
@@ -63,7 +63,8 @@ func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 	account := m.one("ServiceAccount").GetName()
 	for _, node := range field(binding, "subjects").Content {
 		if subject := yaml.NewRNode(node); field(subject, "name").Value != account || subject.GetKind() != "ServiceAccount" {
-			return nil, fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only", binding.GetKind(), binding.GetName(), account)
+			return nil, fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only",
+				binding.GetKind(), binding.GetName(), account)
 		}
 	}
 	kind, name := field(binding, "roleRef", "kind").Value, field(binding, "roleRef", "name").Value

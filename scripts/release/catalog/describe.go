@@ -49,7 +49,8 @@ func (c *Catalog) describe(v *bundle.Version, files bundle.Files, image string) 
 		"apiServiceDefinitions": struct{}{}, "crdDescriptions": field("spec", "customresourcedefinitions"),
 	}
 	for _, name := range []string{
-		"description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity", "minKubeVersion", "provider",
+		"description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity", "minKubeVersion",
+		"provider",
 	} {
 		metadata[name] = field("spec", name)
 	}

@@ -56,7 +56,8 @@ func Write(root, out string) (dir string, notes []string, err error) {
 		others[i] = filepath.Base(filepath.Dir(path))
 	}
 	others = slices.DeleteFunc(others, func(version string) bool { return version == v.Version })
-	err = errors.Join(files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkReplaced(v, others), checkUnchanged(dir, files))
+	err = errors.Join(files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkReplaced(v, others),
+		checkUnchanged(dir, files))
 	if err != nil {
 		return "", nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", v.Version, err)
 	}
@@ -122,7 +123,8 @@ func notesOn(v *bundle.Version, others []string) (notes []string) {
 	for _, related := range v.Spec.RelatedImages {
 		switch host, _, _ := strings.Cut(related.Image, "/"); {
 		case strings.HasSuffix(host, "example.com"):
-			note("nobody can pull %s: run make release-prepare with your REGISTRY, and make a release of its commit", related.Image)
+			note("nobody can pull %s: run make release-prepare with your REGISTRY, and make a release of its commit",
+				related.Image)
 		case strings.Contains(related.Image, "@sha256:"):
 		case related.Name == "memcached": // Only the user knows its digest.
 			note("%s is not named by digest: run make release-prepare with MEMCACHED_IMAGE=%[1]s@sha256:...", related.Image)

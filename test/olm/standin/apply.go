@@ -12,11 +12,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// fieldOwner owns what the stand-in makes.
+// fieldOwner is the field manager of the stand-in.
 const fieldOwner = client.FieldOwner("olm-stand-in")
 
-// Install makes the objects of a bundle. Those of an older version that are not among them are removed, as OLM does
-// when an upgrade is through.
+// Install creates the objects of a bundle. It deletes the objects that only the older version has, as OLM does after an
+// upgrade.
 func (in Installation) Install(ctx context.Context, c client.Client, older, newer bundle.Files) error {
 	objects, err := in.Objects(newer)
 	if err != nil {
@@ -33,7 +33,7 @@ func (in Installation) Install(ctx context.Context, c client.Client, older, newe
 	return in.remove(ctx, c, older, objects)
 }
 
-// Uninstall removes the objects of a bundle. Caches and their definition stay, as they do with OLM.
+// Uninstall deletes the objects of a bundle. Caches and the CRD stay, as with OLM.
 func (in Installation) Uninstall(ctx context.Context, c client.Client, files bundle.Files) error {
 	return in.remove(ctx, c, files, nil)
 }

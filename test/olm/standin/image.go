@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// Pull reads a bundle from its image, as a node would pull it: the image of this machine's platform.
+// Pull reads a bundle from its image for the platform of this machine, as a Node pulls it.
 func Pull(ctx context.Context, ref string) (bundle.Files, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package standin is a stand-in for OLM in tests: it reads a bundle from its image, and makes what OLM makes of a
-// ClusterServiceVersion, and nothing else: ServiceAccounts, roles, bindings and Deployments. It resolves nothing,
-// watches nothing and is no proof that OLM does the same; it proves that what a bundle holds is enough for the
-// operator to work in each install mode.
+// Package standin is a stand-in for OLM in tests: it reads a bundle from its image, and creates the objects that OLM
+// creates from a ClusterServiceVersion: ServiceAccounts, roles, bindings and Deployments. It resolves and watches
+// nothing. It proves that a bundle is enough for the operator to work in each install mode, not that OLM does the same.
 package standin
 
 import (
@@ -19,20 +18,20 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
-// targetNamespaces is the annotation by which OLM tells the operator's Pods which namespaces to serve.
+// targetNamespaces is the annotation in which OLM writes the namespaces that the operator serves.
 const targetNamespaces = "olm.targetNamespaces"
 
-// Installation is where an operator is installed, and what it is to serve.
+// Installation is where an operator is installed, and which namespaces it serves.
 type Installation struct {
 	// Namespace is the operator's own.
 	Namespace string
 
-	// Targets are the namespaces to serve: the own one (OwnNamespace), another (SingleNamespace), several
-	// (MultiNamespace), or none, which means all of them (AllNamespaces).
+	// Targets are the namespaces that it serves: its own (OwnNamespace), another (SingleNamespace), several
+	// (MultiNamespace), or none, which means all (AllNamespaces).
 	Targets []string
 }
 
-// csv is what of a ClusterServiceVersion is installed.
+// csv is the part of a ClusterServiceVersion that is installed.
 type csv struct {
 	Metadata metav1.ObjectMeta
 	Spec     struct {
@@ -54,12 +53,11 @@ type permission struct {
 	Rules              []rbacv1.PolicyRule
 }
 
-// Objects are what OLM makes of a bundle, in an order in which they can be created.
+// Objects are the objects that OLM creates from a bundle, in an order in which they can be created.
 func (in Installation) Objects(files bundle.Files) ([]client.Object, error) {
-	const file = "manifests/" + bundle.Package + ".clusterserviceversion.yaml"
 	var c csv
-	if err := yaml.Unmarshal([]byte(files[file]), &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	if err := yaml.Unmarshal([]byte(files[bundle.CSVFile]), &c); err != nil {
+		return nil, fmt.Errorf("%s: %w", bundle.CSVFile, err)
 	}
 	var objects []client.Object
 	accounts := map[string]bool{}
@@ -87,8 +85,7 @@ func (in Installation) own(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: in.Namespace, Name: name}
 }
 
-// namespaced makes Roles in the operator's namespace and in each target, or a ClusterRole where all namespaces are
-// served.
+// namespaced are Roles in the operator's namespace and in each target, or a ClusterRole if the target is all namespaces.
 func (in Installation) namespaced(name string, p permission) (objects []client.Object) {
 	if len(in.Targets) == 0 {
 		p.Rules = append(p.Rules, rbacv1.PolicyRule{ // OLM lets operators that serve all namespaces list them.
@@ -126,8 +123,8 @@ func roleRef(kind, name string) rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
 }
 
-// finish adds to a Deployment what OLM adds: the annotations of the ClusterServiceVersion go to the Pods, that of the
-// target namespaces among them.
+// finish adds what OLM adds to a Deployment: the annotations of the ClusterServiceVersion on its Pods, with the target
+// namespaces.
 func (in Installation) finish(deployment *appsv1.Deployment, csv metav1.ObjectMeta) {
 	template := &deployment.Spec.Template
 	annotations := map[string]string{}

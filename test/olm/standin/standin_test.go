@@ -18,7 +18,7 @@ import (
 
 const bundleDir = "../../../" + bundle.Dir
 
-func TestWhatIsMadeInEachInstallMode(t *testing.T) {
+func TestTheObjectsOfEachInstallMode(t *testing.T) {
 	const role, cluster = "memcached-operator.v0.1.0-0", "memcached-operator.v0.1.0-operators-cluster-0"
 	common := []string{
 		"ClusterRole /" + cluster, "ClusterRoleBinding /" + cluster,
@@ -34,7 +34,7 @@ func TestWhatIsMadeInEachInstallMode(t *testing.T) {
 	tests := map[string]struct {
 		targets []string
 		want    []string
-		told    string
+		serves  string
 	}{
 		"OwnNamespace":    {[]string{"operators"}, roles("operators"), "operators"},
 		"SingleNamespace": {[]string{"a"}, roles("a", "operators"), "a"},
@@ -53,8 +53,8 @@ func TestWhatIsMadeInEachInstallMode(t *testing.T) {
 				kind := strings.TrimPrefix(strings.TrimLeft(fmt.Sprintf("%T", object), "*"), "v1.")
 				got = append(got, fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName()))
 				if deployment, is := object.(*appsv1.Deployment); is {
-					if told := deployment.Spec.Template.Annotations[targetNamespaces]; told != tc.told {
-						t.Errorf("the operator is told to serve %q, want %q", told, tc.told)
+					if serves := deployment.Spec.Template.Annotations[targetNamespaces]; serves != tc.serves {
+						t.Errorf("the operator serves %q, want %q", serves, tc.serves)
 					}
 				}
 			}
@@ -67,7 +67,7 @@ func TestWhatIsMadeInEachInstallMode(t *testing.T) {
 	}
 }
 
-func TestABundleComesOutOfItsImageAsItWentIn(t *testing.T) {
+func TestABundleIsTheSameInItsImage(t *testing.T) {
 	server := httptest.NewServer(registry.New())
 	defer server.Close()
 	index, err := image.Bundle.Build(bundleDir)
