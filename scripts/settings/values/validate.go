@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/distribution/reference"
+	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
@@ -23,15 +23,20 @@ const Multiarch = "multiarch"
 // Architectures are those that can be chosen: overlays/ and gitops/operator have a folder for each.
 func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
-// Choices are what a user wants the settings to be, as the flags of init have them.
+// Choices are the settings that a user wants, as in the flags of init.
 type Choices struct {
 	Repo, Revision, Registry              string // required
-	Version, Architecture, MemcachedImage string // empty: as it was
-	ArgoCDNamespace                       string // empty: as it was
-	AgentImage, CatalogImage              string // empty: as it was, in the new registry
+	Version, Architecture, MemcachedImage string // empty: as before
+	ArgoCDNamespace                       string // empty: as before
+	AgentImage, CatalogImage              string // empty: as before, in the new registry
 }
 
-// Resolve turns the choices into settings. It names everything that is wrong with them.
+const (
+	catalogExample = "registry.example.com/memcached-operator-catalog@sha256:...; make catalog-push prints it"
+	agentExample   = "registry.example.com/memcached-agent:0.1.0"
+)
+
+// Resolve turns the choices into settings. The error names everything that is wrong with them.
 func (c Choices) Resolve(current Settings) (Settings, error) {
 	image, imageErr := operatorImage(c.Registry, cmp.Or(c.Version, tagOf(current.OperatorImage)))
 	s := Settings{
@@ -44,122 +49,99 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 		MemcachedImage:  cmp.Or(c.MemcachedImage, current.MemcachedImage),
 		CatalogImage:    cmp.Or(c.CatalogImage, inRegistry(c.Registry, current.CatalogImage)),
 	}
-	err := errors.Join(
+	_, agentErr := name.ParseReference(s.AgentImage)
+	_, memcachedErr := name.ParseReference(s.MemcachedImage)
+	_, catalogErr := name.NewDigest(s.CatalogImage) // Only a commit may change which version OLM installs.
+	return s, errors.Join(
 		validateRepo(s.RepoURL),
-		validateRevision(s.Revision),
-		validateNamespace(s.ArgoCDNamespace),
+		check("revision", s.Revision, "name a branch, a tag or a commit, such as main or v0.1.0",
+			map[bool]string{true: "is no name that Git allows"}[badRevision.MatchString(s.Revision)]),
+		check("argocd-namespace", s.ArgoCDNamespace, "name the namespace that Argo CD runs in, such as argocd",
+			strings.Join(validation.IsDNS1123Label(s.ArgoCDNamespace), ", ")),
 		imageErr,
-		validateArchitecture(s.Architecture),
-		validateImage("agent-image", s.AgentImage, "registry.example.com/memcached-agent:0.1.0"),
-		validateImage("memcached-image", s.MemcachedImage, "docker.io/library/memcached:1.6.45"),
-		validateDigest("catalog-image", s.CatalogImage),
+		check("architecture", s.Architecture, "choose one of "+strings.Join(Architectures(), ", "),
+			map[bool]string{false: "has no overlay"}[slices.Contains(Architectures(), s.Architecture)]),
+		check("agent-image", s.AgentImage, "name it as in "+agentExample, text(agentErr)),
+		check("memcached-image", s.MemcachedImage, "name it as in docker.io/library/memcached:1.6.45", text(memcachedErr)),
+		check("catalog-image", s.CatalogImage, "name it by digest as in "+catalogExample, text(catalogErr)),
 	)
-	return s, err
 }
 
-// invalid is an error that tells which flag to correct, and how.
-func invalid(flag, value, problem, remedy string) error {
-	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, remedy)
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
-const repoRemedy = "name it as Argo CD reaches it, such as https://git.example.com/team/memcached-operator.git, " +
-	"ssh://git@host/path, git@host:path or file:///path"
+// check is an error that names the flag, its value and the fix, if there is a problem.
+func check(flag, value, fix, problem string) error {
+	if problem == "" {
+		return nil
+	}
+	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)
+}
 
 // scpLike is the short form of SSH URLs, user@host:path.
 var scpLike = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^/\s:][^\s]*$`)
 
 func validateRepo(repo string) error {
-	if repo == "" {
-		return invalid("repo", repo, "no repository is named", repoRemedy)
-	}
+	fix := "name it as Argo CD reaches it, such as https://git.example.com/team/memcached-operator.git, " +
+		"ssh://git@host/path, git@host:path or file:///path"
 	if scpLike.MatchString(repo) {
 		return nil
 	}
 	u, err := url.Parse(repo)
 	if err != nil || strings.ContainsAny(repo, " \t\n") {
-		return invalid("repo", repo, "is no URL", repoRemedy)
+		return check("repo", repo, fix, "is no URL")
 	}
-	if _, secret := u.User.Password(); secret {
-		return invalid("repo", u.Redacted(), "holds a password, which a commit would make public",
-			"leave it out, and give it to Argo CD as a repository Secret")
+	problem := ""
+	_, secret := u.User.Password()
+	switch noPath := strings.Trim(u.Path, "/") == ""; {
+	case repo == "":
+		problem = "no repository is named"
+	case secret:
+		repo, problem = u.Redacted(), "holds a password, which a commit would make public"
+		fix = "leave it out, and give it to Argo CD as a repository Secret"
+	case !slices.Contains([]string{"https", "ssh", "http", "git", "file"}, u.Scheme):
+		problem = "is no Git URL"
+	case u.Scheme == "file" && !path.IsAbs(u.Path):
+		problem, fix = "is no absolute path", "write file:///path/to/repository"
+	case u.Scheme != "file" && (u.Hostname() == "" || noPath):
+		problem = "lacks a host or a path"
+	case slices.Contains([]string{"http", "git"}, u.Scheme) && !isLocal(u.Hostname()):
+		problem = "a network in between could change what the cluster runs"
+		fix = "use https or ssh; " + u.Scheme + " is for local addresses"
 	}
-	switch u.Scheme {
-	case "https", "ssh":
-	case "http", "git":
-		if !isLocal(u.Hostname()) {
-			return invalid("repo", repo, "whoever is on the way could change what the cluster runs",
-				"use https or ssh; "+u.Scheme+" is for local addresses")
-		}
-	case "file":
-		if !path.IsAbs(u.Path) {
-			return invalid("repo", repo, "is no absolute path", "write file:///path/to/repository")
-		}
-		return nil
-	default:
-		return invalid("repo", repo, "is no Git URL", repoRemedy)
-	}
-	if u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
-		return invalid("repo", repo, "lacks a host or a path", repoRemedy)
-	}
-	return nil
+	return check("repo", repo, fix, problem)
 }
 
-// isLocal: the address is this machine's or of a private network.
+// isLocal reports whether the address is of this computer or of a private network.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsPrivate())
 }
 
 // badRevision is what git check-ref-format refuses; a leading dash would read as an option.
-var badRevision = regexp.MustCompile(`^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\x00-\x20\x7f~^:?*\[\\]`)
+var badRevision = regexp.MustCompile(`^$|^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\x00-\x20\x7f~^:?*\[\\]`)
 
-func validateRevision(revision string) error {
-	const remedy = "name a branch, a tag or a commit, such as main or v0.1.0"
-	switch {
-	case revision == "":
-		return invalid("revision", revision, "is empty", remedy)
-	case badRevision.MatchString(revision):
-		return invalid("revision", revision, "is no name Git allows", remedy)
-	}
-	return nil
-}
-
-func validateArchitecture(architecture string) error {
-	if slices.Contains(Architectures(), architecture) {
-		return nil
-	}
-	return invalid("architecture", architecture, "there is no overlay for it",
-		"choose one of "+strings.Join(Architectures(), ", "))
-}
-
-// operatorImage composes the operator's image from where it was pushed and its version.
+// operatorImage is the operator's image of a version in a registry.
 func operatorImage(registry, version string) (string, error) {
-	const remedy = "name a host, its port and path if any, such as localhost:5001 or registry.example.com/team"
+	fix := "name host and path, such as localhost:5001 or registry.example.com/team; Docker Hub is docker.io/ACCOUNT"
 	if strings.Contains(registry, "://") {
-		return "", invalid("registry", registry, "is a URL", "leave out the scheme")
+		fix = "leave out the scheme"
 	}
-	host, _, _ := strings.Cut(registry, "/")
-	if host != "localhost" && !strings.ContainsAny(host, ".:") {
-		return "", invalid("registry", registry, "names no host", remedy+"; Docker Hub is docker.io/ACCOUNT")
+	image := registry + "/memcached-operator"
+	if _, err := name.NewRepository(image, name.StrictValidation); err != nil {
+		return "", check("registry", registry, fix, err.Error())
 	}
-	// Parse and not ParseNormalizedNamed: what is written is what was said.
-	parsed, err := reference.Parse(registry + "/memcached-operator")
-	if err != nil {
-		return "", invalid("registry", registry, err.Error(), remedy)
-	}
-	named, ok := parsed.(reference.Named)
-	if !ok || reference.Domain(named) != host {
-		return "", invalid("registry", registry, "is no registry", remedy)
-	}
-	tagged, err := reference.WithTag(named, version)
-	if err != nil {
-		return "", invalid("version", version, err.Error(), "name the tag that was pushed, such as 0.1.0")
-	}
-	return tagged.String(), nil
+	image += ":" + version
+	_, err := name.NewTag(image, name.StrictValidation)
+	return image, check("version", version, "name the tag that was pushed, such as 0.1.0", text(err))
 }
 
-// agentImage is the agent's image in a registry. Its version is not the operator's, so it stays what it was; its digest
-// is known of the registry that it was in alone.
+// agentImage is the agent's image in a registry. It keeps its version, which is not the operator's. Its digest is known
+// for the registry that it was in only.
 func agentImage(registry, current string) string {
 	moved := inRegistry(registry, current)
 	if moved == current || tagOf(current) == "" {
@@ -169,56 +151,14 @@ func agentImage(registry, current string) string {
 	return byTag
 }
 
-func validateImage(flag, image, example string) error {
-	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return invalid(flag, image, err.Error(), "name it as in "+example)
-	}
-	return nil
-}
-
 // inRegistry is an image in another registry, by the digest that it has.
 func inRegistry(registry, image string) string {
 	return strings.TrimSuffix(registry, "/") + "/" + path.Base(image)
 }
 
-// validateDigest: the catalog is the version that OLM installs, so only a commit may change what it names.
-func validateDigest(flag, image string) error {
-	parsed, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return invalid(flag, image, err.Error(), "name it as in "+catalogExample)
-	}
-	if _, byDigest := parsed.(reference.Canonical); !byDigest {
-		return invalid(flag, image, "has no digest",
-			"name it as in "+catalogExample+"; make catalog-push prints it")
-	}
-	return nil
-}
-
-const catalogExample = "registry.example.com/memcached-operator-catalog@sha256:..."
-
-func validateNamespace(namespace string) error {
-	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-		return invalid("argocd-namespace", namespace, problems[0], "name the namespace that Argo CD runs in, such as argocd")
-	}
-	return nil
-}
-
-// tagOf is the version in an image of the settings file.
+// tagOf is the tag of an image. It is empty where it has none.
 func tagOf(image string) string {
-	parsed, err := reference.Parse(image)
-	if tagged, ok := parsed.(reference.Tagged); err == nil && ok {
-		return tagged.Tag()
-	}
-	return ""
-}
-
-// isPlaceholder tells of a repository or an image that is only an example.
-func isPlaceholder(value string) bool {
-	host := value
-	if u, err := url.Parse(value); err == nil && u.Hostname() != "" {
-		host = u.Hostname()
-	} else {
-		host, _, _ = strings.Cut(host, "/")
-	}
-	return host == placeholderHost || strings.HasSuffix(host, "."+placeholderHost)
+	byTag, _, _ := strings.Cut(image, "@")
+	_, tag, _ := strings.Cut(path.Base(byTag), ":")
+	return tag
 }
