@@ -129,7 +129,7 @@ var badRevision = regexp.MustCompile(`^$|^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\
 func operatorImage(registry, version string) (string, error) {
 	fix := "name host and path, such as localhost:5001 or registry.example.com/team; Docker Hub is docker.io/ACCOUNT"
 	if strings.Contains(registry, "://") {
-		fix = "leave out the scheme"
+		return "", check("registry", registry, "leave out the scheme", "is a URL")
 	}
 	image := registry + "/memcached-operator"
 	if _, err := name.NewRepository(image, name.StrictValidation); err != nil {
