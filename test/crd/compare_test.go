@@ -68,7 +68,7 @@ var changes = map[string]change{
 	"properties are demanded":               {"spec.podMetadata.labels", `{minProperties: 1}`, `v1 spec.podMetadata.labels: minProperties was not there, is 1`},
 	"a bound becomes exclusive":             {"spec.size", `{exclusiveMaximum: true}`, `v1 spec.size: exclusiveMaximum was not there, is true: OLM v1 refuses each change`},
 	"multiples are demanded":                {"spec.size", `{multipleOf: 2}`, `v1 spec.size: multipleOf was not there, is 2`},
-	"a pattern is added":                    {"spec.image", `{pattern: "^[a-z]"}`, `v1 spec.image: pattern was not there, is "^[a-z]": nobody can tell whether objects that exist match`},
+	"a pattern is added":                    {"spec.image", `{pattern: "^[a-z]"}`, `v1 spec.image: pattern was not there, is "^[a-z]": existing objects may not match`},
 	"a pattern is changed":                  {"spec.memory", `{pattern: "^[0-9]+Mi$"}`, `v1 spec.memory: pattern was "^`},
 	"a pattern is removed":                  {"spec.memory", `{pattern: null}`, `v1 spec.memory: pattern was "^`},
 	"null is allowed":                       {"spec.memory", `{nullable: true}`, `v1 spec.memory: nullable was not there, is true`},

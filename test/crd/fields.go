@@ -59,14 +59,14 @@ func (f Field) below() (fields []Field) {
 		return nil
 	}
 	var children []Field
-	switch t.Kind() {
-	case reflect.Struct:
+	if t.Kind() == reflect.Slice {
+		children = append(children, Field{f.Path + "[]", t.Elem(), *f.Schema.Items.Schema})
+	}
+	if t.Kind() == reflect.Struct {
 		for field := range t.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			children = append(children, Field{f.Path + "." + name, field.Type, f.Schema.Properties[name]})
 		}
-	case reflect.Slice:
-		children = append(children, Field{f.Path + "[]", t.Elem(), *f.Schema.Items.Schema})
 	}
 	for _, child := range children {
 		fields = append(append(fields, child), child.below()...)
@@ -82,7 +82,7 @@ func SettableFields(root string) ([]Field, error) {
 	}), err
 }
 
-// isObject tells whether the field has fields of our own.
+// isObject tells whether the field has fields of this API.
 func (f Field) isObject() bool {
 	below := f.below()
 	return len(below) > 0 && !strings.HasSuffix(below[0].Path, "[]")

@@ -33,7 +33,7 @@ var keywords = map[string]keyword{
 	},
 	"default":                    {never, "objects that leave it out would change their meaning"},
 	"type":                       {never, "objects that exist have the old type"},
-	"pattern":                    {never, "nobody can tell whether objects that exist match"},
+	"pattern":                    {never, "existing objects may not match"},
 	"x-kubernetes-list-type":     {never, "server-side apply merges and owns by it"},
 	"x-kubernetes-list-map-keys": {never, "server-side apply merges and owns by it"},
 	"x-kubernetes-map-type":      {never, "server-side apply merges and owns by it"},
@@ -47,14 +47,14 @@ const (
 
 func never(_, _ any) bool { return false }
 
-// raised tells whether an upper bound is as high as it was, or gone.
+// raised tells whether an upper bound is as high as it was, or removed.
 func raised(older, newer any) bool {
 	was, bounded := older.(float64)
 	is, stillBounded := newer.(float64)
 	return !stillBounded || bounded && is >= was
 }
 
-// lowered tells whether a lower bound is as low as it was, or gone.
+// lowered tells whether a lower bound is as low as it was, or removed.
 func lowered(older, newer any) bool {
 	was, bounded := older.(float64)
 	is, stillBounded := newer.(float64)

@@ -170,15 +170,15 @@ type ImagePullSecret struct {
 
 // Resources are the resource requirements of a container, by resource name such as cpu and memory.
 type Resources struct {
-	// limits are the maximum amounts of resources that the container may use, at most 12. Defaults to derived values: see the
-	// parent field.
+	// limits are the maximum amounts of resources that the container may use, at most 12. Defaults to derived
+	// values: see the parent field.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="limits must be quantities, such as 500m of cpu or 256Mi of memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests are the amounts of resources that are reserved for the container, at most 12. Defaults to derived values: see the
-	// parent field.
+	// requests are the amounts of resources that are reserved for the container, at most 12. Defaults to derived
+	// values: see the parent field.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=12
 	// +kubebuilder:validation:XValidation:rule="self.all(name, isQuantity(string(self[name])))",message="requests must be quantities, such as 500m of cpu or 256Mi of memory"

@@ -4,7 +4,7 @@ package apply
 
 import "sigs.k8s.io/structured-merge-diff/v6/schema"
 
-// kindsSchema holds the kinds of child and all that they are made of, as client-go has them among all of Kubernetes.
+// kindsSchema holds the managed kinds and everything they consist of, as client-go has them among all of Kubernetes.
 var kindsSchema = schema.Schema{Types: []schema.TypeDef{
 	{Name: "__untyped_atomic_", Atom: schema.Atom{Scalar: new(schema.Scalar("untyped")), List: &schema.List{ElementType: schema.TypeRef{NamedType: new("__untyped_atomic_")}, ElementRelationship: schema.ElementRelationship("atomic")}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: new("__untyped_atomic_")}, ElementRelationship: schema.ElementRelationship("atomic")}}},
 	{Name: "__untyped_deduced_", Atom: schema.Atom{Scalar: new(schema.Scalar("untyped")), List: &schema.List{ElementType: schema.TypeRef{NamedType: new("__untyped_atomic_")}, ElementRelationship: schema.ElementRelationship("atomic")}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: new("__untyped_deduced_")}, ElementRelationship: schema.ElementRelationship("separable")}}},
