@@ -76,12 +76,11 @@ func (d *demo) check(ctx context.Context, checks []check, format string) error {
 		}
 	}
 	if format == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(map[string]any{"checks": results, "failed": failures}); err != nil {
+		content, err := json.MarshalIndent(map[string]any{"checks": results, "failed": failures}, "", "  ")
+		if err != nil {
 			return err
 		}
+		fmt.Fprintln(out, string(content))
 	}
 	if failures > 0 {
 		return fmt.Errorf("nothing was changed: %d of these checks failed; below each (✗) is its fix", failures)

@@ -46,7 +46,7 @@ func (d *demo) checkArgoCD(ctx context.Context) result {
 	instances.SetGroupVersionKind(pipeline.ArgoCDKind)
 	err := d.Client.List(ctx, instances, client.InNamespace(d.ArgoCDNamespace))
 	switch {
-	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err): // Without argocd-operator the kind does not exist.
+	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err): // argocd-operator defines it
 		return missingRight(err, "list ArgoCD resources in "+d.ArgoCDNamespace)
 	case len(instances.Items) > 0:
 		d.ArgoCDName = instances.Items[0].GetName()
@@ -56,14 +56,15 @@ func (d *demo) checkArgoCD(ctx context.Context) result {
 
 // checkController finds the Pod of the application controller.
 func (d *demo) checkController(ctx context.Context) result {
+	const controller = "application-controller"
 	pods := &corev1.PodList{}
 	if err := d.Client.List(ctx, pods, client.InNamespace(d.ArgoCDNamespace)); err != nil {
 		return missingRight(err, "list Pods in "+d.ArgoCDNamespace)
 	}
-	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return strings.Contains(p.Name, "application-controller") })
+	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return strings.Contains(p.Name, controller) })
 	found := "in the namespace " + d.ArgoCDNamespace
 	if i < 0 {
-		return warn(found+", without an application controller", "one must run outside of the cluster, as in the local cluster")
+		return warn(found+", without an application controller", "it must run outside of the cluster, as in `make demo`")
 	}
 	ready := slices.ContainsFunc(pods.Items[i].Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

@@ -32,7 +32,7 @@ func (d *demo) checkGit(ctx context.Context, clone string) result {
 		replaced = append(replaced, "bundle/")
 	}
 	if err != nil || len(replaced) > 0 && !strings.Contains(git.Message(ctx), trailer) {
-		return fail(fmt.Sprintf("the commit would replace files of the branch %s: %s", d.Revision, strings.Join(replaced, ", ")),
+		return fail(fmt.Sprintf("the commit would replace files of %s: %s", d.Revision, strings.Join(replaced, ", ")),
 			"name a new branch by --revision, or check out "+d.Revision+" first")
 	}
 	d.Git = git

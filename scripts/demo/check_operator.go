@@ -20,19 +20,21 @@ func (d *demo) checkOperator(ctx context.Context) result {
 	if err != nil {
 		return missingRight(err, "list Deployments")
 	}
+	state := pass("not installed yet")
 	for _, manager := range managers.Items {
 		by, in := installer(manager), manager.Namespace
 		found := fmt.Sprintf("it runs in %s, installed by %s", in, by)
 		switch {
 		case in == pipeline.OperatorNamespace && by == installers[d.Method]:
-			return pass("%s: the demo continues with it", found)
+			state = pass("%s: the demo continues with it", found)
 		case in == pipeline.OperatorNamespace && by == manually && d.Method == pipeline.Direct:
-			return warn(found, "Argo CD will adopt it; deleting the root Application will delete it")
+			state = warn(found, "Argo CD will adopt it; deleting the root Application will delete it")
+		default:
+			return fail(found, "two operators would reconcile the same Memcacheds: uninstall it first\n"+
+				"(docs/install.md, Uninstall; docs/gitops.md, Delete; docs/olm.md, Uninstall)")
 		}
-		return fail(found, "two operators would reconcile the same Memcacheds: uninstall it first\n"+
-			"(docs/install.md, Uninstall; docs/gitops.md, Delete; docs/olm.md, Uninstall)")
 	}
-	return pass("not installed yet")
+	return state
 }
 
 const manually = "kubectl or another client"

@@ -82,7 +82,7 @@ func currentCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar((*string)(&o.Method), "method", string(pipeline.Direct), "direct, olm, openshift or olm-v1 (docs/gitops.md)")
+	flags.StringVar((*string)(&o.Method), "method", "direct", "direct, olm, openshift or olm-v1 (docs/gitops.md)")
 	flags.StringVar(&o.Registry, "registry", "", "registry to push to, host and path (required)")
 	flags.StringVar(&o.Repo, "repo", "", "URL of the Git repository, for pushing and for Argo CD (required)")
 	flags.StringVar(&o.Revision, "revision", "", "branch to push to (default: a new one, "+pipeline.Branch+")")

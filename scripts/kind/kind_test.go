@@ -73,11 +73,11 @@ func TestEachInstallMethodRunsCommandsThatExist(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	real, err := exec.LookPath("make")
+	program, err := exec.LookPath("make")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("MAKE", real)
+	t.Setenv("MAKE", program)
 	t.Setenv("PATH", fakes+":"+os.Getenv("PATH"))
 	for method, want := range map[string]string{
 		"overlay": "kubectl apply -f operator/config/samples/cache_v1_memcached.yaml",

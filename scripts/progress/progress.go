@@ -1,5 +1,5 @@
-// Package progress shows what a long command does: a live line on a terminal, elsewhere plain lines with a heartbeat, so
-// that a build server's log shows progress too.
+// Package progress shows what a long command does: a live line on a terminal, and elsewhere plain lines with a
+// heartbeat, so that a build server's log shows progress too.
 package progress
 
 import (

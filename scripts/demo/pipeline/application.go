@@ -18,17 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Applications of the tree.
+// Applications and namespaces of the tree.
 const (
 	RootApplication     = "memcached-root"
 	OperatorApplication = "memcached-operator"
 	SamplesApplication  = "memcached-samples"
-)
-
-// Namespaces of the tree.
-const (
-	OperatorNamespace = "memcached-operator-system"
-	SamplesNamespace  = "memcached-samples"
+	OperatorNamespace   = "memcached-operator-system"
+	SamplesNamespace    = "memcached-samples"
 )
 
 var applicationKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Application"}
@@ -218,10 +214,11 @@ func mostTelling(unhealthy []Application) Application {
 
 // refresh makes Argo CD look for the commit, once for each Application: by default it does so every few minutes.
 func (w *waiter) refresh(ctx context.Context, unhealthy []Application) {
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"argocd.argoproj.io/refresh":"normal"}}}`))
+	const refresh = `{"metadata":{"annotations":{"argocd.argoproj.io/refresh":"normal"}}}`
 	for _, a := range unhealthy {
 		if a.Revision != "" && a.Revision != w.commit && !w.refreshed[a.Name] {
-			w.refreshed[a.Name] = w.Client.Patch(ctx, object(applicationKind, w.ArgoCDNamespace, a.Name), patch) == nil
+			o := object(applicationKind, w.ArgoCDNamespace, a.Name)
+			w.refreshed[a.Name] = w.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(refresh))) == nil
 		}
 	}
 }

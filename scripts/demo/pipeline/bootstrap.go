@@ -28,7 +28,7 @@ func (p *Pipeline) Bootstrap(ctx context.Context) ([]*unstructured.Unstructured,
 	return append(settings, root...), err
 }
 
-// settings are keys of argocd-cm, or fields of the ArgoCD resource, because argocd-operator reverts changes of argocd-cm.
+// settings are keys of argocd-cm, or fields of the ArgoCD resource: argocd-operator reverts changes of argocd-cm.
 func (p *Pipeline) settings(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	folder := filepath.Join(p.Git.Dir, "gitops/bootstrap/argocd")
 	if p.ArgoCDName == "" {

@@ -9,28 +9,26 @@ import (
 
 func TestWaitingIsWhyAPodDoesNotRun(t *testing.T) {
 	waiting := func(reason, message string) corev1.PodStatus {
-		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
-			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
-		}}}
+		state := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: state}}}
 	}
-	tests := map[string]struct {
+	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) corev1.PodStatus {
+		return corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: kind, Status: status, Reason: "Unschedulable", Message: "no node"}}}
+	}
+	for name, tc := range map[string]struct {
 		status corev1.PodStatus
 		want   string
 	}{
 		"an image can't be pulled":     {waiting("ErrImagePull", "not found"), "p: ErrImagePull: not found"},
 		"a container is being created": {waiting("ContainerCreating", ""), ""},
-		"it runs":                      {corev1.PodStatus{Phase: corev1.PodRunning}, ""},
-		"it cannot be scheduled":       {corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no node"}}}, "p: Unschedulable: no node"},
-		"another condition is false":   {corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, Message: "x"}}}, ""},
-		"it is scheduled, not started": {corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}}, ""},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: tc.status}
-			if got := Waiting(pod); got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
-			}
-		})
+		"it cannot be scheduled":       {condition(corev1.PodScheduled, corev1.ConditionFalse), "p: Unschedulable: no node"},
+		"another condition is false":   {condition(corev1.PodReady, corev1.ConditionFalse), ""},
+		"it is scheduled, not started": {condition(corev1.PodScheduled, corev1.ConditionTrue), ""},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: tc.status}
+		if got := Waiting(pod); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }
 

@@ -37,25 +37,16 @@ func Open(ctx context.Context, url, branch, dir string) (*Repository, error) {
 	if !r.New {
 		args = append(args, "--branch="+branch)
 	}
+	if _, err := git(ctx, filepath.Dir(dir), "config", "user.email"); err != nil { // The user has set no author.
+		args = append(args, "--config=user.name=demo", "--config=user.email=demo@memcached-operator.invalid")
+	}
 	if _, err := git(ctx, "", append(args, "--", url, dir)...); err != nil {
 		return nil, err
 	}
 	if r.New {
-		if _, err := git(ctx, dir, "checkout", "--quiet", "-B", branch); err != nil {
-			return nil, err
-		}
+		_, err = git(ctx, dir, "checkout", "--quiet", "-B", branch)
 	}
-	return r, r.name(ctx)
-}
-
-// name sets the author of commits where the user has set none.
-func (r *Repository) name(ctx context.Context) error {
-	if _, err := git(ctx, r.Dir, "config", "user.email"); err == nil {
-		return nil
-	}
-	_, err := git(ctx, r.Dir, "config", "user.name", "demo")
-	_, err2 := git(ctx, r.Dir, "config", "user.email", "demo@memcached-operator.invalid")
-	return errors.Join(err, err2)
+	return r, err
 }
 
 // Stage returns the files that a commit of the work tree would change. Filter is that of git diff --diff-filter.
@@ -136,8 +127,7 @@ func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 
 func output(command *exec.Cmd) (string, error) {
 	out, err := command.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, failed := errors.AsType[*exec.ExitError](err); failed {
 		return "", fmt.Errorf("git %s: %s", command.Args[1], strings.Join(strings.Fields(string(exit.Stderr)), " "))
 	}
 	return strings.TrimSpace(string(out)), err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -31,7 +30,7 @@ type Kube struct {
 	Version *version.Info
 }
 
-// Connect finds the cluster as kubectl does ($KUBECONFIG, then ~/.kube/config), and asks the API server for its version.
+// Connect finds the cluster as kubectl does ($KUBECONFIG, then ~/.kube/config), and asks the API server its version.
 func Connect(context string) (Kube, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
@@ -42,7 +41,7 @@ func Connect(context string) (Kube, error) {
 	}
 	context = cmp.Or(context, raw.CurrentContext)
 	if raw.Contexts[context] == nil {
-		return Kube{}, fmt.Errorf("%s has no context %q", strings.Join(rules.Precedence, string(os.PathListSeparator)), context)
+		return Kube{}, fmt.Errorf("%s has no context %q", strings.Join(rules.Precedence, ", "), context)
 	}
 	config, err := loader.ClientConfig()
 	if err != nil {
