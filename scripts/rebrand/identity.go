@@ -82,8 +82,9 @@ func invalid(parameter, value, problem, fix string) error {
 // validate reports everything that is wrong with the identity.
 func (id identity) validate() error {
 	err := errors.Join(validateModule(id.Module), validateGroup(id.Group), validateRegistry(id.Registry, id.Name))
-	if problems := validation.IsDNS1035Label(id.Name); len(problems) > 0 {
-		err = errors.Join(err, invalid("NAME", id.Name, problems[0], "Services and metrics begin with it, as in YOU-memcached"))
+	for _, problem := range validation.IsDNS1035Label(id.Name) {
+		const fix = "Services and metrics begin with it, as in YOU-memcached"
+		err = errors.Join(err, invalid("NAME", id.Name, problem, fix))
 	}
 	return err
 }
@@ -154,7 +155,7 @@ func (id identity) fits(next identity, texts []string) error {
 	if len(next.Name) <= most {
 		return nil
 	}
-	return invalid("NAME", next.Name,
-		fmt.Sprintf("%s would be longer than the %d characters of a Service", strings.Replace(longest, id.Name, next.Name, 1), limit),
+	label := strings.Replace(longest, id.Name, next.Name, 1)
+	return invalid("NAME", next.Name, fmt.Sprintf("%s would be longer than the %d characters of a Service", label, limit),
 		fmt.Sprintf("use at most %d characters", most))
 }

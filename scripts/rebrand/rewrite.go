@@ -137,7 +137,8 @@ func (r *rewriter) leftovers(dir string, files []string) (found []string, err er
 	kept := looseSpellings(r.to)
 	old := slices.DeleteFunc(looseSpellings(r.from), func(s string) bool { return slices.Contains(kept, s) })
 	// New names pass, also where they contain an old one.
-	find := longestFirst(slices.Concat(kept, old), slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old))))
+	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
+	find := longestFirst(slices.Concat(kept, old), replacements)
 	isLeft := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
 	for _, name := range files {
 		if isLeft(name) {

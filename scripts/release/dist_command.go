@@ -61,11 +61,12 @@ func distCommand() *cobra.Command {
 				return err
 			}
 		}
-		made, err := dist.Make(command.Context(), r, platforms)
-		if err != nil {
+		if err := dist.Make(command.Context(), r, platforms); err != nil {
 			return err
 		}
-		return made.Print(command.OutOrStdout(), r.Out)
+		_, err := fmt.Fprintf(command.OutOrStdout(), "%s holds the release %s. Its images are listed in %[1]s/release-notes.md.\n\n"+
+			"Next:\n  make release-push OUT=%[1]s\n", r.Out, r.Version)
+		return err
 	}
 	return command
 }

@@ -47,8 +47,8 @@ func (s *source) templates() (Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		path := "templates/" + strings.ToLower(object.GetKind()) + "-" + strings.TrimPrefix(object.GetName(), Name+"-") + ".yaml"
-		if files[path], err = t.text(); err != nil {
+		name := strings.ToLower(object.GetKind()) + "-" + strings.TrimPrefix(object.GetName(), Name+"-")
+		if files["templates/"+name+".yaml"], err = t.text(); err != nil {
 			return nil, err
 		}
 	}

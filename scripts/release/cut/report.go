@@ -12,6 +12,6 @@ var reportText string
 // report writes what has changed, what to do next, and what is new.
 func (t *Tree) report(out io.Writer, changed []string, dryRun bool) error {
 	return template.Must(template.New("").Parse(reportText)).Execute(out, map[string]any{
-		"Tree": t, "Changed": changed, "DryRun": dryRun, "SameAgent": t.oldAgent == t.Images[1].String(), "OldAgent": t.oldAgent,
+		"Tree": t, "Changed": changed, "DryRun": dryRun, "OldAgent": t.oldAgent,
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,10 +110,7 @@ func (r *Release) history(ctx context.Context) (h History, err error) {
 		span = h.LastTag + "..HEAD"
 	}
 	out, err = worktree.Git(ctx, r.Root, "log", "--no-merges", "--format=%s", span)
-	h.Subjects = slices.Collect(strings.Lines(out))
-	for i, subject := range h.Subjects {
-		h.Subjects[i] = strings.TrimSpace(subject)
-	}
+	h.Subjects = strings.FieldsFunc(out, func(r rune) bool { return r == '\n' })
 	return h, err
 }
 

@@ -5,6 +5,7 @@ package dist
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -20,7 +21,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
-	"github.com/example-inc/memcached-operator/scripts/release/sbom"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -51,40 +51,36 @@ func Build(platforms []v1.Platform) func(context.Context, string, string) (opera
 }
 
 // Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
-func Make(ctx context.Context, r *cut.Release, platforms []v1.Platform) (*Record, error) {
+func Make(ctx context.Context, r *cut.Release, platforms []v1.Platform) error {
 	tree, err := os.MkdirTemp("", "release-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(tree)
-	var record *Record
-	err = replace(r.Out, func(dir string) error {
+	return replace(r.Out, func(dir string) error {
 		r.Build = Build(platforms)
 		t, err := r.WriteTo(ctx, tree)
 		if err != nil {
 			return err
 		}
-		record, err = write(ctx, &content{t, dir, platforms})
-		return err
+		return write(ctx, &content{t, dir, platforms})
 	})
-	return record, err
 }
 
 // write writes all parts of a release, the checksums last.
-func write(ctx context.Context, c *content) (*Record, error) {
+func write(ctx context.Context, c *content) error {
 	for _, part := range []struct {
 		title string
 		write func() error
 	}{
-		{"Images as OCI layouts", c.writeImages},
+		{"Images as OCI layouts, and SBOMs", c.writeImages},
 		{"Manifests", c.writeManifests},
-		{"SBOMs", c.writeSBOMs},
 		{"Helm chart", c.writeChart},
 		{"Mirror list", c.writeMirrorList},
 		{"Release notes", c.writeNotes},
 	} {
 		if err := progress.Stage(ctx, part.title, func(func(string)) error { return part.write() }); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.title, err)
+			return fmt.Errorf("%s: %w", part.title, err)
 		}
 	}
 	return c.seal()
@@ -94,7 +90,7 @@ func (c *content) writeFile(name string, content []byte) error {
 	return worktree.WriteFile(filepath.Join(c.out, name), content, 0o644)
 }
 
-// writeImages writes a layout for each image. It lists one index, as skopeo and crane expect.
+// writeImages writes a layout and an SBOM of each image that is new in this release.
 func (c *content) writeImages() error {
 	for _, i := range c.Images {
 		if i.Index == nil {
@@ -104,13 +100,18 @@ func (c *content) writeImages() error {
 		if err != nil {
 			return err
 		}
-		if err := to.AppendIndex(i.Index, tagged(i)); err != nil {
+		var document bytes.Buffer
+		if err := errors.Join(to.AppendIndex(i.Index, tagged(i)), writeSBOM(&document, i, c.Time)); err != nil {
+			return err
+		}
+		if err := c.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// newLayout makes a layout. It will list one image or index, as skopeo and crane expect.
 func (c *content) newLayout(i cut.Image) (layout.Path, error) {
 	dir := filepath.Join(c.out, i.Layout)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -147,23 +148,6 @@ func (c *content) writeManifests() error {
 		}
 		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
 		if err := c.writeFile(name, manifest); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeSBOMs describes each image that the release holds.
-func (c *content) writeSBOMs() error {
-	for _, i := range c.Images {
-		if i.Index == nil {
-			continue
-		}
-		var document bytes.Buffer
-		if err := sbom.Write(&document, i, c.Time); err != nil {
-			return err
-		}
-		if err := c.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func small(t *testing.T, dir string) {
 
 func seal(t *testing.T, c *content) {
 	t.Helper()
-	if _, err := c.seal(); err != nil {
+	if err := c.seal(); err != nil {
 		t.Fatal(err)
 	}
 }

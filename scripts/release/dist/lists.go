@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -16,12 +15,12 @@ import (
 // writeMirrorList lists every image that a cluster pulls: what to copy, by digest, and the path and tag for the copy. A
 // shell reads it by `while read -r image path`.
 func (c *content) writeMirrorList() error {
-	images := []string{c.Memcached}
-	for _, i := range slices.Backward(c.Images) {
+	var images []string
+	for _, i := range c.Images {
 		images = append(images, i.String())
 	}
 	var list strings.Builder
-	for _, image := range slices.Backward(images) {
+	for _, image := range append(images, c.Memcached) {
 		named, err := reference.ParseNormalizedNamed(image)
 		if err != nil {
 			return fmt.Errorf("%s: %w", image, err)

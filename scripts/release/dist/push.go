@@ -65,7 +65,7 @@ func open(dir string, i cut.Image) (remote.Taggable, error) {
 		return nil, nil
 	}
 	if !filepath.IsLocal(i.Layout) {
-		return nil, fmt.Errorf("%s: image %s is in %q, outside the release: make the release again", recordFile, i.Name, i.Layout)
+		return nil, fmt.Errorf("%s: %s is in %q, outside the release: make the release again", recordFile, i.Name, i.Layout)
 	}
 	index, err := layout.ImageIndexFromPath(filepath.Join(dir, i.Layout))
 	if err != nil {
@@ -115,7 +115,8 @@ func push(ctx context.Context, i cut.Image, artifact remote.Taggable, opts []nam
 	if err != nil {
 		return err
 	}
-	if err := remote.Push(to, artifact, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+	err = remote.Push(to, artifact, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	if err != nil {
 		return fmt.Errorf("push %s: %w: log in by docker login or podman login if the registry requires it", to, err)
 	}
 	if same, err := isPresent(ctx, i, opts); err != nil || !same {

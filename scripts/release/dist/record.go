@@ -1,11 +1,8 @@
 package dist
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,7 +35,7 @@ func goVersion() string {
 }
 
 // seal writes what follows from all other parts of a release.
-func (c *content) seal() (*Record, error) {
+func (c *content) seal() error {
 	record := &Record{
 		Version: c.Version, Registry: c.Registry, Commit: c.Commit, Time: c.Time, Go: goVersion(),
 		Memcached: c.Memcached, Images: c.Images,
@@ -48,16 +45,16 @@ func (c *content) seal() (*Record, error) {
 	}
 	text, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.writeFile(recordFile, append(text, '\n')); err != nil {
-		return nil, err
+		return err
 	}
 	files, err := sums(c.out)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return record, c.writeFile(sumsFile, []byte(files))
+	return c.writeFile(sumsFile, []byte(files))
 }
 
 // ReadRecord reads the record of the release in dir.
@@ -86,25 +83,4 @@ func (r *Record) complete() error {
 			"make it again without --platform", recordFile, strings.Join(missing, ", "))
 	}
 	return nil
-}
-
-// Print lists the files and images of the release in dir.
-func (r *Record) Print(out io.Writer, dir string) error {
-	files, err := sums(dir)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s holds the release %s:\n", dir, r.Version)
-	for _, name := range slices.Sorted(maps.Keys(byName(files))) {
-		if !strings.HasPrefix(name, "images/") {
-			fmt.Fprintf(out, "  %s\n", name)
-		}
-	}
-	fmt.Fprintln(out, "\nImages:")
-	for _, i := range r.Images {
-		fmt.Fprintf(out, "  %s\n    %s\n    %s\n", i.ByTag(), i.Digest,
-			cmp.Or(i.Layout, "of an earlier release, not in this folder"))
-	}
-	_, err = fmt.Fprintf(out, "\nNext:\n  make release-push OUT=%s\n", dir)
-	return err
 }

@@ -88,16 +88,18 @@ func read(root string, names []string, versions []fact) (*Found, error) {
 			return nil, err
 		}
 		known[at] = true
+		var all []Copy
 		for name, content := range files {
-			for _, c := range f.copiesIn(name, content, value) {
-				value.Copies++
-				known[span{name, c.to}] = true
-				if c.Has != c.Want && !slices.Contains(f.Others, c.Has) {
-					found.Stale = append(found.Stale, c)
-				}
+			all = append(all, f.copiesIn(name, content, value)...)
+		}
+		value.Copies = len(all)
+		found.Values = append(found.Values, value)
+		for _, c := range all {
+			known[span{c.File, c.to}] = true
+			if c.Has != c.Want && !slices.Contains(f.Others, c.Has) {
+				found.Stale = append(found.Stale, c)
 			}
 		}
-		found.Values = append(found.Values, value)
 	}
 	slices.SortFunc(found.Stale, func(a, b Copy) int {
 		return strings.Compare(fmt.Sprintf("%s:%9d", a.File, a.from), fmt.Sprintf("%s:%9d", b.File, b.from))
