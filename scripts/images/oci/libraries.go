@@ -1,10 +1,10 @@
 package oci
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,104 +20,84 @@ var libraryDirs = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64",
 // tree is the root of a file system: this machine's, or that of unpacked packages.
 type tree string
 
-// files reads a program and the libraries that it needs. The program is the last file.
+// executable is a program or a library.
+type executable struct {
+	file
+	machine elf.Machine
+	needs   []string // libraries by name, and the loader by path
+}
+
+// files reads a program, its loader, its libraries, and the libraries of those. The program is the last file. It reads
+// ELF headers instead of running the loader, so that it works for programs of other architectures.
 func (t tree) files(program string) ([]file, error) {
-	paths, err := t.libraries(program)
+	start, err := t.read(program)
 	if err != nil {
 		return nil, err
 	}
 	var files []file
-	for _, name := range append(paths, program) {
-		resolved, err := t.resolve(name)
-		if err != nil {
-			return nil, err
-		}
-		content, err := os.ReadFile(resolved)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{path: strings.TrimPrefix(name, "/"), mode: 0o755, content: content})
-	}
-	return files, nil
-}
-
-// libraries returns the loader of a program, its libraries, and the libraries of those, in order. It reads ELF headers
-// instead of running the loader, so that it works for programs of other architectures.
-func (t tree) libraries(program string) ([]string, error) {
-	binary, err := t.open(program)
-	if err != nil {
-		return nil, err
-	}
-	defer binary.Close()
-	loader := loaderOf(binary)
-	if loader == "" {
-		return nil, nil // static
-	}
-	found := map[string]string{path.Base(loader): loader}
-	wanted, err := binary.ImportedLibraries()
-	for len(wanted) > 0 && err == nil {
-		name := wanted[0]
-		wanted = wanted[1:]
-		if found[name] != "" {
+	seen := map[string]bool{}
+	for pending := start.needs; len(pending) > 0; pending = pending[1:] {
+		name := path.Base(pending[0])
+		if seen[name] {
 			continue
 		}
-		var further []string
-		found[name], further, err = t.find(name, binary.Machine)
-		wanted = append(wanted, further...)
+		seen[name] = true
+		library, err := t.find(pending[0], start.machine)
+		if err != nil {
+			return nil, fmt.Errorf("libraries of %s: %w", program, err)
+		}
+		files = append(files, library.file)
+		pending = append(pending, library.needs...)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("libraries of %s: %w", program, err)
-	}
-	return slices.Sorted(maps.Values(found)), nil
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return append(files, start.file), nil
 }
 
-// find looks for a library of an architecture, and returns its path and the libraries that it needs.
-func (t tree) find(name string, machine elf.Machine) (at string, further []string, err error) {
+// find reads a library of an architecture.
+func (t tree) find(name string, machine elf.Machine) (executable, error) {
+	if path.IsAbs(name) {
+		return t.read(name)
+	}
 	for _, dir := range libraryDirs {
 		candidates, err := filepath.Glob(filepath.Join(string(t), dir, name))
 		if err != nil {
-			return "", nil, err
+			return executable{}, err
 		}
 		for _, candidate := range candidates {
-			at := "/" + strings.TrimPrefix(strings.TrimPrefix(candidate, string(t)), "/")
-			library, err := t.open(at)
+			library, err := t.read(strings.TrimPrefix(candidate, string(t)))
+			if err != nil || library.machine == machine {
+				return library, err
+			}
+		}
+	}
+	return executable{}, fmt.Errorf("%s is in none of %s", name, strings.Join(libraryDirs, " "))
+}
+
+// read follows symbolic links within the tree: an absolute one begins at its root.
+func (t tree) read(name string) (executable, error) {
+	resolved, err := securejoin.SecureJoin(string(t), name)
+	if err != nil {
+		return executable{}, err
+	}
+	content, err := os.ReadFile(resolved)
+	if err != nil {
+		return executable{}, err
+	}
+	header, err := elf.NewFile(bytes.NewReader(content))
+	if err != nil {
+		return executable{}, fmt.Errorf("%s: %w", name, err)
+	}
+	b := executable{file: file{path: strings.TrimPrefix(name, "/"), mode: 0o755, content: content}, machine: header.Machine}
+	for _, segment := range header.Progs {
+		if segment.Type == elf.PT_INTERP {
+			loader, err := io.ReadAll(segment.Open())
 			if err != nil {
-				return "", nil, err
+				return b, err
 			}
-			further, err := library.ImportedLibraries()
-			library.Close()
-			if library.Machine == machine {
-				return at, further, err
-			}
+			b.needs = append(b.needs, strings.TrimRight(string(loader), "\x00"))
 		}
 	}
-	return "", nil, fmt.Errorf("%s is in none of %s", name, strings.Join(libraryDirs, " "))
-}
-
-func (t tree) open(name string) (*elf.File, error) {
-	resolved, err := t.resolve(name)
-	if err != nil {
-		return nil, err
-	}
-	binary, err := elf.Open(resolved)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return binary, nil
-}
-
-// resolve follows symbolic links within the tree: an absolute one begins at its root.
-func (t tree) resolve(name string) (string, error) { return securejoin.SecureJoin(string(t), name) }
-
-// loaderOf returns the program that the kernel starts for a program that is not static.
-func loaderOf(binary *elf.File) string {
-	for _, program := range binary.Progs {
-		if program.Type == elf.PT_INTERP {
-			name, err := io.ReadAll(program.Open())
-			if err == nil {
-				return strings.TrimRight(string(name), "\x00")
-			}
-		}
-	}
-	return ""
+	libraries, err := header.ImportedLibraries()
+	b.needs = append(b.needs, libraries...)
+	return b, err
 }

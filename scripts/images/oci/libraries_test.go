@@ -82,7 +82,7 @@ func foreignTree(t *testing.T) tree {
 	return tree(root)
 }
 
-func TestAProgramsFilesAreThoseThatItsLoaderWants(t *testing.T) {
+func TestAProgramsFilesAreThoseOfItsLoaderAndLibraries(t *testing.T) {
 	tests := map[string]struct {
 		program string
 		want    []string
@@ -91,7 +91,7 @@ func TestAProgramsFilesAreThoseThatItsLoaderWants(t *testing.T) {
 			"lib/ld-linux-aarch64.so.1", "usr/lib/aarch64-linux-gnu/libc.so.6", "usr/lib/aarch64-linux-gnu/libevent.so.7",
 			"usr/lib/aarch64-linux-gnu/libssl.so.3", "usr/bin/memcached",
 		}},
-		"a static one stands alone": {"/usr/bin/static", []string{"usr/bin/static"}},
+		"a static program alone": {"/usr/bin/static", []string{"usr/bin/static"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAProgramsFilesAreThoseThatItsLoaderWants(t *testing.T) {
 	}
 }
 
-func TestALibraryThatIsNotThereIsNamed(t *testing.T) {
+func TestAMissingLibraryIsNamed(t *testing.T) {
 	_, err := foreignTree(t).files("/usr/bin/broken")
 	if err == nil || !strings.Contains(err.Error(), "libraries of /usr/bin/broken: libmissing.so.1 is in none of") {
 		t.Errorf("error: %v", err)

@@ -2,12 +2,10 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
-	"regexp"
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -97,16 +95,13 @@ func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, erro
 	}, append(files, program...))
 }
 
-var versionPattern = regexp.MustCompile(`^memcached (\d+\.\d+\.\d+)`)
-
-func memcachedVersion(ctx context.Context, binary string) (string, error) {
+func memcachedVersion(ctx context.Context, binary string) (version string, err error) {
 	out, err := exec.CommandContext(ctx, binary, "-V").Output()
+	if err == nil {
+		_, err = fmt.Sscanf(string(out), "memcached %s", &version)
+	}
 	if err != nil {
-		return "", fmt.Errorf("memcached -V: %w", err)
+		return "", fmt.Errorf("memcached -V: %w: %s", err, out)
 	}
-	match := versionPattern.FindSubmatch(out)
-	if match == nil {
-		return "", errors.New("memcached -V prints no version: " + string(out))
-	}
-	return string(match[1]), nil
+	return version, nil
 }
