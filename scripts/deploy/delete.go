@@ -56,7 +56,8 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 		"delete them first, or set --cascade", strings.Join(sets.List(others), "\n  "))
 }
 
-func (c *cluster) resourcesOf(ctx context.Context, crd *unstructured.Unstructured) ([]unstructured.Unstructured, error) {
+func (c *cluster) resourcesOf(ctx context.Context, crd *unstructured.Unstructured) (
+	[]unstructured.Unstructured, error) {
 	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
 	mapping, err := c.client.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
+	"github.com/fluxcd/pkg/ssa/utils"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,7 +50,7 @@ func imagesOf(objects []*unstructured.Unstructured) ([]string, error) {
 		}
 		var deployment appsv1.Deployment
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
-			return nil, fmt.Errorf("Deployment %s: %w", object.GetName(), err)
+			return nil, fmt.Errorf("%s: %w", utils.FmtUnstructured(object), err)
 		}
 		pod := deployment.Spec.Template.Spec
 		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {

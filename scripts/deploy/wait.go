@@ -34,6 +34,9 @@ func wait(ctx context.Context, c *cluster, objects []*unstructured.Unstructured)
 	return nil
 }
 
+// statuses are the latest ones of objects.
+type statuses map[object.ObjMetadata]*event.ResourceStatus
+
 // waitFor waits until kstatus reports the status for all objects, or a failure. Unlike that of
 // ResourceManager.WaitForSet, its error has the reasons, down to the Pods.
 func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*unstructured.Unstructured) error {
@@ -42,46 +45,45 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 	}
 	poll, stop := context.WithCancel(ctx)
 	defer stop()
+	latest := statuses{}
 	ids := object.UnstructuredSetToObjMetadataSet(objects)
-	latest := map[object.ObjMetadata]*event.ResourceStatus{}
+	for _, id := range ids {
+		latest[id] = &event.ResourceStatus{Identifier: id, Message: "its status could not be read"}
+	}
 	var cause error
 	for e := range c.poller.Poll(poll, ids, polling.PollOptions{PollInterval: pollInterval}) {
 		cause = cmp.Or(cause, e.Error)
 		if e.Type == event.ResourceUpdateEvent {
 			s := corrected(*e.Resource)
-			if last := latest[s.Identifier]; s.Status != want && (last == nil || last.Message != s.Message) {
+			if s.Status != want && s.Message != latest[s.Identifier].Message {
 				c.print("%s: %s", utils.FmtObjMetadata(s.Identifier), messageOf(s))
 			}
 			latest[s.Identifier] = s
 		}
-		if len(latest) == len(ids) && all(latest, want, status.FailedStatus) {
+		if len(latest.others(ids, want, status.FailedStatus)) == 0 {
 			stop() // the poller closes the channel some time later
 		}
 	}
-	if len(latest) == len(ids) && all(latest, want) {
+	lines := latest.others(ids, want)
+	if len(lines) == 0 {
 		return nil
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		cause = errors.New("timeout (--timeout gives more time)")
 	}
-	lines := []string{fmt.Sprintf("waiting for status %s: %v", want, cmp.Or(cause, errors.New("failed")))}
-	for _, id := range ids {
-		if s := latest[id]; s == nil {
-			lines = append(lines, "  "+utils.FmtObjMetadata(id)+": its status could not be read")
-		} else if s.Status != want {
-			lines = append(lines, describe(s, "  ")...)
-		}
-	}
-	return errors.New(strings.Join(lines, "\n"))
+	return fmt.Errorf("waiting for status %s: %w:\n  %s", want, cmp.Or(cause, errors.New("failed")),
+		strings.Join(lines, "\n  "))
 }
 
-func all(latest map[object.ObjMetadata]*event.ResourceStatus, wanted ...status.Status) bool {
-	for _, s := range latest {
-		if !slices.Contains(wanted, s.Status) {
-			return false
+// others describes the objects that have none of the wanted statuses.
+func (latest statuses) others(ids object.ObjMetadataSet, wanted ...status.Status) []string {
+	var lines []string
+	for _, id := range ids {
+		if !slices.Contains(wanted, latest[id].Status) {
+			lines = append(lines, describe(latest[id], "")...)
 		}
 	}
-	return true
+	return lines
 }
 
 // corrected reports a Memcached without a status as in progress: for kstatus it is current.

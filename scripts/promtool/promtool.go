@@ -1,6 +1,6 @@
 // Package promtool provides the program promtool, which checks and tests Prometheus rules, from Debian's package. It
-// unpacks the package into the cache of this repository, without root. Compiling promtool takes minutes: it contains the
-// client libraries of all clouds.
+// unpacks the package into the cache of this repository, without root. To compile promtool would take minutes: it
+// contains the client libraries of all clouds.
 package promtool
 
 import (

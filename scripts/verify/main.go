@@ -1,5 +1,5 @@
-// Command verify checks the house rules that no linter checks: the words of words.yaml do not occur in prose, no Go file
-// is longer than 300 lines, and generated files are up to date. It changes nothing in the tree.
+// Command verify checks the house rules that no linter checks: prose has none of the words in words.yaml, no Go file is
+// longer than 300 lines, and generated files are up to date. It changes nothing in the tree.
 package main
 
 import (
@@ -53,7 +53,7 @@ func newCommand() *cobra.Command {
 		if len(problems) > 0 {
 			return fmt.Errorf("%d problems found", len(problems))
 		}
-		fmt.Fprintln(command.OutOrStdout(), "The words are plain, no Go file is too long, and generated files are up to date.")
+		fmt.Fprintln(command.OutOrStdout(), "Words are plain, Go files are short, and generated files are up to date.")
 		return nil
 	}
 	return command

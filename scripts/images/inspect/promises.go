@@ -195,18 +195,7 @@ func landing(pod corev1.PodSpec) []string {
 	}
 	all := map[string]bool{}
 	for _, term := range pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		var allowed []string
-		for _, expression := range term.MatchExpressions {
-			if expression.Key != corev1.LabelArchStable || expression.Operator != corev1.NodeSelectorOpIn {
-				continue
-			}
-			if allowed == nil {
-				allowed = expression.Values
-			}
-			allowed = slices.DeleteFunc(slices.Clone(allowed), func(architecture string) bool {
-				return !slices.Contains(expression.Values, architecture)
-			})
-		}
+		allowed := matching(term)
 		if allowed == nil {
 			return nil
 		}
@@ -215,4 +204,21 @@ func landing(pod corev1.PodSpec) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
+}
+
+// matching returns the architectures that match a term, nil for any.
+func matching(term corev1.NodeSelectorTerm) []string {
+	var allowed []string
+	for _, expression := range term.MatchExpressions {
+		if expression.Key != corev1.LabelArchStable || expression.Operator != corev1.NodeSelectorOpIn {
+			continue
+		}
+		if allowed == nil {
+			allowed = expression.Values
+		}
+		allowed = slices.DeleteFunc(slices.Clone(allowed), func(architecture string) bool {
+			return !slices.Contains(expression.Values, architecture)
+		})
+	}
+	return allowed
 }

@@ -87,7 +87,8 @@ func (t tree) read(name string) (executable, error) {
 	if err != nil {
 		return executable{}, fmt.Errorf("%s: %w", name, err)
 	}
-	b := executable{file: file{path: strings.TrimPrefix(name, "/"), mode: 0o755, content: content}, machine: header.Machine}
+	f := file{path: strings.TrimPrefix(name, "/"), mode: 0o755, content: content}
+	b := executable{file: f, machine: header.Machine}
 	for _, segment := range header.Progs {
 		if segment.Type == elf.PT_INTERP {
 			loader, err := io.ReadAll(segment.Open())
