@@ -1,4 +1,4 @@
-// Command release writes what OLM installs the operator from, bundle and catalog, and makes releases.
+// Command release writes the bundle and the catalog for OLM, and makes releases.
 package main
 
 import (
@@ -22,10 +22,9 @@ func main() {
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "release",
-		Short: "Write the bundle and the catalog for OLM, and make releases",
-		Long: "Run it in the root of the repository. Each command checks all that it is told before it writes\n" +
-			"anything.",
+		Use:           "release",
+		Short:         "Write the bundle and the catalog for OLM, and make releases",
+		Long:          "Run it in the root of the repository. Each command checks its inputs before it writes anything.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

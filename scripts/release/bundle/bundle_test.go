@@ -22,9 +22,9 @@ func TestWhatAnOptionChanges(t *testing.T) {
 	}{
 		"a version is name and version":      {nil, CSVFile, []string{"name: memcached-operator.v0.2.0\n", "\n  version: 0.2.0\n"}},
 		"comments of the base stay":          {nil, CSVFile, []string{"# Becomes \"true\" where every image"}},
-		"what comes before is named":         {func(o *Options) { o.Replaces = "0.1.0" }, CSVFile, []string{"\n  replaces: memcached-operator.v0.1.0\n"}},
-		"what may be skipped is named":       {func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" }, CSVFile, []string{"olm.skipRange: '>=0.1.0 <0.2.0'"}},
-		"a Secret goes to the Deployment":    {func(o *Options) { o.PullSecret = "registry" }, CSVFile, []string{"imagePullSecrets:\n              - name: registry"}},
+		"the version that it replaces":       {func(o *Options) { o.Replaces = "0.1.0" }, CSVFile, []string{"\n  replaces: memcached-operator.v0.1.0\n"}},
+		"the versions that it may skip":      {func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" }, CSVFile, []string{"olm.skipRange: '>=0.1.0 <0.2.0'"}},
+		"a pull Secret is in the Deployment": {func(o *Options) { o.PullSecret = "registry" }, CSVFile, []string{"imagePullSecrets:\n              - name: registry"}},
 		"the default channel is the first":   {nil, AnnotationsFile, []string{"channel.default.v1: stable\n"}},
 		"the default channel may be another": {func(o *Options) { o.DefaultChannel = "candidate" }, "bundle.Dockerfile", []string{"channel.default.v1=candidate\n"}},
 		"images of caches": {

@@ -31,7 +31,7 @@ func (f Files) Check() error {
 	if size > most {
 		return fmt.Errorf("manifests/ holds %d bytes: OLM accepts %d", size, most)
 	}
-	return Conforms(csvSchema, CSVFile, f[CSVFile])
+	return Conforms(csvSchema, Base, f[CSVFile]) // It is the base that users correct.
 }
 
 // Conforms reports each field of a YAML file that its schema, in YAML too, does not allow, with its value.
@@ -46,11 +46,12 @@ func Conforms(schema []byte, name, text string) error {
 	}
 	var errs []error
 	for _, err := range validate.NewSchemaValidator(&s, nil, "", strfmt.Default).Validate(content).Errors {
+		message := strings.ReplaceAll(err.Error(), " in body", "")
 		var invalid *kerrors.Validation
 		if errors.As(err, &invalid) && invalid.Value != nil {
-			err = fmt.Errorf("%w, not %q", err, fmt.Sprint(invalid.Value))
+			message += fmt.Sprintf(", not %q", fmt.Sprint(invalid.Value))
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		errs = append(errs, fmt.Errorf("%s: %s", name, message))
 	}
 	return errors.Join(errs...)
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Options are what Build is told, mostly by flags.
+// Options are the inputs of Build, mostly from flags.
 type Options struct {
 	Version        string   // such as 0.1.0
 	Image          string   // of the operator

@@ -53,7 +53,7 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 		}
 	}
 	for _, role := range m["Role"] {
-		return nil, fmt.Errorf("role %s is bound to no account: OLM would give it to nobody", role.GetName())
+		return nil, fmt.Errorf("role %s is bound to no account: OLM would not create it", role.GetName())
 	}
 	return rules, nil
 }

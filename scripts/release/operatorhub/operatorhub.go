@@ -70,28 +70,28 @@ func Write(root, out string) (dir string, notes []string, err error) {
 
 // readCI prefers the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
 func readCI(root, path string) (ci string, notes []string, err error) {
-	ours, err := os.ReadFile(filepath.Join(root, CI))
+	source, err := os.ReadFile(filepath.Join(root, CI))
 	if err != nil {
 		return "", nil, err
 	}
-	have, err := os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		have = ours
+		text = source
 	case err != nil:
 		return "", nil, err
-	case string(have) != string(ours):
+	case string(text) != string(source):
 		notes = append(notes, fmt.Sprintf("%s is kept as it was, and differs from %s: compare them", path, CI))
 	}
 	var c struct{ Reviewers []string }
-	if err := yaml.Unmarshal(have, &c); err != nil {
+	if err := yaml.Unmarshal(text, &c); err != nil {
 		return "", nil, fmt.Errorf("ci.yaml: %w", err)
 	}
 	if slices.Contains(c.Reviewers, exampleReviewer) {
 		notes = append(notes, fmt.Sprintf("the reviewer %s of ci.yaml is an example, and a GitHub user who could merge "+
 			"pull requests for your operator: write your own users into ci.yaml and into %s", exampleReviewer, CI))
 	}
-	return string(have), notes, nil
+	return string(text), notes, nil
 }
 
 // checkReplaced requires that the version replaces one in the repository, if there are any: each version is an upgrade

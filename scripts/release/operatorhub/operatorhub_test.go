@@ -65,9 +65,9 @@ func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
 	tests := map[string]struct{ file, content, want string }{
 		"a ci.yaml that is no YAML":                {ci, "reviewers: [", "ci.yaml: "},
 		"an update graph that bundles do not have": {ci, "updateGraph: semver-mode\nreviewers: [a]", `should be one of [replaces-mode], not "semver-mode"`},
-		"no reviewer":                        {ci, "updateGraph: replaces-mode\nreviewers: []", "reviewers in body should have at least 1 items"},
-		"a reviewer who is no GitHub user":   {ci, "updateGraph: replaces-mode\nreviewers: [a@example.com]", "reviewers[0] in body should match"},
-		"a reviewer twice":                   {ci, "updateGraph: replaces-mode\nreviewers: [a, a]", "reviewers in body shouldn't contain duplicates"},
+		"no reviewer":                        {ci, "updateGraph: replaces-mode\nreviewers: []", "reviewers should have at least 1 items"},
+		"a reviewer who is no GitHub user":   {ci, "updateGraph: replaces-mode\nreviewers: [a@example.com]", "reviewers[0] should match"},
+		"a reviewer twice":                   {ci, "updateGraph: replaces-mode\nreviewers: [a, a]", "reviewers shouldn't contain duplicates"},
 		"a catalog that is not written here": {ci, "updateGraph: replaces-mode\nreviewers: [a]\nfbc: {enabled: true}", "must not validate the schema (not)"},
 		"another bundle of the version":      {operator + version(t) + "/metadata/annotations.yaml", "annotations: {}\n", "release a new version"},
 		"versions of which none is replaced": {operator + "0.0.1-never/metadata/annotations.yaml", "", "spec.replaces is"},
@@ -93,7 +93,7 @@ func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
 func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	const cache = "quay.io/caches/memcached:1"
 	at := "@sha256:" + strings.Repeat("a", 64)
-	ours := []string{"example-inc", "some-user"}
+	reviewers := []string{"example-inc", "some-user"}
 	release := []string{
 		`email: .*`, "email: team@caches.dev", `(/disconnected): .*`, `$1: "true"`, `(?m)^  replaces: .*\n`, "",
 		`(image|containerImage|value): \S+/(memcached-operator|memcached-agent|memcached)[:@]\S+`,
@@ -104,18 +104,18 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 		ci     []string
 		want   []string
 	}{
-		"nothing of an own release": {release, ours, nil},
+		"nothing of an own release": {release, reviewers, nil},
 		"the maintainer's address": {
-			slices.Concat(release, []string{"team@caches.dev", "maintainers@example.com"}), ours,
+			slices.Concat(release, []string{"team@caches.dev", "maintainers@example.com"}), reviewers,
 			[]string{"maintainers@example.com is an example"},
 		},
 		"a reviewer that is an example": {release, nil, []string{"the reviewer example-inc"}},
 		"memcached without a digest": {
-			slices.Concat(release, []string{cache + at, cache, `(/disconnected): .*`, `$1: "false"`}), ours,
+			slices.Concat(release, []string{cache + at, cache, `(/disconnected): .*`, `$1: "false"`}), reviewers,
 			[]string{cache + " is not named by digest: run make release-prepare with MEMCACHED_IMAGE=" + cache + "@sha256:..."},
 		},
 		"images of the example's registry": {
-			slices.Concat(release, []string{"quay.io/caches/", "images.example.com/"}), ours,
+			slices.Concat(release, []string{"quay.io/caches/", "images.example.com/"}), reviewers,
 			[]string{
 				"nobody can pull images.example.com/memcached-operator:1" + at + ": run make release-prepare",
 				"nobody can pull images.example.com/memcached:1" + at + ": run make release-prepare",
@@ -137,7 +137,7 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 	}
 }
 
-// edited is a copy of what goes into a submission, with changes.
+// edited is a copy of the sources of a submission, with changes.
 func edited(t *testing.T, inBundle, inCI []string) string {
 	t.Helper()
 	copied := t.TempDir()
