@@ -56,7 +56,7 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 		if e.Type == event.ResourceUpdateEvent {
 			s := corrected(*e.Resource)
 			if s.Status != want && s.Message != latest[s.Identifier].Message {
-				c.print("%s: %s", utils.FmtObjMetadata(s.Identifier), messageOf(s))
+				c.print("%s: %s", utils.FmtObjMetadata(s.Identifier), s.Message)
 			}
 			latest[s.Identifier] = s
 		}

@@ -131,24 +131,6 @@ func TestPromisesReadsEveryFileOfThisRepository(t *testing.T) {
 	}
 }
 
-func TestUnreadableManifestsAreAnError(t *testing.T) {
-	tests := map[string]struct{ file, content, want string }{
-		"an overlay without its resource": {"overlays/arm64/kustomization.yaml", "resources: [missing.yaml]\n", "overlays/arm64"},
-		"an invalid bundle":               {"bundle/manifests/operator.clusterserviceversion.yaml", "spec: []\n", "bundle/manifests"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			root := write(t, repository)
-			if err := os.WriteFile(filepath.Join(root, tc.file), []byte(tc.content), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Promises(root); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %v, want %q in it", err, tc.want)
-			}
-		})
-	}
-}
-
 func TestArchitecturesOfNodeAffinities(t *testing.T) {
 	affinity := func(terms string) string {
 		return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + terms + "]}}}"

@@ -100,34 +100,3 @@ func TestAnErrorOfARegistryHasItsCause(t *testing.T) {
 		})
 	}
 }
-
-func TestParsePlatforms(t *testing.T) {
-	tests := map[string]struct {
-		list []string
-		want string // the error, if it begins with --
-	}{
-		"several, in another order": {[]string{"linux/s390x", "linux/amd64"}, "linux/amd64 linux/s390x"},
-		"a duplicate":               {[]string{"linux/s390x", "linux/s390x"}, "linux/s390x"},
-		"a variant":                 {[]string{"linux/arm/v7"}, "linux/arm/v7"},
-		"none":                      {nil, ""},
-		"an architecture alone":     {[]string{"arm64"}, `--platform "arm64": write a list like linux/amd64,linux/arm64`},
-		"an empty item":             {[]string{"linux/arm64", ""}, `--platform ""`},
-		"more than a variant":       {[]string{"linux/arm/v7/x"}, `--platform "linux/arm/v7/x"`},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			platforms, err := ParsePlatforms(tc.list)
-			var names []string
-			for _, platform := range platforms {
-				names = append(names, platform.String())
-			}
-			got := strings.Join(names, " ")
-			if err != nil {
-				got = err.Error()
-			}
-			if got != tc.want && (err == nil || !strings.Contains(got, tc.want)) {
-				t.Errorf("ParsePlatforms(%q) = %s, want %s", tc.list, got, tc.want)
-			}
-		})
-	}
-}
