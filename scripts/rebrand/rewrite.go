@@ -91,8 +91,8 @@ func write(dir, name, target, before, after string) error {
 	return worktree.WriteFile(filepath.Join(dir, target), content, info.Mode().Perm())
 }
 
-// text rewrites the text of a file. It fails if the text already has one of the new names: the two could not be told
-// apart afterwards, and the project not be rebranded again.
+// text rewrites the text of a file. It fails if the text already has one of the new names: the two would be
+// indistinguishable afterwards, and the project could not be rebranded again.
 func (r *rewriter) text(name, text string) (string, error) {
 	if isBinary(text) {
 		return text, nil

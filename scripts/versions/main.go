@@ -48,6 +48,6 @@ func newCommand() *cobra.Command {
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.Flags().StringVar(&root, "root", ".", "folder of the repository")
-	cmd.Flags().BoolVar(&write, "write", false, "change each copy to what its home says")
+	cmd.Flags().BoolVar(&write, "write", false, "change each copy to the value in its home")
 	return cmd
 }

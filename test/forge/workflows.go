@@ -73,11 +73,11 @@ func Check(text string, targets []string) (problems []string) {
 	return append(problems, checkLines(text)...)
 }
 
-// checkTriggers looks at what starts the workflow: code of strangers must not run with rights, and no tag but a version
+// checkTriggers looks at what starts the workflow: untrusted code must not run with rights, and no tag but a version
 // may get into a command.
 func checkTriggers(on any) (problems []string) {
 	for _, found := range privileged.FindAllString(fmt.Sprint(on), -1) {
-		problems = append(problems, fmt.Sprintf("%s runs code of strangers with the rights of this repository", found))
+		problems = append(problems, fmt.Sprintf("%s runs untrusted code with the rights of this repository", found))
 	}
 	triggers, _ := on.(map[string]any)
 	push, _ := triggers["push"].(map[string]any)

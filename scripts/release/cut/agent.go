@@ -39,7 +39,7 @@ func (r *Release) agent(ctx context.Context, t *Tree, index v1.ImageIndex) (Imag
 	}
 	last, err := worktree.Git(ctx, r.Root, "show", t.LastTag+":"+agentVersion)
 	if err != nil || strings.TrimSpace(last) != version {
-		return built, nil //nolint:nilerror // The version, or the agent, is new in this release: nobody runs it yet.
+		return built, nil //nolint:nilerror // The version, or the agent, is new in this release: it runs nowhere yet.
 	}
 	folders, err := program.Sources(ctx)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/dist"
 	"github.com/example-inc/memcached-operator/scripts/release/dist/disttest"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const registry = "localhost:5000/team"
@@ -39,7 +40,10 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	disttest.Run(t, first, nil, "git", "clone", "--quiet", first, second)
 	makeOlder(t, second)
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, ".config/go/env"), "GOFLAGS=-ldflags=-X=main.version=other\nGOAMD64=v3\n")
+	const settings = "GOFLAGS=-ldflags=-X=main.version=other\nGOAMD64=v3\n"
+	if err := worktree.WriteFile(filepath.Join(home, ".config/go/env"), []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	var env []string // Go's own folders, in another home.
 	for name := range strings.FieldsSeq("GOCACHE GOMODCACHE GOPROXY GOSUMDB GOTOOLCHAIN") {
 		env = append(env, name+"="+strings.TrimSpace(disttest.Run(t, ".", nil, "go", "env", name)))
@@ -54,17 +58,23 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 		t.Errorf("releases (-first +second):\n%s", diff)
 	}
 	dir := filepath.Join(first, "dist")
+	disttest.Run(t, dir, nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
 	made, err := dist.ReadRecord(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("nothing of this machine is in the release", func(t *testing.T) { assertNothingOfThisMachine(t, contents, first) })
-	t.Run("the checksums are those of all files", func(t *testing.T) { disttest.Run(t, dir, nil, "sha256sum", "--strict", "-c", "SHA256SUMS") })
-	t.Run("manifests name the images by digest", func(t *testing.T) { assertManifests(t, dir, made) })
-	t.Run("layouts hold the images", func(t *testing.T) { assertLayouts(t, dir, made) })
-	t.Run("the mirror list has every image", func(t *testing.T) { assertMirrorList(t, dir, made) })
-	t.Run("SBOMs list programs and modules", func(t *testing.T) { assertSBOMs(t, dir, made) })
-	t.Run("the notes list the commits", func(t *testing.T) { assertNotes(t, dir) })
+	t.Run("no file holds a path of this computer", func(t *testing.T) { assertNoPath(t, contents, first) })
+	t.Run("manifests name the images by digest", func(t *testing.T) { assertManifests(t, contents, made) })
+	t.Run("layouts and the mirror list hold the images", func(t *testing.T) { assertImages(t, dir, contents["images.txt"], made) })
+	t.Run("SBOMs list programs and modules", func(t *testing.T) { assertSBOMs(t, contents, made) })
+	for _, want := range []string{
+		"# memcached-operator " + disttest.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n",
+		registry + "/memcached-operator:" + disttest.Version, "oci://" + registry + "/charts/memcached-operator \\\n",
+	} {
+		if notes := contents["release-notes.md"]; !strings.Contains(notes, want) {
+			t.Errorf("the notes do not hold %q:\n%s", want, notes)
+		}
+	}
 }
 
 func makeOlder(t *testing.T, dir string) {
@@ -80,26 +90,7 @@ func makeOlder(t *testing.T, dir string) {
 	}
 }
 
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func read(t *testing.T, path ...string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-// snapshot is the content, or the mode, of each file and folder by name.
+// snapshot is the content, and the mode, of each file by name.
 func snapshot(t *testing.T, dir string) (contents, modes map[string]string) {
 	t.Helper()
 	contents, modes = map[string]string{}, map[string]string{}
@@ -108,12 +99,11 @@ func snapshot(t *testing.T, dir string) (contents, modes map[string]string) {
 			return err
 		}
 		info, err := entry.Info()
-		if err == nil {
-			modes[name] = info.Mode().String()
+		if err != nil || entry.IsDir() {
+			return err
 		}
-		if !entry.IsDir() {
-			contents[name] = read(t, dir, name)
-		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		contents[name], modes[name] = string(content), info.Mode().String()
 		return err
 	})
 	if err != nil {
@@ -122,54 +112,42 @@ func snapshot(t *testing.T, dir string) (contents, modes map[string]string) {
 	return contents, modes
 }
 
-func assertNothingOfThisMachine(t *testing.T, contents map[string]string, root string) {
+func assertNoPath(t *testing.T, contents map[string]string, root string) {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range contents {
-		if strings.HasPrefix(name, "images/") {
-			continue // Compressed.
-		}
 		for _, word := range []string{root, os.TempDir() + "/", home + "/"} {
-			if strings.Contains(content, word) {
+			if !strings.HasPrefix(name, "images/") && strings.Contains(content, word) { // Images are compressed.
 				t.Errorf("%s holds %q", name, word)
 			}
 		}
 	}
 }
 
-func assertManifests(t *testing.T, dir string, made *dist.Record) {
+func assertManifests(t *testing.T, contents map[string]string, made *dist.Record) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "install*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"install-amd64.yaml", "install-arm64.yaml", "install-openshift.yaml", "install-ppc64le.yaml", "install-s390x.yaml", "install.yaml"}
-	var got []string
-	for _, name := range names {
-		got = append(got, filepath.Base(name))
-		manifest := read(t, name)
-		if within := strings.Index(manifest, "\n  namespace: "); strings.Index(manifest, "kind: Namespace\n") > within {
-			t.Errorf("%s has its Namespace behind what is in it, where kubectl apply fails", name)
+	for _, suffix := range []string{"", "-amd64", "-arm64", "-openshift", "-ppc64le", "-s390x"} {
+		manifest := contents["install"+suffix+".yaml"]
+		if within := strings.Index(manifest, "\n  namespace: "); within < 0 || strings.Index(manifest, "kind: Namespace\n") > within {
+			t.Errorf("install%s.yaml has its Namespace behind what is in it, where kubectl apply fails", suffix)
 		}
 		for _, image := range made.Images[:2] {
 			if !strings.Contains(manifest, ": "+image.String()+"\n") {
-				t.Errorf("%s does not name %s", name, image)
+				t.Errorf("install%s.yaml does not name %s", suffix, image)
 			}
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("manifests (-want +got):\n%s", diff)
-	}
 }
 
-func assertLayouts(t *testing.T, dir string, made *dist.Record) {
+func assertImages(t *testing.T, dir, mirrorList string, made *dist.Record) {
 	t.Helper()
-	var names []string
+	var names, lines []string
 	for _, image := range made.Images {
-		names = append(names, image.Repository+":"+image.Tag)
+		names = append(names, image.ByTag())
+		lines = append(lines, image.ByDigest()+" "+strings.TrimPrefix(image.ByTag(), "localhost:5000/"))
 		top, err := layout.ImageIndexFromPath(filepath.Join(dir, image.Layout))
 		if err != nil {
 			t.Fatal(err)
@@ -182,85 +160,52 @@ func assertLayouts(t *testing.T, dir string, made *dist.Record) {
 			t.Errorf("%s lists %v, want %s alone", image.Layout, manifest.Manifests, image.Digest)
 		}
 	}
+	_, agent, err := oci.Agent(disttest.Root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []string{
-		registry + "/memcached-operator:" + disttest.Version, registry + "/memcached-agent:" + strings.TrimSpace(read(t, disttest.Root(t), "operator/cmd/agent/VERSION")),
+		registry + "/memcached-operator:" + disttest.Version, registry + "/memcached-agent:" + agent,
 		registry + "/memcached-operator-bundle:v" + disttest.Version, registry + "/memcached-operator-catalog:v" + disttest.Version,
 		registry + "/charts/memcached-operator:" + disttest.Version,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)
 	}
-}
-
-func assertMirrorList(t *testing.T, dir string, made *dist.Record) {
-	t.Helper()
-	var want []string
-	for _, image := range made.Images {
-		path := strings.TrimPrefix(image.Repository, "localhost:5000/")
-		want = append(want, image.Repository+"@"+image.Digest+" "+path+":"+image.Tag)
-	}
-	got := strings.Split(strings.TrimSpace(read(t, dir, "images.txt")), "\n")
-	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-	if last := got[len(got)-1]; !regexp.MustCompile(`^docker\.io/library/memcached(:\S+|@sha256:\S+) library/memcached:\S+$`).MatchString(last) {
-		t.Errorf("memcached's line is %q", last)
+	memcached, found := strings.CutPrefix(mirrorList, strings.Join(lines, "\n")+"\n")
+	if !found || !regexp.MustCompile(`^docker\.io/library/memcached(:\S+|@sha256:\S+) library/memcached:\S+\n$`).MatchString(memcached) {
+		t.Errorf("the mirror list is\n%swant memcached and\n%s", mirrorList, strings.Join(lines, "\n"))
 	}
 }
 
-func assertSBOMs(t *testing.T, dir string, made *dist.Record) {
+func assertSBOMs(t *testing.T, contents map[string]string, made *dist.Record) {
 	t.Helper()
-	for _, image := range made.Images {
-		if strings.HasSuffix(image.Name, "-chart") {
-			continue
-		}
-		document, err := spdxjson.Read(strings.NewReader(read(t, dir, "sbom", image.Name+".spdx.json")))
-		if err != nil {
+	var operator *spdx.Document
+	for _, image := range slices.Backward(made.Images[:4]) {
+		var err error
+		if operator, err = spdxjson.Read(strings.NewReader(contents["sbom/"+image.Name+".spdx.json"])); err != nil {
 			t.Fatal(err)
 		}
-		if err := spdxlib.ValidateDocument(document); err != nil {
+		if err := spdxlib.ValidateDocument(operator); err != nil {
 			t.Errorf("%s: %v", image.Name, err)
 		}
-		if document.SPDXVersion != "SPDX-2.3" || document.CreationInfo.Created != made.Time {
-			t.Errorf("%s: %s of %s, want SPDX-2.3 of %s", image.Name, document.SPDXVersion, document.CreationInfo.Created, made.Time)
+		if operator.SPDXVersion != "SPDX-2.3" || operator.CreationInfo.Created != made.Time {
+			t.Errorf("%s: %s of %s, want SPDX-2.3 of %s", image.Name, operator.SPDXVersion, operator.CreationInfo.Created, made.Time)
 		}
-		if got := "sha256:" + document.Packages[0].PackageChecksums[0].Value; got != image.Digest {
+		if got := "sha256:" + operator.Packages[0].PackageChecksums[0].Value; got != image.Digest {
 			t.Errorf("%s: the SBOM is of %s, want %s", image.Name, got, image.Digest)
 		}
 	}
-	operator, err := spdxjson.Read(strings.NewReader(read(t, dir, "sbom/memcached-operator.spdx.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	assertModule(t, operator, "sigs.k8s.io/controller-runtime")
-	assertModule(t, operator, "stdlib")
-}
-
-// assertModule checks that the manager depends on a module.
-func assertModule(t *testing.T, document *spdx.Document, path string) {
-	t.Helper()
 	program := spdx.ElementID("Program-linux-" + oci.Host().Architecture + "-manager")
-	for _, p := range document.Packages {
-		if p.PackageName != path {
-			continue
+	for _, path := range []string{"stdlib", "sigs.k8s.io/controller-runtime"} {
+		related := func(r *spdx.Relationship) bool {
+			return r.RefA.ElementRefID == program && r.Relationship == "DEPENDS_ON" &&
+				slices.ContainsFunc(operator.Packages, func(p *spdx.Package) bool {
+					return p.PackageName == path && p.PackageVersion != "" && p.PackageSPDXIdentifier == r.RefB.ElementRefID
+				})
 		}
-		related := slices.ContainsFunc(document.Relationships, func(r *spdx.Relationship) bool {
-			return r.RefA.ElementRefID == program && r.Relationship == "DEPENDS_ON" && r.RefB.ElementRefID == p.PackageSPDXIdentifier
-		})
-		if !related || p.PackageVersion == "" {
-			t.Errorf("%s does not depend on %s %q", program, path, p.PackageVersion)
-		}
-		return
-	}
-	t.Errorf("no package %s", path)
-}
-
-func assertNotes(t *testing.T, dir string) {
-	t.Helper()
-	notes := read(t, dir, "release-notes.md")
-	for _, want := range []string{"# memcached-operator " + disttest.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n", registry + "/memcached-operator:" + disttest.Version, "oci://" + registry + "/charts/memcached-operator \\\n"} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("the notes do not hold %q:\n%s", want, notes)
+		if !slices.ContainsFunc(operator.Relationships, related) {
+			t.Errorf("%s does not depend on %s", program, path)
 		}
 	}
 }

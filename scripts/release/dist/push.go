@@ -99,7 +99,7 @@ func isPresent(ctx context.Context, i cut.Image, opts []name.Option) (bool, erro
 		return true, nil
 	case err == nil:
 		return false, fmt.Errorf("%s is in the registry already, with another digest than %s, namely %s: "+
-			"choose a higher version, or delete the tag if nobody uses it", reference, i.Digest, found)
+			"choose a higher version, or delete the tag if it is not in use", reference, i.Digest, found)
 	case elsewhere:
 		return false, fmt.Errorf("%w: the image is of an earlier release, and this release does not hold it: "+
 			"push it from there, or raise the version of the agent", err)
