@@ -55,7 +55,7 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 		"no permissions":                   {"permissions: {}\n", "", "permissions of the workflow must be {}"},
 		"permissions for all":              {"permissions: {}\n", "permissions: {contents: read}\n", "must be {}"},
 		"untrusted code with rights":       {"  pull_request:", "  pull_request_target:", "pull_request_target runs untrusted code"},
-		"a run with the rights of another": {"  pull_request:", "  workflow_run: {workflows: [CI]}", "workflow_run runs code of strangers"},
+		"a run with the rights of another": {"  pull_request:", "  workflow_run: {workflows: [CI]}", "workflow_run runs untrusted code"},
 		"tags of any name":                 {"[0-9]+\"", "[0-9]+*\"", "can hold more than a version"},
 		"several at once":                  {"concurrency: ci\n", "", "concurrency is missing"},
 		"a system that changes":            {"ubuntu-24.04", "ubuntu-latest", `runs-on "ubuntu-latest"`},
