@@ -154,7 +154,7 @@ func (c *copied) run(ctx context.Context, dir string, words ...string) error {
 	return nil
 }
 
-// environment leaves out what make passes to its children: another make would take the parameters of make rebrand.
+// environment leaves out what make passes on to other processes: another make would use the parameters of make rebrand.
 func environment() []string {
 	return slices.DeleteFunc(worktree.Environment(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

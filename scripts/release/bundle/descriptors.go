@@ -39,7 +39,7 @@ func descriptors(root string) (spec, status *yaml.Node, err error) {
 	return spec, status, err
 }
 
-// withinResources tells whether one control shows the field with its siblings.
+// withinResources returns whether one control shows the field with its siblings.
 func withinResources(earlier []crd.Field, field crd.Field) bool {
 	return slices.ContainsFunc(earlier, func(parent crd.Field) bool {
 		return isResources(parent) && strings.HasPrefix(field.Path, parent.Path+".")
