@@ -72,11 +72,10 @@ func TestThePlan(t *testing.T) {
 		branch string
 		isNew  bool
 	}{
-		"plan-direct.txt": {pipeline.Direct, "memcached-demo", true},
-		"plan-olm.txt":    {pipeline.OLM, "main", false},
+		"plan-direct.txt": {pipeline.Direct, "memcached-demo", true}, "plan-olm.txt": {pipeline.OLM, "main", false},
 	} {
 		demo, out := checked(t, d.method, d.branch, d.isNew)
-		if err := demo.ask(t.Context(), true); err != nil {
+		if err := demo.print("plan"); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, out.String())
@@ -84,42 +83,37 @@ func TestThePlan(t *testing.T) {
 }
 
 func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
-	tests := map[string]struct {
+	interrupt := errors.New("interrupt signal received")
+	for name, tc := range map[string]struct {
 		yes, terminal bool
 		answer        string
+		interrupt     error
 		want          string // error
 	}{
-		"by the flag":    {true, false, "", ""},
-		"yes":            {false, true, "y\n", ""},
-		"no terminal":    {false, false, "y\n", "nothing was changed: there is no terminal"},
-		"no":             {false, true, "n\n", "nothing was changed"},
-		"no answer":      {false, true, "\n", "nothing was changed"},
-		"half a yes":     {false, true, "ye\n", "nothing was changed"},
-		"a closed input": {false, true, "", "nothing was changed"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			d, out := checked(t, pipeline.Direct, "main", false)
-			d.console = console{In: strings.NewReader(tc.answer), Out: out, Terminal: tc.terminal}
-			err := d.ask(t.Context(), tc.yes)
-			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %v, want %q", err, tc.want)
-			}
-			if asked := strings.Contains(out.String(), "Continue? [y/N]"); asked != (tc.terminal && !tc.yes) {
-				t.Errorf("asked: %t", asked)
-			}
-		})
-	}
-	t.Run("an interrupt", func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
+		"by the flag":    {true, false, "", nil, ""},
+		"yes":            {false, true, "y\n", nil, ""},
+		"no terminal":    {false, false, "y\n", nil, "nothing was changed: there is no terminal"},
+		"no":             {false, true, "n\n", nil, "nothing was changed"},
+		"half a yes":     {false, true, "ye\n", nil, "nothing was changed"},
+		"a closed input": {false, true, "", nil, "nothing was changed"},
+		"an interrupt":   {false, true, "wait", interrupt, "interrupt signal received; nothing was changed"},
+	} {
 		d, out := checked(t, pipeline.Direct, "main", false)
-		input, _ := io.Pipe() // Nobody types.
-		d.console = console{In: input, Out: out, Terminal: true}
-		cancel(errors.New("interrupt signal received"))
-		if err := d.ask(ctx, false); err == nil || err.Error() != "interrupt signal received; nothing was changed" {
-			t.Errorf("error %v", err)
+		d.console = console{In: strings.NewReader(tc.answer), Out: out, Terminal: tc.terminal}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if tc.interrupt != nil {
+			d.console.In, _ = io.Pipe() // Nobody types.
+			cancel(tc.interrupt)
 		}
-	})
+		err := d.ask(ctx, tc.yes)
+		cancel(nil)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tc.want)
+		}
+		if asked := strings.Contains(out.String(), "Continue? [y/N]"); asked != (tc.terminal && !tc.yes) {
+			t.Errorf("%s: asked: %t", name, asked)
+		}
+	}
 }
 
 func TestWhatToTryNext(t *testing.T) {

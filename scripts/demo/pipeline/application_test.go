@@ -22,23 +22,17 @@ import (
 func TestAnApplicationIsRead(t *testing.T) {
 	const text = `
 metadata: {name: root, deletionTimestamp: "2026-01-01T00:00:00Z"}
-spec:
-  source: {repoURL: https://git.example.org/x.git, targetRevision: main, path: gitops/apps/overlays/olm}
+spec: {source: {repoURL: https://git.example.org/x.git, targetRevision: main, path: gitops/apps/overlays/olm}}
 status:
   sync: {status: OutOfSync, revision: abc}
   health: {status: Progressing}
-  conditions:
-    - {type: ComparisonError, message: Failed to load target state}
+  conditions: [{type: ComparisonError, message: Failed to load}]
   operationState:
     phase: Running
-    message: one or more objects failed to apply
-    syncResult:
-      resources:
-        - {kind: Memcached, status: SyncFailed, message: "spec.size: Invalid value"}
-        - {kind: Namespace, status: Synced, message: unchanged}
+    message: objects failed to apply
+    syncResult: {resources: [{kind: Memcached, status: SyncFailed, message: Invalid value}, {status: Synced, message: unchanged}]}
   resources:
     - {kind: Application, name: olm}
-    - {kind: ConfigMap, name: other}
     - {kind: Subscription, name: s, health: {status: Degraded, message: ResolutionFailed}}
     - {kind: CatalogSource, name: c, health: {status: Healthy, message: OLM reads the catalog}}
     - {kind: Application, name: memcached-operator}
@@ -50,9 +44,7 @@ status:
 	want := Application{
 		Name: "root", Source: "gitops/apps/overlays/olm of https://git.example.org/x.git at main",
 		Sync: "OutOfSync", Health: "Progressing", Revision: "abc", Deleting: true, Failed: true,
-		Messages: []string{
-			"Failed to load target state", "one or more objects failed to apply", "spec.size: Invalid value", "Subscription s: ResolutionFailed",
-		},
+		Messages: []string{"Failed to load", "objects failed to apply", "Invalid value", "Subscription s: ResolutionFailed"},
 		Children: []string{"olm", "memcached-operator"},
 	}
 	if diff := cmp.Diff(want, parse(o)); diff != "" {
