@@ -136,21 +136,15 @@ func TestAFailedRootApplicationEndsTheWait(t *testing.T) {
 
 func TestArgoCDLooksForTheCommitOnce(t *testing.T) {
 	late := application(RootApplication, "Synced", "Healthy", "old")
-	p, patches := onCluster(late), 0
-	p.Client = interceptor.NewClient(p.Client, interceptor.Funcs{
-		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
-			patches++
-			return c.Patch(ctx, o, patch, options...)
-		},
-	})
-	if err := p.WaitHealthy(t.Context(), "new", 600*time.Millisecond, func(string) {}); err == nil {
-		t.Error("no error")
+	w := &waiter{Pipeline: onCluster(late), commit: "new", update: func(string) {}, refreshed: map[string]bool{}}
+	for range 2 {
+		_, err := w.poll(t.Context())
+		if err = errors.Join(err, w.Client.Get(t.Context(), client.ObjectKeyFromObject(late), late)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(late), late); err != nil {
-		t.Fatal(err)
-	}
-	if late.GetAnnotations()["argocd.argoproj.io/refresh"] != "normal" || patches != 1 {
-		t.Errorf("annotations %v, %d patches", late.GetAnnotations(), patches)
+	if late.GetAnnotations()["argocd.argoproj.io/refresh"] != "normal" || late.GetResourceVersion() != "1000" {
+		t.Errorf("annotations %v, version %s", late.GetAnnotations(), late.GetResourceVersion())
 	}
 }
 

@@ -31,19 +31,3 @@ func TestWaitingIsWhyAPodDoesNotRun(t *testing.T) {
 		}
 	}
 }
-
-func TestTheSecretIsMounted(t *testing.T) {
-	for secret, want := range map[string]int{"": 0, "clients": 1} {
-		pod, err := Clients{Secret: secret}.pod([]string{"get"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		mounts := pod.Spec.Containers[0].VolumeMounts
-		if len(pod.Spec.Volumes) != want || len(mounts) != want {
-			t.Fatalf("volumes %v, mounts %v", pod.Spec.Volumes, mounts)
-		}
-		if want > 0 && (pod.Spec.Volumes[0].Secret.SecretName != secret || mounts[0].MountPath != SecretDir) {
-			t.Errorf("volumes %v, mounts %v", pod.Spec.Volumes, mounts)
-		}
-	}
-}
