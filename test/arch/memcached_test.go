@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// memcachedID is the user of the official image, and of ours.
+// memcachedID is the user of the official image, and of this project's.
 const memcachedID = 11211
 
 // TestKeysGoThroughAMemcachedOfEachArchitecture makes an image of memcached for all platforms, and sends keys through

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// access is how a client is let in. Files are read for each connection: a Secret may change.
+// access is how a client authenticates. Files are read for each connection: a Secret may change.
 type access struct {
 	tls           bool
 	serverName    string

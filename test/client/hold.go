@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// heldKey is what a holding client reads. Its value tells the client to go on, or that it may end.
+	// heldKey is what a holding client reads. Its value tells the client to continue or to end.
 	heldKey  = "held"
-	goOn     = "go on"
+	goOn     = "continue"
 	released = "released"
 )
 
 // holding is what a holding client does.
 type holding struct {
 	dial            dialer
-	connections     int // to each node
+	connections     int // to each Pod
 	every, duration time.Duration
 }
 
@@ -34,7 +34,7 @@ func holdCommand(o *options) *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&h.duration, "for", time.Minute, "how long at most")
 	cmd.Flags().DurationVar(&h.every, "every", 200*time.Millisecond, "how long between two rounds of reads")
-	cmd.Flags().IntVar(&h.connections, "connections", 4, "how many to each node")
+	cmd.Flags().IntVar(&h.connections, "connections", 4, "how many to each Pod")
 	return cmd
 }
 

@@ -29,18 +29,18 @@ func loadCommand(o *options) *cobra.Command {
 	l := loading{dial: o.access.dial}
 	cmd := &cobra.Command{
 		Use:   "load",
-		Short: "Ask each node for as much as it answers, over some connections, and tell how fast that was",
+		Short: "Measure the requests per second that each Pod answers over some connections",
 		Args:  cobra.NoArgs,
 		RunE:  o.run(func(ctx context.Context, r ring) (Result, error) { return l.load(ctx, r, o.keys) }),
 	}
 	cmd.Flags().DurationVar(&l.duration, "for", 10*time.Second, "how long")
-	cmd.Flags().IntVar(&l.connections, "connections", 8, "how many to each node, each with one request at a time")
+	cmd.Flags().IntVar(&l.connections, "connections", 8, "how many to each Pod, each with one request at a time")
 	cmd.Flags().IntVar(&l.size, "size", 1024, "bytes of a value")
 	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second meanwhile; none by default")
 	return cmd
 }
 
-// load stores the keys on each node first, so that each read finds one.
+// load stores the keys on each Pod first, so that each read finds one.
 func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	result, value := Result{Nodes: r.nodes}, make([]byte, l.size)
 	for _, node := range r.single {

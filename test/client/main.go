@@ -28,7 +28,7 @@ type Result struct {
 	// Found is how many keys were read where hashing expects them, with the right value.
 	Found int `json:"found,omitempty"`
 
-	// Copies counts, of the found keys, how many lie on more than one node.
+	// Copies counts, of the found keys, how many are on more than one Pod.
 	Copies int `json:"copies,omitempty"`
 
 	// Held are the connections of a holding client, and Missed counts the reads over them that did not find the key.
@@ -68,7 +68,7 @@ func command() *cobra.Command {
 	var o options
 	root := &cobra.Command{
 		Use:   "client",
-		Short: "Set and get keys, hashed over the nodes of a cache",
+		Short: "Set and get keys, hashed over the Pods of a cache",
 		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
 			"  client get --endpoint cache.team.svc:11212 --keys 200 --tls --ca ca.crt --user shop --password-file password\n" +
 			"  client watch --endpoint cache.team.svc:11211 --for 60s\n" +

@@ -32,7 +32,7 @@ func TestTheRightClientWorksAndNoOther(t *testing.T) {
 		certified = trusting + " --cert=client.crt --key=client.key"
 		login     = " --user=ann --password-file=password"
 
-		// What is told of a refused certificate depends on who is faster to close the connection.
+		// The error of a refused certificate depends on which side closes the connection first.
 		refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
 	)
 	tests := map[string]struct {

@@ -133,7 +133,7 @@ func (c *comparison) kept(field, what string, older, newer any, why string) {
 	}
 }
 
-// holds tells whether all of some values are among others.
+// holds reports whether all of some values are among others.
 func holds(all, some any) bool {
 	have, _ := all.([]any)
 	want, _ := some.([]any)

@@ -82,7 +82,7 @@ func SettableFields(root string) ([]Field, error) {
 	}), err
 }
 
-// isObject tells whether the field has fields of this API.
+// isObject reports whether the field has fields of this API.
 func (f Field) isObject() bool {
 	below := f.below()
 	return len(below) > 0 && !strings.HasSuffix(below[0].Path, "[]")

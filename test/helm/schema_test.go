@@ -44,7 +44,7 @@ func TestTheSchemaRefusesWhatCannotWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := template(t, loaded, tc.values)
 			if err == nil {
-				t.Fatalf("%s is let in", tc.values)
+				t.Fatalf("%s is accepted", tc.values)
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
@@ -55,6 +55,6 @@ func TestTheSchemaRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestTheSchemaLetsInWhatOtherChartsPassOn(t *testing.T) {
+func TestTheSchemaAcceptsTheGlobalValuesOfOtherCharts(t *testing.T) {
 	mustTemplate(t, load(t, pack(t, chart.Options{Version: version})), "{global: {team: a}, enabled: true}")
 }

@@ -58,7 +58,7 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			want := buildOverlay(t, tc.overlay, tc.components...)
-			// Helm creates the namespace, or somebody before: a release can't hold what it is stored in.
+			// Helm or an administrator creates the namespace: a release can't hold what it is stored in.
 			delete(want, "Namespace//"+namespace)
 			got := mustTemplate(t, loaded, tc.values)
 			for _, object := range got {

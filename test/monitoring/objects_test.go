@@ -78,7 +78,7 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 		want bool
 	}{
 		"a node":                 {labels.Set{"app": "memcached", "memcached_cr": "sessions"}, true},
-		"a Pod of somebody else": {labels.Set{"app": "memcached"}, false},
+		"a Pod of another application": {labels.Set{"app": "memcached"}, false},
 		"another program":        {labels.Set{"app": "web", "memcached_cr": "sessions"}, false},
 	} {
 		if got := selector.Matches(tc.pod); got != tc.want {
@@ -93,7 +93,7 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 		for _, selector := range nodeMetric.FindAllString(alert.Expr.StrVal, -1) {
 			ofOperator := strings.HasPrefix(selector, "memcached_operator_")
 			if !ofOperator && !strings.HasSuffix(selector, "{"+relabeling.TargetLabel+`!=""`) {
-				t.Errorf("%s looks at what is not of a cache of ours: %s", alert.Alert, selector)
+				t.Errorf("%s selects more than the Pods of caches: %s", alert.Alert, selector)
 			}
 		}
 	}

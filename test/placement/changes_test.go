@@ -38,7 +38,7 @@ func TestPlacementFollowsChanges(t *testing.T) {
 			change: func(w *world) { w.change(`{"architectures":["s390x","amd64"]}`) },
 			then:   places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
-		"a rollout to an architecture that no machine has keeps the old nodes": {
+		"a rollout to an architecture that no Node has keeps the old Pods": {
 			test: test{
 				machines: all("amd64"), spec: `{"size":2,"architectures":["amd64"]}`,
 				want: places{"amd64": 2}, says: "2 of 2 Pods ready",
@@ -55,7 +55,7 @@ func TestPlacementFollowsChanges(t *testing.T) {
 			change: func(w *world) { w.change(`{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}`) },
 			then:   places{"amd64": 1}, says: "1 of 1 Pods ready",
 		},
-		"a machine goes, and its node moves to another architecture": {
+		"a Node is deleted, and its Pod moves to another architecture": {
 			test: test{
 				machines: all("arm64", "ppc64le"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
 				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,

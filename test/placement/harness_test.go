@@ -151,7 +151,7 @@ func (w *world) remove(name string) {
 
 func (w *world) machine(name string) string { return name + "-" + w.namespace }
 
-// settles waits until the Pods are where they are wanted, and the status tells of the current spec in these words.
+// settles waits until the Pods are on the expected Nodes, and the status of the current spec has this message.
 func (w *world) settles(want places, says string) {
 	w.t.Helper()
 	w.Eventually(func() string {

@@ -81,7 +81,7 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 		return stop, err
 	}
 	if !cluster.Created {
-		return stop, fmt.Errorf("cluster %s runs already: another run of these tests is under way in this folder", name)
+		return stop, fmt.Errorf("cluster %s runs already: another run of these tests is in progress in this folder", name)
 	}
 	stop = func() {
 		if err := cluster.Down(ctx); err != nil {

@@ -23,7 +23,7 @@ const (
 	byName = "example.com/machine"
 	byZone = corev1.LabelTopologyZone
 
-	// spread allows one node more on one machine than on any other.
+	// spread allows one Pod more on a Node than on any other.
 	spread = `"topologySpreadConstraints":[{"topologyKey":"kubernetes.io/hostname","maxSkew":1,` +
 		`"whenUnsatisfiable":"DoNotSchedule"}]`
 )

@@ -17,7 +17,7 @@ import (
 // TestTheTutorial leaves out what needs operator-sdk, and what writes code. The sample is where kustomize bases are here,
 // below operator/.
 func TestTheTutorial(t *testing.T) {
-	v := newVisitor(t)
+	v := newReader(t)
 	img := v.cluster.Image("memcached-operator", "v0.0.1")
 	bundle, catalog := v.cluster.Image("memcached-operator-bundle", "v0.0.1"), v.cluster.Image("memcached-operator-catalog", "v0.0.1")
 	const sample = "operator/config/samples/cache_v1_memcached.yaml"
@@ -53,7 +53,7 @@ func TestTheTutorial(t *testing.T) {
 }
 
 // assertNodes: the Deployment has the size, and the status names its Pods.
-func (v *visitor) assertNodes(size int) {
+func (v *reader) assertNodes(size int) {
 	v.t.Helper()
 	pods := strings.Fields(v.kubectl("get", "pods", "-l", "memcached_cr=memcached-sample", "-o", "jsonpath={.items[*].metadata.name}"))
 	nodes := strings.Fields(v.kubectl("get", "memcached/memcached-sample", "-o", "jsonpath={.status.nodes[*]}"))
@@ -65,7 +65,7 @@ func (v *visitor) assertNodes(size int) {
 }
 
 // assertHolds: an image in the registry is there for all platforms, and names other images in its files.
-func (v *visitor) assertHolds(ref string, images ...string) {
+func (v *reader) assertHolds(ref string, images ...string) {
 	v.t.Helper()
 	description, err := oci.Describe(v.t.Context(), ref)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package rundir is the folder of one cluster: where its files lie, and the locks that tell whether it runs. The same
+// Package rundir is the folder of one cluster: where its files lie, and the locks that show whether it runs. The same
 // paths hold inside of the cluster's namespaces and outside.
 package rundir
 

@@ -122,7 +122,7 @@ func create(dir string) error {
 	return nil
 }
 
-// remove tries once to take down a tree of groups, leaves first, and reports whether it is gone.
+// remove tries once to take down a tree of groups, leaves first, and reports whether it succeeded.
 func remove(dir string) bool {
 	var groups []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -97,7 +97,7 @@ func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=/tmp", "TMPDIR=/tmp"}, p.env...)
 	} else {
 		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + string(s.Dir), "TMPDIR=" + os.TempDir()}, p.env...)
-		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, the lock tells whether any process is left
+		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, the lock shows whether any process is left
 	}
 	return cmd
 }

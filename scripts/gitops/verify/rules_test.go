@@ -155,7 +155,7 @@ var mistakes = map[string]broken{
 		[]edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_MEMCACHED\]\.value"\]`), replace(subscription, `RELATED_IMAGE_MEMCACHED`, "RELATED_IMAGE")}},
 	"another agent for the operator": {"direct", "", "image", []string{"agent's image", "registry.acme.test/memcached-agent:7"},
 		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`)}},
-	"an operator that is told of no agent": {"direct", "", "image", []string{"Deployment", "agent's image", `""`},
+	"an operator without an agent image": {"direct", "", "image", []string{"Deployment", "agent's image", `""`},
 		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(manager, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},
 	"a Subscription without the agent's image": {"olm", "", "image", []string{"Subscription", "agent's image", `""`},
 		[]edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(subscription, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},

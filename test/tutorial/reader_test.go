@@ -23,8 +23,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/arch/base"
 )
 
-// visitor has a clone of the repository, a cluster, and buildah.
-type visitor struct {
+// reader has a clone of the repository, a cluster, and buildah.
+type reader struct {
 	t       *testing.T
 	clone   string
 	cluster *local.Cluster
@@ -33,9 +33,9 @@ type visitor struct {
 	mirrors []string
 }
 
-func newVisitor(t *testing.T) *visitor {
+func newReader(t *testing.T) *reader {
 	t.Helper()
-	v := &visitor{t: t, clone: clone(t), cluster: up(t)}
+	v := &reader{t: t, clone: clone(t), cluster: up(t)}
 	v.env = append(worktree.Environment(), "KUBECONFIG="+v.cluster.Kubeconfig)
 	v.env = append(v.env, v.configureBuildah()...)
 	memcached, version, err := oci.Memcached(t.Context())
@@ -84,7 +84,7 @@ func clone(t *testing.T) string {
 }
 
 // configureBuildah has it keep its images in a folder of the test, and use the cluster's registry without TLS.
-func (v *visitor) configureBuildah() (env []string) {
+func (v *reader) configureBuildah() (env []string) {
 	v.t.Helper()
 	dir := v.t.TempDir()
 	for variable, text := range map[string]string{
@@ -102,18 +102,18 @@ func (v *visitor) configureBuildah() (env []string) {
 }
 
 // make runs a target of the Makefile, with buildah in Docker's place.
-func (v *visitor) make(target string, variables ...string) {
+func (v *reader) make(target string, variables ...string) {
 	v.t.Helper()
 	args := append([]string{target, "CONTAINER_TOOL=buildah"}, append(variables, v.mirrors...)...)
 	v.output(exec.CommandContext(v.t.Context(), "make", args...))
 }
 
-func (v *visitor) kubectl(args ...string) string {
+func (v *reader) kubectl(args ...string) string {
 	v.t.Helper()
 	return v.output(exec.CommandContext(v.t.Context(), v.cluster.Kubectl, args...))
 }
 
-func (v *visitor) output(command *exec.Cmd) string {
+func (v *reader) output(command *exec.Cmd) string {
 	v.t.Helper()
 	command.Dir, command.Env = v.clone, v.env
 	v.t.Log(strings.Join(command.Args[:2], " "))
@@ -124,7 +124,7 @@ func (v *visitor) output(command *exec.Cmd) string {
 	return string(out)
 }
 
-func (v *visitor) read(name string) string {
+func (v *reader) read(name string) string {
 	v.t.Helper()
 	content, err := os.ReadFile(filepath.Join(v.clone, name))
 	if err != nil {
@@ -134,7 +134,7 @@ func (v *visitor) read(name string) string {
 }
 
 // filesOf are the contents of an image, one after the other.
-func (v *visitor) filesOf(ref string) string {
+func (v *reader) filesOf(ref string) string {
 	v.t.Helper()
 	image, err := crane.Pull(ref)
 	if err != nil {
@@ -148,7 +148,7 @@ func (v *visitor) filesOf(ref string) string {
 }
 
 // assertKeysAreKept speaks with a cache by way of kubectl port-forward.
-func (v *visitor) assertKeysAreKept() {
+func (v *reader) assertKeysAreKept() {
 	v.t.Helper()
 	ctx, cancel := context.WithCancel(v.t.Context())
 	defer cancel()
