@@ -88,7 +88,7 @@ func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, keys pipeli
 		}
 		fmt.Fprintf(out, "\n%s", listing)
 	}
-	fmt.Fprintf(out, "\nMemcached %s, status.nodes: %s\n", mc.Name, strings.Join(mc.Status.Nodes, ", "))
+	fmt.Fprintf(out, "\nstatus.nodes: %s\n", strings.Join(mc.Status.Nodes, ", "))
 	fmt.Fprintf(out, "A second client found %d keys on %d Pods, %d of them on more than one.\n",
 		keys.Found, len(keys.Nodes), keys.Copies)
 	fmt.Fprintf(out, "\nThe demo took %s.\n\n", progress.Elapsed(time.Since(d.started)))
