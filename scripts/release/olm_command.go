@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/release/catalog"
+	"github.com/example-inc/memcached-operator/scripts/release/image"
+	"github.com/example-inc/memcached-operator/scripts/release/operatorhub"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+)
+
+func bundleCommand() *cobra.Command {
+	var o bundle.Options
+	var dir string
+	var digests bool
+	command := &cobra.Command{
+		Use:   "bundle",
+		Short: "Write bundle/ from operator/config",
+		Long: "Bundle writes the same bytes for the same input. The version that it replaces is the newest older one in\n" +
+			"the catalog in the same directory.",
+		Example: "  go run ./scripts/release bundle --version 0.1.0 --channels stable,candidate \\\n" +
+			"    --image " + bundle.ImageExample,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.Version, "version", "", "version of the bundle (required)")
+	flags.StringVar(&o.Image, "image", "", "the operator's image (required)")
+	flags.StringVar(&o.AgentImage, "agent-image", "", "the agent's image (default: as in the manifests)")
+	flags.StringVar(&o.MemcachedImage, "memcached-image", "",
+		"image of a Memcached that names none (default: as in the manifests)")
+	flags.StringSliceVar(&o.Channels, "channels", []string{"stable", "candidate"}, "channels that the version is in")
+	flags.StringVar(&o.DefaultChannel, "default-channel", "", "channel of users who choose none (default: the first)")
+	flags.StringVar(&o.PullSecret, "pull-secret", "", "Secret by which the operator's image is pulled")
+	flags.BoolVar(&digests, "use-image-digests", false, "name images by digest, as their registries report them")
+	flags.StringVar(&dir, "dir", bundle.Dir, "directory to write to")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if digests {
+			o.Digest = func(ctx context.Context, image string) (string, error) { return oci.Digest(ctx, image) }
+		}
+		if err := catalog.WriteBundle(command.Context(), ".", dir, o); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(command.OutOrStdout(), "Wrote %s: %s\n", dir, bundle.Name(o.Version))
+		return err
+	}
+	return command
+}
+
+func nameOptions(insecure bool) []name.Option {
+	if insecure {
+		return []name.Option{name.Insecure}
+	}
+	return nil
+}
+
+func catalogCommand() *cobra.Command {
+	var dir, bundleImage string
+	command := &cobra.Command{
+		Use:   "catalog",
+		Short: "Add the bundle to the catalog",
+		Long: "Catalog adds the version in bundle/ to its channels, as the successor of the newest one there. A version\n" +
+			"that the catalog has is replaced. If gitops/settings names the example's catalog, it gets the new digest.",
+		Example: "  go run ./scripts/release catalog --bundle-image registry.example.com/memcached-operator-bundle:v0.1.0",
+		Args:    cobra.NoArgs,
+	}
+	command.Flags().StringVar(&bundleImage, "bundle-image", "", "the bundle's image (required)")
+	command.Flags().StringVar(&dir, "dir", bundle.Dir, "directory with the bundle and the catalog")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if err := catalog.AddBundle(dir, bundleImage); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Wrote %s\n", filepath.Join(dir, catalog.Path))
+		return pinCatalog(dir, func(s *values.Settings) bool { return slices.Contains(s.Placeholders(), "catalogImage") })
+	}
+	return command
+}
+
+func renewCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "renew",
+		Short: "Write bundle and catalog again, with the version, the images and the channels that they have",
+		Long: "Renew is for a change of the sources that is no release, such as a rebrand. It also writes the digest of\n" +
+			"the catalog into gitops/settings.",
+		Example: "  go run ./scripts/release renew",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			files, err := bundle.Read(bundle.Dir)
+			if err != nil {
+				return err
+			}
+			v, err := files.Version()
+			if err != nil {
+				return err
+			}
+			c, err := catalog.Load(bundle.Dir)
+			if err != nil {
+				return err
+			}
+			listed := c.Bundle(v.Metadata.Name)
+			if listed == nil {
+				return fmt.Errorf("%s does not list %s: run make catalog", catalog.Path, v.Metadata.Name)
+			}
+			if err := catalog.WriteBundle(command.Context(), ".", bundle.Dir, v.Options); err != nil {
+				return err
+			}
+			if err := catalog.AddBundle(bundle.Dir, listed.Image); err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), "Wrote bundle and catalog again.")
+			return pinCatalog(bundle.Dir, func(*values.Settings) bool { return true })
+		},
+	}
+}
+
+// pinCatalog writes the digest of the catalog's image into the settings beside dir, if there are any.
+func pinCatalog(dir string, applies func(*values.Settings) bool) error {
+	root := filepath.Dir(dir)
+	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	digest, err := image.Catalog.Digest(dir)
+	if err != nil {
+		return err
+	}
+	return values.Edit(root, func(s *values.Settings) {
+		if name, _, _ := strings.Cut(s.CatalogImage, "@"); applies(s) {
+			s.CatalogImage = name + "@" + digest
+		}
+	})
+}
+
+func imageCommand() *cobra.Command {
+	kinds := map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog}
+	command := &cobra.Command{
+		Use:   "image bundle|catalog",
+		Short: "Build the images that OLM reads, and push them",
+		Long: "Image prints the reference by digest of the image that it built or pushed. It needs no container tool, and\n" +
+			"then keeps nothing on this machine. Registries on this machine are used over plain HTTP.",
+		Example: "  go run ./scripts/release image bundle \\\n" +
+			"    --tag registry.example.com/team/memcached-operator-bundle:v0.1.0 --push",
+		ValidArgs: slices.Sorted(maps.Keys(kinds)),
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+	}
+	flags := command.Flags()
+	tag := flags.String("tag", "", "the image, with registry and tag (required)")
+	push := flags.Bool("push", false, "push it; without this it is only built")
+	insecure := flags.Bool("insecure", false, "plain HTTP also to a registry that is not on this machine")
+	dir := flags.String("dir", bundle.Dir, "directory with the bundle and the catalog")
+	tool := flags.String("tool", "", "build and push by docker, podman or buildah, which keeps the image")
+	command.RunE = func(command *cobra.Command, args []string) error {
+		if err := bundle.ValidateTarget("tag", *tag); err != nil {
+			return err
+		}
+		if *tool != "" {
+			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push)
+		}
+		index, err := kinds[args[0]].Build(*dir)
+		if err != nil {
+			return err
+		}
+		digest, err := index.Digest()
+		if err != nil {
+			return err
+		}
+		if *push {
+			if _, err := oci.PushIndex(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
+				return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
+			}
+		}
+		fmt.Fprintf(command.OutOrStdout(), "%s@%s\n", (*tag)[:strings.LastIndex(*tag, ":")], digest)
+		return nil
+	}
+	return command
+}
+
+// buildByTool builds for all platforms with podman and buildah, and for its own with docker, as not every docker can
+// build for more.
+func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
+	run := func(args ...string) error {
+		called := exec.CommandContext(command.Context(), tool, args...)
+		// An attestation would be one more platform in the index.
+		called.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
+		called.Stdout, called.Stderr = command.ErrOrStderr(), command.ErrOrStderr()
+		if err := called.Run(); err != nil {
+			return fmt.Errorf("%s: %w", called, err)
+		}
+		return nil
+	}
+	build, pushing := []string{"build", "--tag", tag}, []string{"push", tag}
+	switch tool {
+	case "docker":
+	case "podman", "buildah":
+		_ = run("manifest", "rm", tag) // The build would add to a list of that name. There may be none.
+		// With its cache, podman would use the first platform's image for all: their layers are the same.
+		build = []string{"build", "--no-cache", "--manifest", tag,
+			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
+		pushing = []string{"manifest", "push", "--all", tag, "docker://" + tag}
+	default:
+		return fmt.Errorf("--tool %q: name docker, podman or buildah, or omit it", tool)
+	}
+	if err := run(append(build, "--file", filepath.Join(dir, dockerfile), dir)...); err != nil || !push {
+		return err
+	}
+	return run(pushing...)
+}
+
+func operatorHubCommand() *cobra.Command {
+	var out string
+	command := &cobra.Command{
+		Use:   "operatorhub",
+		Short: "Write the directory that the OperatorHub community repositories want",
+		Long: "Operatorhub writes operators/<name>/<version> and operators/<name>/ci.yaml from bundle/ into a directory,\n" +
+			"such as a clone of k8s-operatorhub/community-operators or of\n" +
+			"redhat-openshift-ecosystem/community-operators-prod. An existing ci.yaml is kept.\n" +
+			"It checks the rules that both publish, and writes nothing that breaks one.",
+		Example: "  go run ./scripts/release operatorhub --out ../community-operators",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if out == "" {
+				return errors.New("--out is empty: name a directory, such as a clone of the repository (OUT= for make)")
+			}
+			dir, notes, err := operatorhub.Write(".", out)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(command.OutOrStdout(), "Wrote %s\n", dir)
+			for _, note := range notes {
+				fmt.Fprintf(command.OutOrStdout(), "Before a pull request: %s\n", note)
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&out, "out", "", "directory to write to (required)")
+	return command
+}
