@@ -79,13 +79,18 @@ var recordPath = fieldpath.MakePathOrDie("metadata", "annotations", names.Annota
 // hold it; the annotation is newer if the operator ended between the two writes. The annotation counts only if the
 // operator owns it. If both are lost, the Pod template is used.
 func recorded(mc *cachev1.Memcached, live *appsv1.Deployment, now Record) (Record, bool) {
-	if !IsRecorded(mc, live) && live != nil && drift.Owns(live, recordPath) {
-		if record, ok := decodeRecord(live.Annotations[names.AnnotationTemplateInputs]); ok {
+	inStatus, ok := decodeRecord(mc.Status.TemplateInputs)
+	if live == nil {
+		return inStatus, ok
+	}
+	annotation := live.Annotations[names.AnnotationTemplateInputs]
+	if (!ok || annotation != mc.Status.TemplateInputs) && drift.Owns(live, recordPath) {
+		if record, written := decodeRecord(annotation); written {
 			return record, true
 		}
 	}
-	if record, ok := decodeRecord(mc.Status.TemplateInputs); ok || live == nil {
-		return record, ok
+	if ok {
+		return inStatus, true
 	}
 	inputs, ok := recovered(mc.Spec, live, now.Inputs)
 	return Record{Inputs: inputs, Requested: now.Requested}, ok

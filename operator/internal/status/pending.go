@@ -29,12 +29,8 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 		pending = *before // The plan was not applied.
 		pending.ObservedGeneration = status.ObservedGeneration
 	case len(in.Plan.Pending) > 0:
-		pending.Status = metav1.ConditionTrue
-		var until string
-		pending.Reason, until = awaited(in.Memcached.Spec)
-		if in.Plan.Template == plan.KeepTemplate {
-			until = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
-		}
+		reason, until := awaited(in)
+		pending.Status, pending.Reason = metav1.ConditionTrue, reason
 		pending.Message = Shorten(strings.Join(in.Plan.Pending, "; ")+". "+until, longestMessage)
 	case in.Updating && !meta.IsStatusConditionTrue(status.Conditions, cachev1.ConditionReady):
 		pending.Reason = cachev1.ReasonUpdateInProgress
@@ -44,16 +40,24 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 }
 
 // awaited states what a pending update waits for.
-func awaited(spec cachev1.MemcachedSpec) (reason, message string) {
-	switch {
-	case spec.UpdatePolicy != cachev1.UpdateAutomatic:
-		return cachev1.ReasonDefaultsDiffer, fmt.Sprintf("The update would replace the Pods. It is applied with the next change "+
-			"of the spec that replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
-			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
-	case spec.Suspend:
-		return cachev1.ReasonUpdateQueued, "The update waits until spec.suspend is false"
+func awaited(in Input) (reason, message string) {
+	reason = cachev1.ReasonUpdateQueued
+	if in.Memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic {
+		reason = cachev1.ReasonDefaultsDiffer
 	}
-	return cachev1.ReasonUpdateQueued, fmt.Sprintf("The update is queued: the operator updates a limited number of caches "+
-		"at a time (--max-concurrent-updates): those that are Ready first, ordered by namespace and name. A new value of "+
-		"the annotation %s applies it at once", cachev1.AnnotationUpdateRequested)
+	switch {
+	case in.Plan.Template == plan.KeepTemplate:
+		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
+	case reason == cachev1.ReasonDefaultsDiffer:
+		message = fmt.Sprintf("The update would replace the Pods. It is applied with the next change of the spec that "+
+			"replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
+			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
+	case in.Memcached.Spec.Suspend:
+		message = "The update waits until spec.suspend is false"
+	default:
+		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates caches at a "+
+			"time, those that are Ready first, ordered by namespace and name. A new value of the annotation %s applies it at "+
+			"once", cachev1.AnnotationUpdateRequested)
+	}
+	return reason, message
 }
