@@ -16,10 +16,10 @@ import (
 
 func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 	tests := map[string]struct {
-		spec   string
-		before func(w *world) client.Object
-		after  func(w *world)
-		want   string
+		placement cachev1.Placement
+		before    func(w *world) client.Object
+		after     func(w *world)
+		want      string
 	}{
 		"a quota": {
 			before: func(w *world) client.Object {
@@ -36,8 +36,8 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 				"(set spec.agent.resources.limits.cpu, spec.resources.limits.cpu)",
 		},
 		"a runtime class that there is not": {
-			spec: `{"placement":{"runtimeClassName":"sandbox"}}`,
-			want: `Pods cannot be created: pod rejected: RuntimeClass "sandbox" not found`,
+			placement: cachev1.Placement{RuntimeClassName: "sandbox"},
+			want:      `Pods cannot be created: pod rejected: RuntimeClass "sandbox" not found`,
 		},
 		"a LimitRange": {
 			before: func(w *world) client.Object {
@@ -51,8 +51,8 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 			want: "0 of 2 Pods ready; Pods cannot be created: maximum memory usage per Container is 64Mi, but limit is 244Mi (see spec.resources and spec.agent.resources)",
 		},
 		"a priority class that there is not": {
-			spec: `{"placement":{"priorityClassName":"precious"}}`,
-			want: "Pods cannot be created: no PriorityClass with name precious was found",
+			placement: cachev1.Placement{PriorityClassName: "precious"},
+			want:      "Pods cannot be created: no PriorityClass with name precious was found",
 		},
 		"no machine that fits": {
 			after: func(w *world) {
@@ -85,10 +85,10 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 				w.Expect(cluster.Create(w.ctx, tc.before(w))).To(gomega.Succeed())
 				w.quotaIsKnown()
 			}
-			w.memcached("cache", 2)
-			if tc.spec != "" {
-				w.patchSpec(tc.spec)
-			}
+			w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache"},
+				Spec:       cachev1.MemcachedSpec{Size: new(int32(2)), Placement: &tc.placement},
+			})).To(gomega.Succeed())
 			if tc.after != nil {
 				tc.after(w)
 			}
