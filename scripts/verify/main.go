@@ -31,12 +31,12 @@ func newCommand() *cobra.Command {
 		Long: "Reports words of scripts/verify/words.yaml in prose, and Go files that are too long. If there are none,\n" +
 			"runs the generators in a copy of the tree, uncommitted and untracked files included, and compares.\n" +
 			"Each --generate is a command with its arguments, separated by spaces.",
-		Example:       "  go run ./scripts/verify --generate 'make generate manifests api-docs'",
+		Example:       "  go run ./scripts/verify --generate 'make from-types'",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	command.Flags().StringArrayVar(&generators, "generate", []string{"make generate manifests api-docs"},
+	command.Flags().StringArrayVar(&generators, "generate", []string{"make from-types"},
 		"command that writes generated files (repeatable)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		root, err := worktree.Git(command.Context(), ".", "rev-parse", "--show-toplevel")

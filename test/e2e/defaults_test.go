@@ -24,7 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// triggers are what lets in what waits, each for a cache of its own.
+// triggers are what applies the pending update, each for a cache of its own.
 var triggers = map[string]string{
 	"annotation": `{"metadata":{"annotations":{"` + cachev1.AnnotationUpdateRequested + `":"now"}}}`,
 	"spec":       `{"spec":{"threads":2}}`,
@@ -40,7 +40,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 		it := newCache(t, "defaults-"+trigger, cachev1.MemcachedSpec{Size: new(int32(2))})
 		it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 		it.client("set")
-		caches[trigger], before[trigger] = it, it.nodes()
+		caches[trigger], before[trigger] = it, it.pods()
 	}
 
 	image := otherMemcached(t)
@@ -64,7 +64,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	for trigger, it := range caches {
 		it.Eventually(it.pending).Should(gomega.HavePrefix(waits), "the new operator has looked at the cache")
 		it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-		if diff := cmp.Diff(before[trigger], it.nodes()); diff != "" {
+		if diff := cmp.Diff(before[trigger], it.pods()); diff != "" {
 			t.Fatalf("Pods (-before the upgrade +after):\n%s", diff)
 		}
 		if found := it.client("get"); found != keys {
@@ -76,17 +76,17 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 	}
 }
 
-// rollsOnceBy lets in what waits.
+// rollsOnceBy applies the pending update.
 func (it *cache) rollsOnceBy(patch string, before map[string]types.UID) {
 	it.t.Helper()
 	it.Expect(c.Client.Patch(it.t.Context(), it.get(), client.RawPatch(types.MergePatchType, []byte(patch)))).To(gomega.Succeed())
 	it.Eventually(it.pending).Should(gomega.BeEmpty())
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	for name := range it.nodes() {
-		it.Expect(before).NotTo(gomega.HaveKey(name), "each node is replaced")
+	for name := range it.pods() {
+		it.Expect(before).NotTo(gomega.HaveKey(name), "each Pod is replaced")
 	}
 	if rollouts := it.rollouts(); rollouts != 2 {
-		it.t.Errorf("the nodes were made %d times, want twice: at first, and when it was asked for", rollouts)
+		it.t.Errorf("the Pods were made %d times, want twice: at first, and when it was asked for", rollouts)
 	}
 }
 

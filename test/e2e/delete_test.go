@@ -28,7 +28,7 @@ const crd = "memcacheds.cache.example.com"
 // rootIsDeleted deletes the root Application, and applies it once more.
 func (s *site) rootIsDeleted(t *testing.T) {
 	mc := s.makeForeignCache(t)
-	before := s.nodes(t, foreign, foreign)
+	before := s.pods(t, foreign, foreign)
 	kept := []client.Object{object("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd),
 		object("v1", "Namespace", namespace), mc}
 	uids := s.uids(t, kept)
@@ -50,8 +50,8 @@ func (s *site) rootIsDeleted(t *testing.T) {
 	if diff := cmp.Diff(uids, s.uids(t, kept)); diff != "" {
 		t.Errorf("what is to stay (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, s.nodes(t, foreign, foreign)); diff != "" {
-		t.Errorf("Pods of somebody else (-before +after):\n%s", diff)
+	if diff := cmp.Diff(before, s.pods(t, foreign, foreign)); diff != "" {
+		t.Errorf("Pods of the other cache (-before +after):\n%s", diff)
 	}
 
 	if err := s.ApplyRoot(t.Context()); err != nil {
@@ -93,7 +93,7 @@ func (s *site) deleteRoot(t *testing.T) {
 			application, err := s.Application(t.Context(), name)
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			return application.Health
-		}).Should(gomega.Equal("Missing"), "the Application %s is gone", name)
+		}).Should(gomega.Equal("Missing"), "the Application %s is deleted", name)
 	}
 }
 
@@ -101,10 +101,10 @@ func (s *site) assertObjectGone(t *testing.T, gone *unstructured.Unstructured) {
 	t.Helper()
 	newGomega(t).Eventually(func() bool {
 		return apierrors.IsNotFound(s.Client.Get(t.Context(), client.ObjectKeyFromObject(gone), gone))
-	}).Should(gomega.BeTrue(), "%s %s is gone", gone.GetKind(), gone.GetName())
+	}).Should(gomega.BeTrue(), "%s %s is deleted", gone.GetKind(), gone.GetName())
 }
 
-// assertReverseOrder: the operator goes only when the caches are gone, so that it could still do something for them.
+// assertReverseOrder: the operator goes only when the caches are deleted, so that it could still do something for them.
 func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 	t.Helper()
 	deleted := func(resource, name string) time.Time {
@@ -133,16 +133,16 @@ func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 // assertServesAgain: the new operator takes up what the old one left.
 func (s *site) assertServesAgain(t *testing.T, mc *cachev1.Memcached, before map[string]types.UID) {
 	t.Helper()
-	s.assertReady(t, sample, len(s.nodes(t, namespace, sample)))
+	s.assertReady(t, sample, len(s.pods(t, namespace, sample)))
 	s.patch(t, mc, `{"spec":{"size":3}}`)
 	g := newGomega(t)
 	g.Eventually(func() bool {
 		g.Expect(s.Client.Get(t.Context(), client.ObjectKeyFromObject(mc), mc)).To(gomega.Succeed())
 		return isReady(mc) && mc.Status.ReadyReplicas == 3
 	}).Should(gomega.BeTrue())
-	after := s.nodes(t, foreign, foreign)
+	after := s.pods(t, foreign, foreign)
 	for name, uid := range before {
-		g.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the nodes that were there stay")
+		g.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the Pods that were there stay")
 	}
 }
 

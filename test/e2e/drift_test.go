@@ -45,12 +45,12 @@ func (s *site) driftIsPutBack(t *testing.T) {
 	g.Expect(mc.Labels).To(gomega.HaveKeyWithValue(added, "label"))
 	g.Expect(mc.Spec.Service.Annotations).To(gomega.HaveKeyWithValue(added, "annotation"))
 
-	s.operatorRestoresChildren(t)
+	s.operatorRestoresManagedObjects(t)
 	s.removeWhatWasAdded(t)
 }
 
-// operatorRestoresChildren: Argo CD knows the children, and leaves them to the operator.
-func (s *site) operatorRestoresChildren(t *testing.T) {
+// operatorRestoresManagedObjects: Argo CD knows them, and leaves them to the operator.
+func (s *site) operatorRestoresManagedObjects(t *testing.T) {
 	t.Helper()
 	g := newGomega(t)
 	key := client.ObjectKey{Namespace: namespace, Name: sample}
@@ -82,7 +82,7 @@ func (s *site) removeWhatWasAdded(t *testing.T) {
 	s.healthy(t, s.head(t))
 }
 
-// patch changes an object as somebody with kubectl does.
+// patch changes an object as another client with kubectl does.
 func (s *site) patch(t *testing.T, object client.Object, change string) {
 	t.Helper()
 	kind := types.StrategicMergePatchType

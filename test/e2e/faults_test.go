@@ -23,7 +23,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
-// retries is how long Argo CD may go on with a commit that it can't apply, before it looks at the next one.
+// retries is how long Argo CD may continue with a commit that it can't apply, before it looks at the next one.
 const retries = 5 * time.Minute
 
 // badCommitsBreakNothing has a commit for each place where Argo CD may stumble: when it compares what is there, when it
@@ -134,7 +134,7 @@ func (s *site) gitIsOutOfReach(t *testing.T) {
 	}
 	g := newGomega(t)
 	g.Consistently(func(g gomega.Gomega) {
-		g.Expect(s.nodes(t, namespace, sample)).To(gomega.Equal(holds.nodes))
+		g.Expect(s.pods(t, namespace, sample)).To(gomega.Equal(holds.pods))
 		for _, name := range applications {
 			application, err := s.Application(t.Context(), name)
 			g.Expect(err).NotTo(gomega.HaveOccurred())

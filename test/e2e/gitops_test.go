@@ -27,7 +27,7 @@ func TestGitOps(t *testing.T) {
 		{"the root is healthy only when each Memcached is ready", s.rootWaitsForEachCache},
 		{"a commit upgrades the operator, its revert rolls it back, and no key is lost", s.upgradeAndRollBack},
 		{"what Git says and another client changed is put back, what others add stays", s.driftIsPutBack},
-		{"a bad commit is told of, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
+		{"a bad commit is reported, breaks nothing, and the next one recovers", s.badCommitsBreakNothing},
 		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
 		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
 		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},

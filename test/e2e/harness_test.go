@@ -136,8 +136,8 @@ func (s *site) memcached(t *testing.T, name string) *cachev1.Memcached {
 	return mc
 }
 
-// nodes returns the uids of the cache's Pods that are not being deleted, by name.
-func (s *site) nodes(t *testing.T, namespace, name string) map[string]types.UID {
+// pods returns the uids of the cache's Pods that are not being deleted, by name.
+func (s *site) pods(t *testing.T, namespace, name string) map[string]types.UID {
 	t.Helper()
 	pods := &corev1.PodList{}
 	err := s.Client.List(t.Context(), pods,
@@ -154,9 +154,9 @@ func (s *site) nodes(t *testing.T, namespace, name string) map[string]types.UID 
 	return uids
 }
 
-func names(nodes map[string]types.UID) []string { return slices.Sorted(maps.Keys(nodes)) }
+func names(pods map[string]types.UID) []string { return slices.Sorted(maps.Keys(pods)) }
 
-// storeKeys lets a client set keys, hashed over the nodes that the Service's name resolves to.
+// storeKeys lets a client set keys, hashed over the Pods that the Service's name resolves to.
 func (s *site) storeKeys(t *testing.T, name string, keys int) pipeline.Keys {
 	t.Helper()
 	return s.runClient(t, "set", name, keys)
@@ -178,19 +178,19 @@ func (s *site) runClient(t *testing.T, verb, name string, keys int) pipeline.Key
 	return result
 }
 
-// assertGone waits until a cache is gone with all that was made of it.
+// assertGone waits until a cache is deleted with all that was made of it.
 func (s *site) assertGone(t *testing.T, name string) {
 	t.Helper()
 	g := newGomega(t)
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	for _, object := range []client.Object{&cachev1.Memcached{}, &appsv1.Deployment{}, &corev1.Service{}} {
 		g.Eventually(func() bool { return apierrors.IsNotFound(s.Client.Get(t.Context(), key, object)) }).
-			Should(gomega.BeTrue(), "%T is gone", object)
+			Should(gomega.BeTrue(), "%T is deleted", object)
 	}
-	g.Eventually(func() int { return len(s.nodes(t, namespace, name)) }).Should(gomega.BeZero())
+	g.Eventually(func() int { return len(s.pods(t, namespace, name)) }).Should(gomega.BeZero())
 }
 
-// applicationSays waits until an Application tells of something. It may take its time with errors of the repository,
+// applicationSays waits until an Application reports something. It may take its time with errors of the repository,
 // which are often over soon.
 func (s *site) applicationSays(t *testing.T, name, words string) {
 	t.Helper()
@@ -204,7 +204,7 @@ func (s *site) applicationSays(t *testing.T, name, words string) {
 	}).WithTimeout(2*patience).Should(gomega.ContainSubstring(words), "last seen: %s", &last)
 }
 
-// listen collects what an Application tells of errors from now on. Some of it stands there only for a moment.
+// listen collects what an Application reports of errors from now on. Some of it stands there only for a moment.
 func (s *site) listen(t *testing.T, name string) (said func() string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

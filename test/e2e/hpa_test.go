@@ -58,7 +58,7 @@ func (s *site) autoscalerSetsTheSize(t *testing.T) {
 	s.removeAutoscaler(t)
 }
 
-// addAutoscaler returns the commit of the HPA, once it has made three nodes of one.
+// addAutoscaler returns the commit of the HPA, once it has made three Pods of one.
 func (s *site) addAutoscaler(t *testing.T) string {
 	t.Helper()
 	s.healthy(t, s.commitCache(t, scaled, "{}"))
@@ -68,7 +68,7 @@ func (s *site) addAutoscaler(t *testing.T) string {
 	newGomega(t).Eventually(func() bool {
 		mc := s.memcached(t, scaled)
 		return mc.Spec.Size != nil && *mc.Spec.Size == 3 && isReady(mc)
-	}).Should(gomega.BeTrue(), "the HPA makes it three nodes")
+	}).Should(gomega.BeTrue(), "the HPA makes it three Pods")
 	s.healthy(t, commit)
 	return commit
 }

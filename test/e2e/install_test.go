@@ -116,14 +116,14 @@ func (s *site) manager(t *testing.T) *appsv1.Deployment {
 	return manager
 }
 
-// assertReady checks that a Memcached says what is so: it is ready, and its nodes are the Pods that there are.
+// assertReady checks that a Memcached says what is so: it is ready, and status.nodes are its Pods.
 func (s *site) assertReady(t *testing.T, name string, size int) {
 	t.Helper()
 	mc := s.memcached(t, name)
 	if !isReady(mc) || int(mc.Status.ReadyReplicas) != size {
-		t.Errorf("%s is not ready with %d nodes: %+v", name, size, mc.Status)
+		t.Errorf("%s is not ready with %d Pods: %+v", name, size, mc.Status)
 	}
-	if diff := cmp.Diff(names(s.nodes(t, namespace, name)), mc.Status.Nodes); diff != "" {
+	if diff := cmp.Diff(names(s.pods(t, namespace, name)), mc.Status.Nodes); diff != "" {
 		t.Errorf("status.nodes (-Pods +status):\n%s", diff)
 	}
 }

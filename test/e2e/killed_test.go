@@ -104,7 +104,7 @@ func killAfter(t *testing.T, binary string, n int) (killed bool) {
 	return killed
 }
 
-// assertNothingTwice checks that there is one of each child, and just as many nodes as were asked for.
+// assertNothingTwice checks that there is one of each child, and just as many Pods as were asked for.
 func assertNothingTwice(t *testing.T, mc *cachev1.Memcached) {
 	t.Helper()
 	labels := client.MatchingLabels{"memcached_cr": mc.Name}
@@ -116,7 +116,7 @@ func assertNothingTwice(t *testing.T, mc *cachev1.Memcached) {
 			t.Errorf("%d objects in %T, want one", got, list)
 		}
 	}
-	names := slices.Sorted(maps.Keys(c.nodes(t, mc.Namespace, mc.Name)))
+	names := slices.Sorted(maps.Keys(c.pods(t, mc.Namespace, mc.Name)))
 	if len(names) != int(killedSize) {
 		t.Errorf("Pods %v, want %d", names, killedSize)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have theirs
+// TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have tests
 // beside the sum, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
 	c.shared(t)

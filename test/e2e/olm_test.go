@@ -61,15 +61,15 @@ func TestTheOperatorWorksAsABundleInstallsIt(t *testing.T) {
 			it := newCacheIn(t, mode.served, "cache", 2)
 			it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
 			o.holdsKeys(it)
-			before := it.nodes()
+			before := it.pods()
 
 			o.installs(first, second)
 			it.Eventually(it.pending).Should(gomega.ContainSubstring("-> "+image), "the new operator has other defaults")
 			it.patch(`{"size":3}`)
 			it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
-			after := it.nodes()
+			after := it.pods()
 			for name, uid := range before {
-				it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the upgrade replaces no node")
+				it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the upgrade replaces no Pod")
 			}
 			it.patch(`{"size":2}`)
 			it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
@@ -118,7 +118,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	files, err := bundle.Build(t.Context(), checkout, bundle.Options{
 		Version: version, Image: operator, Channels: []string{"candidate"},
 		Digest: func(_ context.Context, image string) (string, error) {
-			switch { // The nodes here reach no other registry.
+			switch { // The Nodes here reach no other registry.
 			case strings.Contains(image, "/memcached:"):
 				return memcached, nil
 			case strings.Contains(image, "/memcached-agent"):
@@ -223,7 +223,7 @@ func (o *installed) leavesAlone(namespace string) {
 		return
 	}
 	it := newCacheIn(o.t, namespace, "ignored", 1)
-	o.Consistently(func() map[string]types.UID { return it.nodes() }, "3s").Should(gomega.BeEmpty())
+	o.Consistently(func() map[string]types.UID { return it.pods() }, "3s").Should(gomega.BeEmpty())
 	if conditions := it.get().Status.Conditions; len(conditions) > 0 {
 		o.t.Errorf("a Memcached that is not served has the conditions %v", conditions)
 	}

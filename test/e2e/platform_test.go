@@ -16,13 +16,13 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
-// TestTheStatusSaysThatAnImageIsForOtherMachines has a program of another architecture in two images: one that says so,
-// and one that claims to be for these machines.
-func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
+// TestTheStatusSaysThatAnImageIsForOtherNodes has a program of another architecture in two images: one that says so,
+// and one that claims to be for these Nodes.
+func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "foreign", cachev1.MemcachedSpec{Size: new(int32(1))})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
-	before := it.nodes()
+	before := it.pods()
 	for name, tc := range map[string]struct {
 		image string
 		want  string
@@ -32,7 +32,7 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 			want: `of container "memcached" cannot be pulled (it has no variant for the Node's architecture; ` +
 				"see spec.image, or exclude these Nodes by spec.architectures)",
 		},
-		"an image that says it is for these machines": {
+		"an image that says it is for these Nodes": {
 			image: foreignImage(t, "mislabelled", true),
 			want: "the image claims the Node's architecture, but its program is for another; " +
 				"see spec.image, or exclude these Nodes by spec.architectures",
@@ -43,7 +43,7 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 			it.patch(`{"image":"` + tc.image + `"}`)
 			it.says(cachev1.ReasonPodsNotReady, tc.want)
 			for name, uid := range before {
-				it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the node that serves stays")
+				it.Expect(it.pods()).To(gomega.HaveKeyWithValue(name, uid), "the Pod that serves stays")
 			}
 		})
 	}
@@ -51,7 +51,7 @@ func TestTheStatusSaysThatAnImageIsForOtherMachines(t *testing.T) {
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 }
 
-// foreignImage pushes an index of one image, whose program is not for the nodes of the cluster, and returns its
+// foreignImage pushes an index of one image, whose program is not for the Nodes of the cluster, and returns its
 // reference.
 func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	t.Helper()
@@ -82,7 +82,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	return ref
 }
 
-// foreignPlatform is one whose programs the nodes can't run. Where the kernel was told of an emulator they can.
+// foreignPlatform is one whose programs the Nodes can't run. Where the kernel knows an emulator they can.
 func foreignPlatform(t *testing.T) v1.Platform {
 	t.Helper()
 	for _, platform := range oci.Platforms() {

@@ -44,13 +44,13 @@ var excuses = []struct {
 	{"the operator holds its Lease", func(r request) bool {
 		return r.is("update", "leases", operatorUser)
 	}},
-	{"the API server and the kubelet renew theirs", func(r request) bool {
+	{"the API server and the kubelet renew their Leases", func(r request) bool {
 		return r.is("update", "leases", "system:apiserver") || r.is("update", "leases", nodeUser)
 	}},
 	{"Argo CD notes when it last looked: assertApplicationsStay says that it notes nothing else", func(r request) bool {
 		return r.is("patch", "applications", argoUser)
 	}},
-	{"the kubelet tells of its node every five minutes", func(r request) bool {
+	{"the kubelet reports its Node every five minutes", func(r request) bool {
 		return r.is("patch", "nodes/status", nodeUser)
 	}},
 	{"the HPA complains that it has no metrics", func(r request) bool {
@@ -173,7 +173,7 @@ func applicationList() *unstructured.UnstructuredList {
 	return list
 }
 
-// syncs tells of each Application what came of its last sync, of which commit and when, and whether it was for some of
+// syncs returns for each Application what came of its last sync, of which commit and when, and whether it was for some of
 // its objects only: then it put them back.
 func (s *site) syncs(t *testing.T) map[string]string {
 	t.Helper()

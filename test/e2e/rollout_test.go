@@ -70,16 +70,16 @@ func (it *cache) says(reason, words string) {
 	}).Should(gomega.BeTrue(), "last seen: %v", last)
 }
 
-func (it *cache) nodes() map[string]types.UID { return c.nodes(it.t, it.key.Namespace, it.key.Name) }
+func (it *cache) pods() map[string]types.UID { return c.pods(it.t, it.key.Namespace, it.key.Name) }
 
-// TestARolloutThatIsStuckRecoversWhileTheOldNodesServe has a client that refreshes its list of nodes each second, as
+// TestARolloutThatIsStuckRecoversWhileTheOldPodsServe has a client that refreshes its list of Pods each second, as
 // long-lived clients should: not one of its requests fails.
-func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
+func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 	c.shared(t)
 	it := newCache(t, "rollout", cachev1.MemcachedSpec{Size: new(int32(3))})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	waitByKubectl(it)
-	before := it.nodes()
+	before := it.pods()
 
 	watching := make(chan pipeline.Keys, 1)
 	go func() {
@@ -95,14 +95,14 @@ func TestARolloutThatIsStuckRecoversWhileTheOldNodesServe(t *testing.T) {
 	it.patch(`{"image":"` + missing + `"}`)
 	it.says(cachev1.ReasonPodsNotReady, `image "`+missing+`" of container "memcached" cannot be pulled`)
 	for name, uid := range before {
-		it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the old nodes stay")
+		it.Expect(it.pods()).To(gomega.HaveKeyWithValue(name, uid), "the old Pods stay")
 	}
 	// Half-way: the new template differs from the good old one, too, so this is a second rollout on top of the first.
 	it.patch(`{"image":null,"memory":"96Mi"}`)
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
-	after := it.nodes()
+	after := it.pods()
 	for name := range before {
-		it.Expect(after).NotTo(gomega.HaveKey(name), "each node is replaced")
+		it.Expect(after).NotTo(gomega.HaveKey(name), "each Pod is replaced")
 	}
 	it.patch(`{"size":1}`)
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
@@ -129,7 +129,7 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 		Size: new(int32(2)), Rollout: &cachev1.Rollout{ProgressDeadlineSeconds: new(int32(10))},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	before := it.nodes()
+	before := it.pods()
 
 	missing := c.Cluster.Image("memcached", "missing")
 	it.patch(`{"image":"` + missing + `"}`)
@@ -138,12 +138,12 @@ func TestACacheWhoseImageCanNotBePulledIsStalledUntilThatIsCorrected(t *testing.
 	it.Expect(stalled).NotTo(gomega.BeNil())
 	it.Expect(stalled.Message).To(gomega.HavePrefix("No progress for 10 seconds (spec.rollout.progressDeadlineSeconds): "))
 	for name, uid := range before {
-		it.Expect(it.nodes()).To(gomega.HaveKeyWithValue(name, uid), "the old Pods stay")
+		it.Expect(it.pods()).To(gomega.HaveKeyWithValue(name, uid), "the old Pods stay")
 	}
 
 	it.patch(`{"image":null}`)
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	it.Expect(it.nodes()).To(gomega.Equal(before), "no Pod was replaced on the way back")
+	it.Expect(it.pods()).To(gomega.Equal(before), "no Pod was replaced on the way back")
 	it.Expect(meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeNil())
 }
 
@@ -160,7 +160,7 @@ func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
 	c.exclusive(t)
 	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
 	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	before := it.nodes()
+	before := it.pods()
 
 	it.patch(`{"size":4}`)
 	it.Expect(c.Cluster.Kill("kube-apiserver")).To(gomega.Succeed())
@@ -169,11 +169,11 @@ func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
 	}).Should(gomega.Succeed())
 
 	it.says(cachev1.ReasonAllPodsReady, "4 of 4 Pods ready")
-	after := it.nodes()
+	after := it.pods()
 	if names := slices.Sorted(maps.Keys(after)); len(names) != 4 {
 		t.Errorf("Pods %v, want four", names)
 	}
 	for name, uid := range before {
-		it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the nodes that were there stay")
+		it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the Pods that were there stay")
 	}
 }

@@ -157,7 +157,7 @@ func (r *rotation) needsARestart(reason string) {
 	}).Should(gomega.Equal(reason))
 }
 
-// becomesMalformed is what both Secrets do, and waits until the node has them.
+// becomesMalformed is what both Secrets do, and waits until the Pod has them.
 func (r *rotation) becomesMalformed() {
 	r.t.Helper()
 	r.putUsers("no password")
@@ -171,7 +171,7 @@ func (r *rotation) becomesMalformed() {
 	}).WithTimeout(rotated).Should(gomega.Equal([]float64{0, 0}))
 }
 
-// killsTheAgent while the Secrets are malformed, so that it has to go on with what is there.
+// killsTheAgent while the Secrets are malformed, so that it has to continue with what is there.
 func (r *rotation) killsTheAgent() {
 	r.t.Helper()
 	r.Expect(syscall.Kill(processOf(r.t, r.pod(), "agent"), syscall.SIGKILL)).To(gomega.Succeed())

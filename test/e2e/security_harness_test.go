@@ -25,7 +25,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
 
-// Secrets of a namespace: what the nodes serve, who may use them, and all that its clients need, also the wrong ones.
+// Secrets of a namespace: what the Pods serve, who may use them, and all that its clients need, also the wrong ones.
 const (
 	serverSecret  = "server"
 	usersSecret   = "users"
@@ -90,7 +90,7 @@ func putClients(t *testing.T, namespace string, ca *pki.Authority, passwords map
 	putSecret(t, namespace, clientsSecret, data)
 }
 
-// secured makes a Memcached with one node in a namespace that is there. It goes with the test.
+// secured makes a Memcached with one Pod in a namespace that is there. It goes with the test.
 func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *cache {
 	t.Helper()
 	spec.Size = new(int32(1))

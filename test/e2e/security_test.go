@@ -60,8 +60,8 @@ func modes() map[string]mode {
 	}
 }
 
-// TestEachModeLetsInTheRightClientAlone has a cache in each mode. All of them export metrics.
-func TestEachModeLetsInTheRightClientAlone(t *testing.T) {
+// TestEachModeAdmitsTheRightClientAlone has a cache in each mode. All of them export metrics.
+func TestEachModeAdmitsTheRightClientAlone(t *testing.T) {
 	c.shared(t)
 	const namespace, password, wrong = "security", "pa55word-of-app", "pa55word-of-nobody"
 	makeNamespace(t, namespace)
@@ -83,15 +83,15 @@ func TestEachModeLetsInTheRightClientAlone(t *testing.T) {
 			t.Parallel() // Most of it is waiting for Pods.
 			it := caches[name].in(t)
 			it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
-			it.letsIn(mode)
+			it.admits(mode)
 			it.Eventually(func() float64 { return it.metrics().value("memcached_up") }).Should(gomega.Equal(1.))
 			it.tellsNothingOf(password, wrong, "app:"+password, string(server.Key))
 		})
 	}
 }
 
-// letsIn tries the clients of a mode.
-func (it *cache) letsIn(mode mode) {
+// admits tries the clients of a mode.
+func (it *cache) admits(mode mode) {
 	it.t.Helper()
 	it.lets("set", mode.right)
 	it.lets("get", mode.right)
@@ -100,7 +100,7 @@ func (it *cache) letsIn(mode mode) {
 		it.refuses(stranger.flags, stranger.told)
 	}
 	it.lets("get", mode.right)
-	it.Expect(lifeOf(it.pod())).To(gomega.Equal(before), "a stranger ends no node")
+	it.Expect(lifeOf(it.pod())).To(gomega.Equal(before), "a stranger ends no Pod")
 	plaintext := " --endpoint=" + it.key.Name + "." + it.key.Namespace + ".svc:11211"
 	switch {
 	case mode.spec.TLS == nil:

@@ -64,24 +64,24 @@ func (s *site) revert(t *testing.T, commit string) string {
 	})
 }
 
-// held are the nodes of a cache with a client's keys in them.
+// held are the Pods of a cache with a client's keys in them.
 type held struct {
 	s     *site
 	cache string
-	nodes map[string]types.UID
+	pods  map[string]types.UID
 }
 
 // holds lets a client store keys.
 func (s *site) holds(t *testing.T, cache string) held {
 	t.Helper()
 	s.storeKeys(t, cache, keys)
-	return held{s: s, cache: cache, nodes: s.nodes(t, namespace, cache)}
+	return held{s: s, cache: cache, pods: s.pods(t, namespace, cache)}
 }
 
-// still checks that no node was replaced and no key is lost.
+// still checks that no Pod was replaced and no key is lost.
 func (h held) still(t *testing.T) {
 	t.Helper()
-	if diff := cmp.Diff(h.nodes, h.s.nodes(t, namespace, h.cache)); diff != "" {
+	if diff := cmp.Diff(h.pods, h.s.pods(t, namespace, h.cache)); diff != "" {
 		t.Errorf("Pods (-before +after):\n%s", diff)
 	}
 	if found := h.s.readKeys(t, h.cache, keys).Found; found != keys {

@@ -13,9 +13,9 @@ import (
 
 const componentLabel = "app.kubernetes.io/component"
 
-// TestWhatAdmissionMakesOfANewChildIsPutRight: nothing else happens to a Service that the operator makes anew, so it has
+// TestWhatAdmissionMakesOfANewChildIsReverted: nothing else happens to a Service that the operator makes anew, so it has
 // to look at it once more by itself.
-func TestWhatAdmissionMakesOfANewChildIsPutRight(t *testing.T) {
+func TestWhatAdmissionMakesOfANewChildIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

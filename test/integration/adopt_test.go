@@ -41,7 +41,7 @@ func TestAnOwnerlessObjectIsTakenOverWhenItSaysSoItself(t *testing.T) {
 	adopted := w.deployment("cache")
 	w.Expect(adopted.UID).To(gomega.Equal(deployment.UID))
 	w.Expect(metav1.IsControlledBy(adopted, mc)).To(gomega.BeTrue())
-	w.Expect(adopted.Annotations).To(gomega.HaveKeyWithValue(cachev1.AnnotationAdoptBy, "cache"), "it is theirs, and stays")
+	w.Expect(adopted.Annotations).To(gomega.HaveKeyWithValue(cachev1.AnnotationAdoptBy, "cache"), "it is unowned, and stays")
 	w.Expect(metav1.IsControlledBy(get(w, "cache", &corev1.Service{}), mc)).To(gomega.BeTrue())
 }
 
@@ -61,7 +61,7 @@ func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.
 		"another Memcached is named": {
 			foreign: like(map[string]string{cachev1.AnnotationAdoptBy: "other"}), want: "has no owner",
 		},
-		"somebody wrote what looks like our hash": {
+		"another client wrote what looks like our hash": {
 			foreign: like(map[string]string{"cache.example.com/applied-hash": "0123456789abcdef"}), want: "has no owner",
 		},
 		"it has an owner": {
@@ -78,7 +78,7 @@ func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.
 		},
 		"its selector is another one, which can't be changed": {
 			foreign: func(w *world) client.Object {
-				deployment := deploymentLike(w.namespace, map[string]string{"app": "theirs"})
+				deployment := deploymentLike(w.namespace, map[string]string{"app": "unowned"})
 				deployment.Annotations = consent
 				return deployment
 			},
@@ -102,9 +102,9 @@ func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.
 	}
 }
 
-// TestWhoMayWriteAMemcachedGetsNoPowerOverWhatIsNotTheirs: they have no right on the NetworkPolicy, and the operator
+// TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects: they have no right on the NetworkPolicy, and the operator
 // does not lend them its own.
-func TestWhoMayWriteAMemcachedGetsNoPowerOverWhatIsNotTheirs(t *testing.T) {
+func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
 	w := newWorld(t)
 	policy := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.namespace, Name: "cache", Labels: ourSelector, // So that the operator caches it.

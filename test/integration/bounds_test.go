@@ -53,7 +53,7 @@ func TestEveryBoundOfTheSchemaHolds(t *testing.T) {
 	}
 }
 
-// breaksRule tells whether a rule over several fields refuses a value that keeps its own bounds.
+// breaksRule reports whether a rule over several fields refuses a value that keeps its own bounds.
 func breaksRule(fields []crd.Field, field crd.Field, err error) bool {
 	return err != nil && slices.ContainsFunc(fields, func(parent crd.Field) bool {
 		return strings.HasPrefix(field.Path, parent.Path+".") && slices.ContainsFunc(parent.Schema.XValidations,

@@ -157,7 +157,7 @@ func TestWhatAnotherClientMakesOfTheTemplateDoesNotStay(t *testing.T) {
 	w.ready("cache")
 	w.stop()
 	w.patch(&appsv1.Deployment{}, "cache", `{"metadata":{"annotations":{"cache.example.com/template-inputs":null}},
-		"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"registry.example.com/theirs:1"}]}}}}`)
+		"spec":{"template":{"spec":{"containers":[{"name":"memcached","image":"registry.example.com/unowned:1"}]}}}}`)
 	release{image: imageTwo}.start(w, at)
 	eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
 		return d.Spec.Template.Spec.Containers[0].Image == imageOne
@@ -174,20 +174,20 @@ func TestWhatAnotherClientMakesOfTheTemplateDoesNotStay(t *testing.T) {
 
 func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w := newWorld(t)
-	theirs := &networkingv1.NetworkPolicy{}
-	theirs.Namespace, theirs.Name = w.namespace, "cache"
-	w.Expect(cluster.Create(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	unowned := &networkingv1.NetworkPolicy{}
+	unowned.Namespace, unowned.Name = w.namespace, "cache"
+	w.Expect(cluster.Create(w.ctx, unowned.DeepCopy())).To(gomega.Succeed())
 	mc := w.memcached("cache", 1)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.says("cache", "until then no Pods are created")
 	err := cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), &appsv1.Deployment{})
 	w.Expect(apierrors.IsNotFound(err)).To(gomega.BeTrue())
-	w.Expect(cluster.Delete(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	w.Expect(cluster.Delete(w.ctx, unowned.DeepCopy())).To(gomega.Succeed())
 	w.patchSpec(`{"size":0}`)
 	w.ready("cache")
 	w.stop()
 	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, theirs.DeepCopy())).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, unowned.DeepCopy())).To(gomega.Succeed())
 	w.start()
 	w.patchSpec(`{"size":2}`)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
@@ -200,7 +200,7 @@ func TestTheFirstDeploymentWaitsForItsNetworkPolicy(t *testing.T) {
 	w.stop()
 	uids := w.uids("cache")
 	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &networkingv1.NetworkPolicy{}))).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, theirs)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, unowned)).To(gomega.Succeed())
 	w.start()
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.says("cache", "until then no NetworkPolicy of this Memcached restricts access")

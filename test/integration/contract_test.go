@@ -101,7 +101,7 @@ func luaValue(state *lua.LState, value any) lua.LValue {
 }
 
 func TestTheHealthOfApplications(t *testing.T) {
-	ours := map[string]any{"app.kubernetes.io/part-of": "memcached-operator"}
+	owned := map[string]any{"app.kubernetes.io/part-of": "memcached-operator"}
 	application := func(labels map[string]any, source any, health, sync, compared string) map[string]any {
 		return map[string]any{
 			"metadata": map[string]any{"labels": labels},
@@ -119,13 +119,13 @@ func TestTheHealthOfApplications(t *testing.T) {
 		application map[string]any
 		want        string
 	}{
-		"one that has no status yet":               {map[string]any{"metadata": map[string]any{}}, "Progressing"},
-		"one of ours, synced and healthy":          {application(ours, main, "Healthy", "Synced", "main"), "Healthy"},
-		"one of ours, healthy but not synced":      {application(ours, main, "Healthy", "OutOfSync", "main"), "Progressing"},
-		"one of ours, compared to what was before": {application(ours, main, "Healthy", "Synced", "v1"), "Progressing"},
-		"one of ours, degraded":                    {application(ours, main, "Degraded", "OutOfSync", "main"), "Degraded"},
-		"somebody's, not synced on purpose":        {application(nil, main, "Healthy", "OutOfSync", "main"), "Healthy"},
-		"somebody's, of several sources":           {application(nil, nil, "Healthy", "Synced", ""), "Healthy"},
+		"one that has no status yet":                {map[string]any{"metadata": map[string]any{}}, "Progressing"},
+		"an owned one, synced and healthy":          {application(owned, main, "Healthy", "Synced", "main"), "Healthy"},
+		"an owned one, healthy but not synced":      {application(owned, main, "Healthy", "OutOfSync", "main"), "Progressing"},
+		"an owned one, compared to what was before": {application(owned, main, "Healthy", "Synced", "v1"), "Progressing"},
+		"an owned one, degraded":                    {application(owned, main, "Degraded", "OutOfSync", "main"), "Degraded"},
+		"another client's, not synced on purpose":   {application(nil, main, "Healthy", "OutOfSync", "main"), "Healthy"},
+		"another client's, of several sources":      {application(nil, nil, "Healthy", "Synced", ""), "Healthy"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -64,9 +64,9 @@ func crashes(pod *corev1.Pod) {
 	}}
 }
 
-// TestACacheThatMakesNoProgressIsStalledUntilItGoesOn: the Deployment's controller is the real one. It tells of no
+// TestACacheThatMakesNoProgressIsStalledUntilItContinues: the Deployment's controller is the real one. It reports no
 // deadline any more once a Deployment was complete.
-func TestACacheThatMakesNoProgressIsStalledUntilItGoesOn(t *testing.T) {
+func TestACacheThatMakesNoProgressIsStalledUntilItContinues(t *testing.T) {
 	quota := func(w *world) *corev1.ResourceQuota {
 		return &corev1.ResourceQuota{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"},

@@ -98,7 +98,7 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 			want: field + `.image "` + memcachedImage + `" -> "` + otherImage + `" by "argocd-controller" (Apply, T). ` +
 				`Fix: Argo CD manages the Deployment itself: remove it from the Application, and keep the Memcached there`,
 		},
-		"somebody who sizes containers": {
+		"another client that sizes containers": {
 			damage: func(w *world) {
 				w.changedBy("vpa", &appsv1.Deployment{}, `{"spec":{"template":{"spec":{"containers":[
 					{"name":"memcached","resources":{"requests":{"cpu":"2"}}}]}}}}`)
@@ -106,16 +106,16 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 			want: field + `.resources.requests.cpu "50m" -> "2" by "vpa" (Update, T). ` +
 				`Fix: an autoscaler sets container resources: set spec.resources of the Memcached, or exclude the Deployment from it`,
 		},
-		"a label taken away by somebody who leaves no trace": {
+		"a label taken away by another client that leaves no trace": {
 			damage: func(w *world) {
 				w.changedBy("kubectl-label", &appsv1.Deployment{}, `{"metadata":{"labels":{"memcached_cr":null}}}`)
 			},
 			want: `.metadata.labels.memcached_cr "cache" -> removed by an unrecorded client. ` +
 				`Fix: find the client in the audit log of the API server`,
 		},
-		"a label of the Service taken away by somebody who also left something": {
+		"a label of the Service taken away by another client that also left something": {
 			damage: func(w *world) {
-				w.changedBy("tool", &corev1.Service{}, `{"metadata":{"labels":{"app":null,"theirs":"yes"}}}`)
+				w.changedBy("tool", &corev1.Service{}, `{"metadata":{"labels":{"app":null,"unowned":"yes"}}}`)
 			},
 			child: "Service",
 			want: `.metadata.labels.app "memcached" -> removed; the object was last written by "tool" (Update, T). ` +
@@ -133,8 +133,8 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 		},
 	}
 	extra := map[string][]string{ // requests beyond one of each kind
-		"a label of the Service taken away by somebody who also left something": {"patch services (failed)"},
-		"another number for the port of the Service":                            {"patch services", "patch services (failed)"},
+		"a label of the Service taken away by another client that also left something": {"patch services (failed)"},
+		"another number for the port of the Service":                                   {"patch services", "patch services (failed)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -168,24 +168,24 @@ func TestAChangedKeyLeavesNothingBehind(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
-	theirs := corev1.ServicePort{Name: "theirs", Port: 9150, Protocol: corev1.ProtocolTCP}
+	unowned := corev1.ServicePort{Name: "unowned", Port: 9150, Protocol: corev1.ProtocolTCP}
 	damage := func(manager string) {
 		service := get(w, "cache", &corev1.Service{})
-		ours := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "memcached" })
-		service.Spec.Ports[ours].Port = 11212
+		owned := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Name == "memcached" })
+		service.Spec.Ports[owned].Port = 11212
 		if len(service.Spec.Ports) == 1 {
-			service.Spec.Ports = append(service.Spec.Ports, theirs)
+			service.Spec.Ports = append(service.Spec.Ports, unowned)
 		}
 		w.Expect(cluster.Update(w.ctx, service, client.FieldOwner(manager))).To(gomega.Succeed())
 	}
 	healed := func() {
 		t.Helper()
 		service := eventually(w, "cache", &corev1.Service{}, func(s *corev1.Service) bool {
-			return len(s.Spec.Ports) == 2 && s.Spec.Ports[0].Port+s.Spec.Ports[1].Port == 11211+theirs.Port
+			return len(s.Spec.Ports) == 2 && s.Spec.Ports[0].Port+s.Spec.Ports[1].Port == 11211+unowned.Port
 		})
 		for _, entry := range service.ManagedFields {
 			if entry.Manager == "memcached-operator" {
-				w.Expect(entry.Operation).To(gomega.Equal(metav1.ManagedFieldsOperationApply), "nothing is ours but by applying")
+				w.Expect(entry.Operation).To(gomega.Equal(metav1.ManagedFieldsOperationApply), "nothing is owned but by applying")
 			}
 		}
 		w.ready("cache")

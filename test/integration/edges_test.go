@@ -25,7 +25,7 @@ func TestAMemcachedThatIsDeletedAndMadeAnewAtOnceBecomesReady(t *testing.T) {
 	w.memcached("cache", 2)
 	w.ready("cache")
 	for _, event := range w.events() {
-		w.Expect(event).NotTo(gomega.ContainSubstring("OwnershipConflict"), "the old children are on their way out")
+		w.Expect(event).NotTo(gomega.ContainSubstring("OwnershipConflict"), "the old managed objects are on their way out")
 	}
 }
 
@@ -45,7 +45,7 @@ func TestAChildThatIsHeldByAFinalizerIsNotCalledReady(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAStatusThatSomebodyEmptiesIsWrittenAgain(t *testing.T) {
+func TestAStatusThatAnotherClientEmptiesIsWrittenAgain(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 1)
 	want := w.ready("cache").Status
@@ -56,8 +56,8 @@ func TestAStatusThatSomebodyEmptiesIsWrittenAgain(t *testing.T) {
 	w.Expect(got).To(gomega.Equal(want))
 }
 
-// TestAFightEndsAfterAFewBlows has two operators with different defaults, and a cache that is to have the defaults.
-func TestAFightEndsAfterAFewBlows(t *testing.T) {
+// TestAFightEndsAfterAFewWrites has two operators with different defaults, and a cache that is to have the defaults.
+func TestAConflictEndsAfterAFewWrites(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
 	scope := "--watch-namespaces=" + w.namespace

@@ -12,7 +12,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestEventsTellOfChangesOnceEach(t *testing.T) {
+func TestEventsReportChangesOnceEach(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")

@@ -32,7 +32,7 @@ func (w *world) patchSpec(spec string) {
 func (w *world) patch(object client.Object, name, patch string) {
 	w.t.Helper()
 	raw := client.RawPatch("application/merge-patch+json", []byte(patch))
-	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("somebody"))).To(gomega.Succeed())
+	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("another-client"))).To(gomega.Succeed())
 }
 
 // testedElsewhere are fields that change no object here, or that the API server keeps.
@@ -149,18 +149,18 @@ func TestTheDisruptionBudgetComesAndGoesWithTheSize(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestADisruptionBudgetOfSomebodyElseIsNotDeleted(t *testing.T) {
+func TestADisruptionBudgetOfAnotherClientIsNotDeleted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
-	theirs := &policyv1.PodDisruptionBudget{}
-	theirs.Namespace, theirs.Name, theirs.Labels = w.namespace, "cache", ourSelector
-	theirs.Spec.MaxUnavailable = new(intstr.FromInt32(1))
-	w.Expect(cluster.Create(w.ctx, theirs)).To(gomega.Succeed())
+	unowned := &policyv1.PodDisruptionBudget{}
+	unowned.Namespace, unowned.Name, unowned.Labels = w.namespace, "cache", ourSelector
+	unowned.Spec.MaxUnavailable = new(intstr.FromInt32(1))
+	w.Expect(cluster.Create(w.ctx, unowned)).To(gomega.Succeed())
 	w.patchSpec(`{"memory":"128Mi"}`)
 	w.ready("cache")
 	w.quiet()
-	w.Expect(get(w, "cache", &policyv1.PodDisruptionBudget{}).UID).To(gomega.Equal(theirs.UID))
+	w.Expect(get(w, "cache", &policyv1.PodDisruptionBudget{}).UID).To(gomega.Equal(unowned.UID))
 
 	w.patchSpec(`{"size":2}`)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
@@ -172,7 +172,7 @@ func TestASuspendedMemcachedIsOnlyLookedAt(t *testing.T) {
 	w.ready("cache")
 	w.patchSpec(`{"suspend":true,"size":5}`)
 	mc := w.ready("cache")
-	w.Expect(mc.Status.Nodes).To(gomega.HaveLen(2), "Ready tells of the nodes that there are")
+	w.Expect(mc.Status.Nodes).To(gomega.HaveLen(2), "Ready reports the Pods that exist")
 	w.Expect(mc.Status.ObservedGeneration).To(gomega.Equal(mc.Generation))
 	before := w.quiet()
 	w.patch(&appsv1.Deployment{}, "cache", `{"spec":{"replicas":3}}`)

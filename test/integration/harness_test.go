@@ -124,7 +124,7 @@ func (w *world) end() {
 	}
 }
 
-// logObjects says what there is of Memcacheds and their children.
+// logObjects logs the Memcacheds and their managed objects.
 func (w *world) logObjects() {
 	kinds := map[client.ObjectList]string{
 		&cachev1.MemcachedList{}: "Memcached", &appsv1.DeploymentList{}: "Deployment", &corev1.ServiceList{}: "Service",
@@ -164,7 +164,7 @@ func eventually[T client.Object](w *world, name string, object T, condition func
 	return object
 }
 
-// reason waits for a reason of the Ready condition that tells of the current spec.
+// reason waits for a reason of the Ready condition that reports the current spec.
 func (w *world) reason(name, reason string) *cachev1.Memcached {
 	w.t.Helper()
 	mc := eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {

@@ -17,7 +17,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
+func TestANewMemcachedBecomesReadyWithItsPodsInTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 3)
 	w.reason("cache", cachev1.ReasonRollingOut)
@@ -53,7 +53,7 @@ func TestANewMemcachedBecomesReadyWithItsNodesInTheStatus(t *testing.T) {
 	w.Expect(service.Spec.PublishNotReadyAddresses).To(gomega.BeFalse())
 }
 
-func TestScalingThroughTheScaleSubresourceAddsAndRemovesNodes(t *testing.T) {
+func TestScalingThroughTheScaleSubresourceAddsAndRemovesPods(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
@@ -68,7 +68,7 @@ func TestScalingThroughTheScaleSubresourceAddsAndRemovesNodes(t *testing.T) {
 	w.Expect(w.deployment("cache").Generation).To(gomega.BeNumerically("==", 5), "one write a change of size")
 }
 
-func TestDeletingAMemcachedRemovesItsChildren(t *testing.T) {
+func TestDeletingAMemcachedRemovesItsManagedObjects(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")
@@ -112,7 +112,7 @@ func TestAChangedSpecReachesTheDeployment(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAnImageThatIsNoReferenceIsSaidSoAndLeavesTheNodesAlone(t *testing.T) {
+func TestAnImageThatIsNoReferenceIsSaidSoAndLeavesThePodsAlone(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")
@@ -122,7 +122,7 @@ func TestAnImageThatIsNoReferenceIsSaidSoAndLeavesTheNodesAlone(t *testing.T) {
 	mc = w.reason("cache", cachev1.ReasonInvalidSpec)
 	w.Expect(meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionStalled)).To(gomega.BeTrue())
 	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.ContainSubstring(`spec.image "Memcached:UPPER//x"`))
-	w.Expect(mc.Status.Nodes).To(gomega.HaveLen(2), "the status still tells of the nodes that run")
+	w.Expect(mc.Status.Nodes).To(gomega.HaveLen(2), "the status still reports the Pods that run")
 	w.Expect(w.deployment("cache").ResourceVersion).To(gomega.Equal(before.ResourceVersion))
 
 	patch = client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":null}}`))

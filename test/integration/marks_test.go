@@ -19,8 +19,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling, or makes the operator write for ever.
-func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testing.T) {
+// TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling, or makes the operator write for ever.
+func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *testing.T) {
 	tests := map[string]struct {
 		manager  string
 		metadata string
@@ -30,11 +30,11 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 		"no annotations":                           {metadata: `{"annotations":null}`},
 		"no labels":                                {metadata: `{"labels":null}`},
 		"no owner":                                 {metadata: `{"ownerReferences":null}`},
-		"an owner that is no controller":           {metadata: `{"ownerReferences":[OURS]}`},
-		"another owner beside ours":                {metadata: `{"ownerReferences":[CONTROLLER,OTHER]}`},
-		"a finalizer":                              {metadata: `{"finalizers":["example.com/theirs"]}`},
+		"an owner that is no controller":           {metadata: `{"ownerReferences":[OWNED]}`},
+		"another owner beside it":                  {metadata: `{"ownerReferences":[CONTROLLER,OTHER]}`},
+		"a finalizer":                              {metadata: `{"finalizers":["example.com/unowned"]}`},
 		"no record of who set its fields":          {metadata: `{"managedFields":[{}]}`},
-		"a consent to somebody else":               {metadata: `{"annotations":{"cache.example.com/adopt-by":"other"}}`},
+		"a consent to another client":              {metadata: `{"annotations":{"cache.example.com/adopt-by":"other"}}`},
 		"fields in the name of our hold":           {manager: "memcached-operator-pause", metadata: `{"annotations":{"example.com/a":"b"}}`},
 	}
 	for sentence, tc := range tests {
@@ -45,8 +45,8 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 			w.quiet()
 			metadata := strings.NewReplacer(w.owners(mc)...).Replace(tc.metadata)
 			raw := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":`+metadata+`}`))
-			manager := client.FieldOwner(cmp.Or(tc.manager, "somebody"))
-			for _, child := range children() {
+			manager := client.FieldOwner(cmp.Or(tc.manager, "another-client"))
+			for _, child := range managedObjects() {
 				w.Expect(cluster.Patch(w.ctx, get(w, "cache", child), raw, manager)).To(gomega.Succeed(), "%T", child)
 			}
 			w.quiet() // It does come to an end.
@@ -58,7 +58,7 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 			w.Expect(get(w, "cache", &corev1.Service{}).Annotations).To(gomega.HaveKeyWithValue("example.com/a", "c"))
 			w.Expect(get(w, "cache", &policyv1.PodDisruptionBudget{}).Spec.MaxUnavailable.String()).To(gomega.Equal("50%"))
 			w.Expect(get(w, "cache", &networkingv1.NetworkPolicy{}).Spec.Ingress[0].From).To(gomega.HaveLen(1))
-			for _, child := range children() {
+			for _, child := range managedObjects() {
 				w.Expect(metav1.IsControlledBy(get(w, "cache", child), mc)).To(gomega.BeTrue(), "%T", child)
 				w.Expect(child.GetLabels()).To(gomega.HaveKeyWithValue("memcached_cr", "cache"), "%T", child)
 			}
@@ -67,8 +67,8 @@ func TestNothingThatOthersWriteInTheMetadataOfChildrenStopsReconciling(t *testin
 	}
 }
 
-// TestWhatOthersPutInThePlaceOfAFieldOfOursGoes: beside it, the API server refuses ours.
-func TestWhatOthersPutInThePlaceOfAFieldOfOursGoes(t *testing.T) {
+// TestWhatOthersPutInThePlaceOfAnOwnedFieldIsRemoved: beside it, the API server refuses the owned one.
+func TestWhatOthersPutInThePlaceOfAnOwnedFieldIsRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -95,18 +95,18 @@ func TestWhatOthersPutInThePlaceOfAFieldOfOursGoes(t *testing.T) {
 	w.reason("cache", cachev1.ReasonAllPodsReady)
 }
 
-// owners are references to the Memcached, without and with control, and to an object of somebody else's, each behind a
+// owners are references to the Memcached, without and with control, and to an object of another client's, each behind a
 // name for it.
 func (w *world) owners(mc *cachev1.Memcached) []string {
 	w.t.Helper()
 	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "other"}}
 	w.Expect(cluster.Create(w.ctx, other)).To(gomega.Succeed())
-	ours := metav1.OwnerReference{APIVersion: "cache.example.com/v1", Kind: "Memcached", Name: "cache", UID: mc.UID}
-	controller := ours
+	owned := metav1.OwnerReference{APIVersion: "cache.example.com/v1", Kind: "Memcached", Name: "cache", UID: mc.UID}
+	controller := owned
 	controller.Controller = new(true)
 	var owners []string
 	for name, owner := range map[string]metav1.OwnerReference{
-		"OURS": ours, "CONTROLLER": controller,
+		"OWNED": owned, "CONTROLLER": controller,
 		"OTHER": {APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: other.UID},
 	} {
 		content, err := json.Marshal(owner)
@@ -116,9 +116,9 @@ func (w *world) owners(mc *cachev1.Memcached) []string {
 	return owners
 }
 
-// TestAnOwnerReferenceThatSomebodyRemovesComesBack, with an event that says so, and without the cache being called
+// TestAnOwnerReferenceThatAnotherClientRemovesComesBack, with an event that says so, and without the cache being called
 // anything but ready.
-func TestAnOwnerReferenceThatSomebodyRemovesComesBack(t *testing.T) {
+func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")
@@ -139,8 +139,8 @@ func TestAnOwnerReferenceThatSomebodyRemovesComesBack(t *testing.T) {
 	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))
 }
 
-// TestWhoTakesTheOwnerReferenceAwayEachTimeHasAFight: it does not go on for ever.
-func TestWhoTakesTheOwnerReferenceAwayEachTimeHasAFight(t *testing.T) {
+// TestWhoTakesTheOwnerReferenceAwayEachTimeHasAConflict: it does not continue for ever.
+func TestWhoTakesTheOwnerReferenceAwayEachTimeHasAConflict(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -20,14 +20,14 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// children are empty objects of each kind of child.
-func children() []client.Object {
+// managedObjects are empty ones of each kind.
+func managedObjects() []client.Object {
 	return []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{},
 	}
 }
 
-// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made anew by somebody else, after the operator has
+// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made anew by another client, after the operator has
 // read the former one and before its write arrives.
 func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	spec := func(spec string) func(*world) { return func(w *world) { w.patchSpec(spec) } }
@@ -50,7 +50,7 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 			provoke: spec(`{"threads":2}`), request: `^PATCH .*/deployments/cache`,
 			namesake: theirDeployment, code: 422,
 		},
-		"a field of our Deployment that is put right": {
+		"a field of our Deployment that is reverted": {
 			provoke: func(w *world) { w.patch(&appsv1.Deployment{}, "cache", `{"spec":{"replicas":7}}`) },
 			request: `^PATCH .*/deployments/cache`, namesake: theirDeployment, code: 422,
 		},
@@ -85,22 +85,22 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 				namesake = tc.namesake(w)
 				former := namesake.DeepCopyObject().(client.Object)
 				w.Expect(cluster.Delete(w.ctx, former)).To(gomega.Succeed())
-				w.Expect(cluster.Create(w.ctx, namesake, client.FieldOwner("theirs"))).To(gomega.Succeed())
+				w.Expect(cluster.Create(w.ctx, namesake, client.FieldOwner("unowned"))).To(gomega.Succeed())
 			}, func() { writers = w.writers(namesake) })
 			tc.provoke(w)
 
 			w.Eventually(swap.answer).Should(gomega.Receive(gomega.Equal(tc.code)))
-			w.Expect(writers).To(gomega.HaveEach(gomega.BeElementOf("theirs", "kube-controller-manager")))
-			w.goesOnWithout(namesake)
+			w.Expect(writers).To(gomega.HaveEach(gomega.BeElementOf("unowned", "kube-controller-manager")))
+			w.continuesWithout(namesake)
 			w.Expect(reasons()).NotTo(gomega.ContainElement(cachev1.ReasonInvalidSpec), "nothing is wrong with the spec")
 			w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"), "the answer is a retry")
 		})
 	}
 }
 
-// goesOnWithout waits until the operator has found out what the namesake is, and then, where that is somebody else's,
-// comes to an end when it is gone.
-func (w *world) goesOnWithout(namesake client.Object) {
+// continuesWithout waits until the operator has found out what the namesake is, and then, where that is another client's,
+// comes to an end when it is deleted.
+func (w *world) continuesWithout(namesake client.Object) {
 	w.t.Helper()
 	switch namesake.(type) {
 	case *cachev1.Memcached:
@@ -113,7 +113,7 @@ func (w *world) goesOnWithout(namesake client.Object) {
 		}
 		w.reason("cache", cachev1.ReasonOwnershipConflict)
 		w.Expect(cluster.Delete(w.ctx, namesake)).To(gomega.Succeed())
-		// That is no event of ours, so that it could take half a minute.
+		// That is no event of an owned object, so that it could take half a minute.
 		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"annotations":{"example.com/look":"again"}}}`)
 	}
 	w.ready("cache")
@@ -146,7 +146,7 @@ func theirService(w *world) client.Object {
 func theirBudget(w *world) client.Object {
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "cache", Labels: ourSelector},
-		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "theirs"}}},
+		Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "unowned"}}},
 	}
 }
 
@@ -175,7 +175,7 @@ func (w *world) reasons(name string) func() []string {
 	}
 }
 
-func TestAChildThatIsGoneWhenTheWriteArrivesIsMadeAnew(t *testing.T) {
+func TestAChildThatIsDeletedWhenTheWriteArrivesIsMadeAnew(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
 	w.memcached("cache", 1)
@@ -201,14 +201,14 @@ func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w.ready("cache")
 	w.quiet()
 	changed := at.during(`^PATCH .*/memcacheds/cache/status`, func() {
-		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"finalizers":["example.com/theirs"]}}`)
+		w.patch(&cachev1.Memcached{}, "cache", `{"metadata":{"finalizers":["example.com/unowned"]}}`)
 	}, func() {})
 	w.patchSpec(`{"suspend":true}`)
 	w.Eventually(changed.answer).Should(gomega.Receive(gomega.Equal(409)))
 	mc := eventually(w, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionSuspended)
 	})
-	w.Expect(mc.Finalizers).To(gomega.Equal([]string{"example.com/theirs"}))
+	w.Expect(mc.Finalizers).To(gomega.Equal([]string{"example.com/unowned"}))
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 	w.patch(mc, "cache", `{"metadata":{"finalizers":null}}`)
 }

@@ -36,10 +36,10 @@ func TestClientsReachThePortsOfMemcachedAndItsMetricsAndNoOther(t *testing.T) {
 	w.says("cache", "spec.ingress[0].from[0].ipBlock.cidr")
 	w.patchSpec(`{"networkPolicy":{"from":null}}`)
 	eventually(w, "cache", policy, func(p *networkingv1.NetworkPolicy) bool { return len(p.Spec.Ingress[0].From) == 0 })
-	w.Expect(w.rollouts("cache")).To(gomega.Equal(1), "no node is replaced for it")
+	w.Expect(w.rollouts("cache")).To(gomega.Equal(1), "no Pod is replaced for it")
 }
 
-func TestANetworkPolicyGoesOnlyIfItIsOurs(t *testing.T) {
+func TestANetworkPolicyIsDeletedOnlyIfItIsOwned(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
@@ -49,13 +49,13 @@ func TestANetworkPolicyGoesOnlyIfItIsOurs(t *testing.T) {
 		return apierrors.IsNotFound(cluster.Get(w.ctx, key, &networkingv1.NetworkPolicy{}))
 	}).Should(gomega.BeTrue())
 
-	theirs := &networkingv1.NetworkPolicy{}
-	theirs.Namespace, theirs.Name = w.namespace, "cache"
-	theirs.Labels = map[string]string{"app": "memcached", "memcached_cr": "cache"}
-	w.Expect(cluster.Create(w.ctx, theirs)).To(gomega.Succeed())
+	unowned := &networkingv1.NetworkPolicy{}
+	unowned.Namespace, unowned.Name = w.namespace, "cache"
+	unowned.Labels = map[string]string{"app": "memcached", "memcached_cr": "cache"}
+	w.Expect(cluster.Create(w.ctx, unowned)).To(gomega.Succeed())
 	w.patchSpec(`{"memory":"96Mi"}`)
 	w.ready("cache")
-	w.Expect(get(w, "cache", &networkingv1.NetworkPolicy{}).UID).To(gomega.Equal(theirs.UID))
+	w.Expect(get(w, "cache", &networkingv1.NetworkPolicy{}).UID).To(gomega.Equal(unowned.UID))
 	w.patchSpec(`{"networkPolicy":null}`)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }

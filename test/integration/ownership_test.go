@@ -20,7 +20,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// deploymentLike returns a Deployment of somebody else's with our labels in its selector or not.
+// deploymentLike returns a Deployment of another client's with our labels in its selector or not.
 func deploymentLike(namespace string, selector map[string]string) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cache"},
@@ -29,7 +29,7 @@ func deploymentLike(namespace string, selector map[string]string) *appsv1.Deploy
 			Selector: &metav1.LabelSelector{MatchLabels: selector},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: selector},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "theirs", Image: "registry.example.com/theirs:1"}}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "unowned", Image: "registry.example.com/unowned:1"}}},
 			},
 		},
 	}
@@ -46,7 +46,7 @@ func serviceLike(namespace string, clusterIP string) *corev1.Service {
 	}
 }
 
-// appliedByThem applies, and returns, a Deployment with which an apply of ours would have no conflict.
+// appliedByThem applies, and returns, a Deployment with which an apply by the operator would have no conflict.
 func appliedByThem(t *testing.T, namespace string) client.Object {
 	t.Helper()
 	object := &unstructured.Unstructured{}
@@ -58,12 +58,12 @@ spec:
   selector: {matchLabels: {app: memcached, memcached_cr: cache}}
   template:
     metadata: {labels: {app: memcached, memcached_cr: cache}}
-    spec: {containers: [{name: theirs, image: "registry.example.com/theirs:1"}]}`), &object.Object)
+    spec: {containers: [{name: unowned, image: "registry.example.com/unowned:1"}]}`), &object.Object)
 	if err != nil {
 		t.Fatal(err)
 	}
 	object.SetNamespace(namespace)
-	err = cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("theirs"))
+	err = cluster.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("unowned"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +76,13 @@ spec:
 
 var ourSelector = map[string]string{"app": "memcached", "memcached_cr": "cache"}
 
-func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
+func TestAnObjectThatIsNotOwnedIsLeftExactlyAsItIs(t *testing.T) {
 	tests := map[string]struct {
 		foreign func(namespace string) client.Object
 		message string
 	}{
 		"a Deployment of nobody's, with another selector": {
-			foreign: func(ns string) client.Object { return deploymentLike(ns, map[string]string{"app": "theirs"}) },
+			foreign: func(ns string) client.Object { return deploymentLike(ns, map[string]string{"app": "unowned"}) },
 			message: `Deployment "cache" already exists and has no owner`,
 		},
 		"a Deployment of nobody's, with our selector": {
@@ -129,7 +129,7 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 			w := newWorld(t)
 			foreign := tc.foreign(w.namespace)
 			if foreign.GetUID() == "" {
-				w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("theirs"))).To(gomega.Succeed())
+				w.Expect(cluster.Create(w.ctx, foreign, client.FieldOwner("unowned"))).To(gomega.Succeed())
 			}
 			before := settled(w, foreign)
 
@@ -140,14 +140,14 @@ func TestAnObjectThatIsNotOursIsLeftExactlyAsItIs(t *testing.T) {
 			message := meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
 			w.Expect(message).To(gomega.ContainSubstring(tc.message))
 			if diff := cmp.Diff(before, spelled(w, foreign)); diff != "" {
-				t.Errorf("the foreign object was changed (-before +after):\n%s", diff)
+				t.Errorf("the unowned object was changed (-before +after):\n%s", diff)
 			}
 
 			w.Expect(cluster.Delete(w.ctx, foreign)).To(gomega.Succeed())
 			w.Eventually(func() bool {
 				mc := get(w, "cache", &cachev1.Memcached{})
 				return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Reason != cachev1.ReasonOwnershipConflict
-			}, 2*patience).Should(gomega.BeTrue(), "the conflict ends by itself once the object is gone")
+			}, 2*patience).Should(gomega.BeTrue(), "the conflict ends by itself once the object is deleted")
 		})
 	}
 }
@@ -202,7 +202,7 @@ spec:
 	w.Expect(*deployment.Spec.Replicas).To(gomega.Equal(int32(3)))
 }
 
-func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
+func TestDriftInWhatIsOwnedIsReverted(t *testing.T) {
 	type step struct {
 		damage func(w *world)
 		healed func(w *world) bool
@@ -210,7 +210,7 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 	patchDeployment := func(patch string) func(w *world) {
 		return func(w *world) {
 			raw := client.RawPatch("application/strategic-merge-patch+json", []byte(patch))
-			w.Expect(cluster.Patch(w.ctx, w.deployment("cache"), raw, client.FieldOwner("somebody"))).To(gomega.Succeed())
+			w.Expect(cluster.Patch(w.ctx, w.deployment("cache"), raw, client.FieldOwner("another-client"))).To(gomega.Succeed())
 		}
 	}
 	container := func(w *world) corev1.Container { return w.deployment("cache").Spec.Template.Spec.Containers[0] }
@@ -227,7 +227,7 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 			damage: patchDeployment(`{"spec":{"template":{"spec":{"containers":[{"name":"memcached","args":["-vv"]}]}}}}`),
 			healed: func(w *world) bool { return len(container(w).Args) == 5 },
 		},
-		"a label of ours taken away": {
+		"an owned label taken away": {
 			damage: patchDeployment(`{"metadata":{"labels":{"memcached_cr":null}}}`),
 			healed: func(w *world) bool { return w.deployment("cache").Labels["memcached_cr"] == "cache" },
 		},
@@ -272,7 +272,7 @@ func TestDriftInWhatIsOursIsPutRight(t *testing.T) {
 			w.ready("cache")
 			spent := audit.requests(t, w.namespace)[before:]
 			if writes := count(spent, "patch deployments") + count(spent, "patch services"); writes > 2 {
-				t.Errorf("putting it right took %d writes: %v", writes, spent)
+				t.Errorf("reverting it took %d writes: %v", writes, spent)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 	nothing("after an annotation on the Memcached")
 
 	touch(w.deployment("cache"), `{"labels":{"example.com/foreign":"yes"}}`)
-	nothing("after a foreign label on the Deployment")
+	nothing("after a label of another client on the Deployment")
 
 	w.stop()
 	w.start()
@@ -85,6 +85,6 @@ func TestTwoHundredMemcachedsCostNothingAtARestartAndAResync(t *testing.T) {
 		t.Errorf("requests beyond those of the new Memcached (-want +got):\n%s", diff)
 	}
 	before = len(w.quiet())
-	time.Sleep(5 * time.Second) // Two resyncs: nothing tells of them, as they cost nothing.
+	time.Sleep(5 * time.Second) // Two resyncs: nothing reports them, as they cost nothing.
 	w.Expect(w.quiet()).To(gomega.HaveLen(before), "a resync costs nothing")
 }

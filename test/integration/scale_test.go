@@ -12,8 +12,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnAutoscalerAndGitThatOmitsTheSizeDoNotFight needs no metrics: minReplicas alone makes the real controller act.
-func TestAnAutoscalerAndGitThatOmitsTheSizeDoNotFight(t *testing.T) {
+// TestAnAutoscalerAndGitThatOmitsTheSizeDoNotConflict needs no metrics: minReplicas alone makes the real controller act.
+func TestAnAutoscalerAndGitThatOmitsTheSizeDoNotConflict(t *testing.T) {
 	w := newWorld(t)
 	fromGit := func(memory string) {
 		mc := &unstructured.Unstructured{Object: map[string]any{

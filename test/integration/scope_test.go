@@ -12,7 +12,7 @@ import (
 )
 
 // TestAnOperatorServesTheNamespacesItIsToldTo does not run beside other tests: the operator that serves all
-// namespaces would serve theirs too.
+// namespaces would serve unowned too.
 func TestAnOperatorServesTheNamespacesItIsToldTo(t *testing.T) {
 	tests := map[string]struct {
 		kubeconfig string

@@ -38,19 +38,19 @@ func (w *world) secret(name string, data map[string]string) {
 
 const password = "correct-horse-battery"
 
-func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
+func TestASecretThatCanNotBeUsedIsToldAndPodsStayAsTheyAre(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
-	nodes := w.uids("cache")
+	pods := w.uids("cache")
 	stays := func(reason string, words ...string) {
 		t.Helper()
 		w.reason("cache", reason)
 		for _, words := range words {
 			w.says("cache", words)
 		}
-		if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
-			t.Fatalf("nodes (-before +after):\n%s", diff)
+		if diff := cmp.Diff(pods, w.uids("cache")); diff != "" {
+			t.Fatalf("Pods (-before +after):\n%s", diff)
 		}
 	}
 	w.patchSpec(`{"auth":{"secretName":"users"}}`)
@@ -62,7 +62,7 @@ func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
 	w.secret("users", map[string]string{"username": "ann", "password": password})
 	w.ready("cache")
 	w.Expect(w.rollouts("cache")).To(gomega.Equal(2), "authentication is another Pod template")
-	nodes = w.uids("cache")
+	pods = w.uids("cache")
 
 	w.secret("users", map[string]string{"username": "ann", "password": password + " and more"})
 	stays(cachev1.ReasonInvalidSecret, "a blank or control character")
@@ -72,8 +72,8 @@ func TestASecretThatCanNotBeUsedIsToldAndNodesStayAsTheyAre(t *testing.T) {
 	stays(cachev1.ReasonSecretNotFound)
 	w.secret("users", map[string]string{"users": "ann:" + password + "\nbob:" + password})
 	w.ready("cache")
-	if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
-		t.Errorf("what a Secret holds is no reason to replace nodes (-before +after):\n%s", diff)
+	if diff := cmp.Diff(pods, w.uids("cache")); diff != "" {
+		t.Errorf("what a Secret holds is no reason to replace Pods (-before +after):\n%s", diff)
 	}
 	w.assertNowhere(password)
 }
@@ -135,7 +135,7 @@ func TestTheStatusTellsTheCertificateAndItsEnd(t *testing.T) {
 	if mc.Status.Endpoint != "cache."+w.namespace+".svc:11212" || !mc.Status.TLS.NotAfter.Time.Equal(hour) {
 		t.Errorf("endpoint %s, the certificate ends at %s", mc.Status.Endpoint, mc.Status.TLS.NotAfter)
 	}
-	nodes := w.uids("cache")
+	pods := w.uids("cache")
 
 	moment := time.Now().Add(3 * time.Second)
 	w.secret("tls", certificate(t, moment))
@@ -147,8 +147,8 @@ func TestTheStatusTellsTheCertificateAndItsEnd(t *testing.T) {
 	if !mc.Status.TLS.NotAfter.Time.Equal(hour) {
 		t.Errorf("the new certificate ends at %s", mc.Status.TLS.NotAfter)
 	}
-	if diff := cmp.Diff(nodes, w.uids("cache")); diff != "" {
-		t.Errorf("a certificate is no reason to replace nodes (-before +after):\n%s", diff)
+	if diff := cmp.Diff(pods, w.uids("cache")); diff != "" {
+		t.Errorf("a certificate is no reason to replace Pods (-before +after):\n%s", diff)
 	}
 
 	w.patchSpec(`{"tls":{"clientAuth":"Require"}}`)
@@ -173,7 +173,7 @@ func TestTheStatusTellsWhatOnlyARestartEnds(t *testing.T) {
 	cas, users := w.condition(cachev1.ConditionFormerClientCAs), w.condition(cachev1.ConditionFormerUsers)
 
 	w.secret("users", map[string]string{"users": "ann:old\nann:new"})
-	w.secret("tls", certificate(t, hour, other, one)) // Another certificate and another order are nothing to tell of.
+	w.secret("tls", certificate(t, hour, other, one)) // Another certificate and another order are nothing to report.
 	w.Consistently(cas, "1s").Should(gomega.BeEmpty())
 	w.secret("tls", certificate(t, hour, one))
 	w.Eventually(cas).Should(gomega.ContainSubstring(`client CA "CN=other"`))
@@ -191,7 +191,7 @@ func TestTheStatusTellsWhatOnlyARestartEnds(t *testing.T) {
 
 	w.secret("users", map[string]string{"users": "ann:newer"})
 	w.Eventually(users).Should(gomega.ContainSubstring("a user or a password"))
-	w.Eventually(func() string { // A node that was made within the same second is taken for an older one.
+	w.Eventually(func() string { // A Pod that was made within the same second is taken for an older one.
 		w.restart()
 		return cas() + users()
 	}, patience, "1s").Should(gomega.BeEmpty())
@@ -208,7 +208,7 @@ func (w *world) condition(conditionType string) func() string {
 	}
 }
 
-// restart does as kubectl rollout restart, and brings the new nodes up.
+// restart does as kubectl rollout restart, and brings the new Pods up.
 func (w *world) restart() {
 	w.t.Helper()
 	raw := client.RawPatch("application/strategic-merge-patch+json", fmt.Appendf(nil,
@@ -244,7 +244,7 @@ func TestSecretsCostOneReadEach(t *testing.T) {
 	} {
 		change()
 		if more := w.quiet()[before:]; len(more) > 0 {
-			t.Errorf("nothing of ours changed, and the operator asked for %v", more)
+			t.Errorf("no owned field changed, and the operator asked for %v", more)
 		}
 	}
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))

@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
+func TestTheStatusSaysWhatKeepsPodsFromStarting(t *testing.T) {
 	tests := map[string]struct {
 		placement cachev1.Placement
 		before    func(w *world) client.Object
@@ -54,7 +54,7 @@ func TestTheStatusSaysWhatKeepsNodesFromComingUp(t *testing.T) {
 			placement: cachev1.Placement{PriorityClassName: "precious"},
 			want:      "Pods cannot be created: no PriorityClass with name precious was found",
 		},
-		"no machine that fits": {
+		"no Pod that fits": {
 			after: func(w *world) {
 				w.markPods(func(pod *corev1.Pod) {
 					pod.Status.Conditions = []corev1.PodCondition{{
@@ -116,7 +116,7 @@ func quotaOnLimits(w *world) client.Object {
 	}
 }
 
-func TestACacheWithTLSAndUsersComesUpUnderAQuotaOnLimitsOnceTheyAreSet(t *testing.T) {
+func TestACacheWithTLSAndUsersStartsUnderAQuotaOnLimitsOnceTheyAreSet(t *testing.T) {
 	w := newWorld(t)
 	w.secret("tls", certificate(t, time.Time{}))
 	w.secret("users", map[string]string{"users": "ann:a"})

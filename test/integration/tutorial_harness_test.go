@@ -56,7 +56,7 @@ func tutorialDeployment(mc *cachev1.Memcached) *appsv1.Deployment {
 	}
 }
 
-// extended adds to a Deployment what those add who go on from the tutorial.
+// extended adds to a Deployment what those add who continue from the tutorial.
 func extended(deployment *appsv1.Deployment) {
 	deployment.Labels = map[string]string{"example.com/made-by": "tutorial"}
 	template := &deployment.Spec.Template
@@ -117,7 +117,7 @@ spec: {template: {spec: {containers: [{name: sidecar, image: "registry.example.c
 	w.Expect(cluster.Patch(w.ctx, w.deployment(name), injected, client.FieldOwner("injector"))).To(gomega.Succeed())
 }
 
-// rolledOut waits for all nodes of a Deployment that no operator looks after, and makes them ready.
+// rolledOut waits for all Pods of a Deployment that no operator looks after, and makes them ready.
 func (w *world) rolledOut(name string) *appsv1.Deployment {
 	w.t.Helper()
 	return eventually(w, name, &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
@@ -131,7 +131,7 @@ func (w *world) rolledOut(name string) *appsv1.Deployment {
 	})
 }
 
-// fewestReady follows a Deployment, and returns how to learn the fewest ready nodes that it had since.
+// fewestReady follows a Deployment, and returns how to learn the fewest ready Pods that it had since.
 func (w *world) fewestReady(name string) func() int32 {
 	w.t.Helper()
 	watch, err := cluster.Watch(w.ctx, &appsv1.DeploymentList{},

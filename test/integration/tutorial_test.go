@@ -17,9 +17,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestADeploymentOfTheTutorialsOperatorBecomesOurs(t *testing.T) {
+func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	t.Parallel()
-	const size = 4 // With the tutorial's rollout strategy, one of four nodes may be missing.
+	const size = 4 // With the tutorial's rollout strategy, one of four Pods may be missing.
 	w := emptyWorld(t, operatorKubeconfig)
 	mc := w.memcached("cache", size)
 	w.statusOfTheTutorial(mc)
@@ -31,11 +31,11 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOurs(t *testing.T) {
 	w.start()
 	mc = w.ready("cache")
 
-	w.Expect(fewest()).To(gomega.BeNumerically(">=", size), "no moment of fewer ready nodes")
+	w.Expect(fewest()).To(gomega.BeNumerically(">=", size), "no moment of fewer ready Pods")
 	after := w.deployment("cache")
 	w.Expect(after.UID).To(gomega.Equal(before.UID))
 	w.Expect(after.Spec.Selector).To(gomega.Equal(before.Spec.Selector))
-	w.Expect(w.rollouts("cache")).To(gomega.Equal(rollouts+1), "the nodes were replaced once")
+	w.Expect(w.rollouts("cache")).To(gomega.Equal(rollouts+1), "the Pods were replaced once")
 	w.Expect(w.uids("cache")).NotTo(gomega.ContainElements(old))
 	w.Expect(mc.Status.Nodes).To(gomega.Equal(podNames(w.pods("cache"))))
 	for _, former := range []string{"Available", "Degraded"} {
@@ -54,7 +54,7 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOurs(t *testing.T) {
 		t.Errorf("reads and writes of the Deployment (-want +got):\n%s\n%v", diff, requests)
 	}
 	w.Expect(w.events()).To(gomega.ContainElement("Normal Updated Deployment"))
-	w.Expect(w.events()).NotTo(gomega.ContainElement(gomega.HavePrefix("Warning")), "nobody has changed what was ours")
+	w.Expect(w.events()).NotTo(gomega.ContainElement(gomega.HavePrefix("Warning")), "nobody has changed what was owned")
 
 	w.stop()
 	w.start()
@@ -101,7 +101,7 @@ func TestWhoseFieldsAreTakenOver(t *testing.T) {
 		taken  bool
 	}{
 		"the tutorial's, whose Deployment has no labels":   {maker: "manager", size: 2, taken: true},
-		"the tutorial's, of a Deployment without nodes":    {maker: "manager", size: 0, taken: true},
+		"the tutorial's, of a Deployment without Pods":     {maker: "manager", size: 0, taken: true},
 		"the tutorial's, whose Deployment has our labels":  {maker: "manager", size: 2, taken: true, change: labelled},
 		"nobody's, where the list is empty":                {maker: "manager", size: 2, flags: []string{"--legacy-field-managers="}},
 		"nobody's, where the list is empty by environment": {maker: "manager", size: 2, env: []string{"LEGACY_FIELD_MANAGERS="}},
@@ -123,7 +123,7 @@ func TestWhoseFieldsAreTakenOver(t *testing.T) {
 
 			after := w.deployment("cache")
 			if taken := len(after.Spec.Template.Spec.Containers[0].Command) == 0; taken != tc.taken {
-				t.Errorf("the former operator's command is gone: %v, want %v", taken, tc.taken)
+				t.Errorf("the former operator's command is deleted: %v, want %v", taken, tc.taken)
 			}
 			if tc.taken {
 				w.Expect(managers(after)).NotTo(gomega.ContainElement(tc.maker + " Update"))
@@ -174,7 +174,7 @@ func TestATutorialDeploymentThatIsRefusedAtFirstIsTakenOverLater(t *testing.T) {
 	w.Expect(w.deployment("cache").Spec.Template.Spec.Containers[0].Command).To(gomega.BeEmpty())
 }
 
-// TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs: nothing can make it ours.
+// TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs: nothing can make it owned.
 func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)

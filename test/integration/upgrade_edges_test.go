@@ -51,7 +51,7 @@ func TestDiscoveryThatFailsOrComesBackChangesNothing(t *testing.T) {
 	w.Expect(writes).To(gomega.Equal(3), "a new size, other threads and the new cache")
 }
 
-func TestWhatADeploymentLosesIsNoReasonToReplaceItsNodes(t *testing.T) {
+func TestWhatADeploymentLosesIsNoReasonToReplaceItsPods(t *testing.T) {
 	annotations := func(change string) string { return `{"metadata":{"annotations":` + change + `}}` }
 	damages := map[string]string{
 		"its record":         annotations(`{"cache.example.com/template-inputs":null}`),
@@ -106,8 +106,8 @@ func TestOperatorsThatTakeTurnsWriteNothingButTheStatus(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
 
-// TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver: each writes what waits by its own defaults.
-func TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver(t *testing.T) {
+// TestTwoOperatorsThatTellDifferentThingsDoNotContinueForEver: each writes what waits by its own defaults.
+func TestTwoOperatorsThatTellDifferentThingsDoNotContinueForEver(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	first := w.operator
@@ -122,13 +122,13 @@ func TestTwoOperatorsThatTellDifferentThingsDoNotGoOnForEver(t *testing.T) {
 	requests := w.quiet()[spent:]
 
 	if writes := count(requests, "patch memcacheds/status"); writes > 20 || writes < len(requests) {
-		t.Errorf("the fight ended after %d writes of the status, of %d requests: %v", writes, len(requests), requests)
+		t.Errorf("the conflict ended after %d writes of the status, of %d requests: %v", writes, len(requests), requests)
 	}
 	w.patchSpec(`{"size":2}`)
 	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(2), "what matters is still done")
 }
 
-func TestAnOrphanIsTakenOverWithTheNodesThatItHas(t *testing.T) {
+func TestAnOrphanIsTakenOverWithThePodsThatItHas(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	mc := w.memcached("cache", 2)
@@ -140,7 +140,7 @@ func TestAnOrphanIsTakenOverWithTheNodesThatItHas(t *testing.T) {
 	release{image: imageTwo}.start(w, at)
 	successor := w.memcached("cache", 2)
 	w.ready("cache")
-	for _, child := range children() {
+	for _, child := range managedObjects() {
 		w.Expect(metav1.IsControlledBy(get(w, "cache", child), successor)).To(gomega.BeTrue(), "%T", child)
 	}
 	w.Expect(w.events()).To(gomega.ContainElement("Normal Adopted Deployment"))
@@ -148,7 +148,7 @@ func TestAnOrphanIsTakenOverWithTheNodesThatItHas(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
 
-// orphan deletes a Memcached, and leaves its children.
+// orphan deletes a Memcached, and leaves its managed objects.
 func (w *world) orphan(mc *cachev1.Memcached) {
 	w.t.Helper()
 	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())

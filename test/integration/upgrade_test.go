@@ -11,7 +11,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// triggers are the ways to let in what waits.
+// triggers are the ways to apply the pending update.
 var triggers = map[string]func(w *world, name string){
 	"changed":   func(w *world, name string) { w.patch(&cachev1.Memcached{}, name, `{"spec":{"threads":2}}`) },
 	"requested": func(w *world, name string) { w.request(name, "now") },
@@ -20,7 +20,7 @@ var triggers = map[string]func(w *world, name string){
 	},
 }
 
-func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsLetIn(t *testing.T) {
+func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsApplied(t *testing.T) {
 	const one, two = "registry.example.com/memcached:one", "registry.example.com/memcached:two"
 	tests := map[string]struct {
 		older, newer release
@@ -65,7 +65,7 @@ func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsLetIn(t *testing.T) {
 				w.patch(&cachev1.Memcached{}, name, `{"spec":{"size":3,"rollout":{"minReadySeconds":0}}}`)
 				w.ready(name)
 				w.waits(name, tc.waits)
-				w.Expect(w.uids(name)).To(gomega.ContainElements(before[name]), "scaling replaces no node")
+				w.Expect(w.uids(name)).To(gomega.ContainElements(before[name]), "scaling replaces no Pod")
 				w.Expect(w.rollouts(name)).To(gomega.Equal(1))
 			}
 			spent = len(w.quiet())
@@ -75,7 +75,7 @@ func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsLetIn(t *testing.T) {
 				w.waits(name, "")
 				w.ready(name)
 				w.Eventually(func() []types.UID { return w.uids(name) }).Should(gomega.HaveLen(3))
-				w.Expect(w.uids(name)).NotTo(gomega.ContainElements(before[name]), "each node is replaced")
+				w.Expect(w.uids(name)).NotTo(gomega.ContainElements(before[name]), "each Pod is replaced")
 			}
 			if writes := count(w.quiet()[spent:], "patch deployments"); writes != len(triggers) {
 				t.Errorf("%d writes of Deployments for %d triggers", writes, len(triggers))

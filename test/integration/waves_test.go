@@ -121,7 +121,7 @@ func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
 		w.patch(&cachev1.Memcached{}, name, `{"spec":{"rollout":{"progressDeadlineSeconds":2}}}`)
 		w.ready(name)
 	}
-	// The first one does not come up, although others do; it was not Ready before.
+	// The first one does not start, although others do; it was not Ready before.
 	w.patch(&cachev1.Memcached{}, "a", `{"spec":{"size":3}}`)
 	w.reason("a", cachev1.ReasonProgressDeadlineExceeded)
 	address := freeAddress(t)

@@ -77,9 +77,9 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 		pod  labels.Set
 		want bool
 	}{
-		"a node":                 {labels.Set{"app": "memcached", "memcached_cr": "sessions"}, true},
+		"a node":                       {labels.Set{"app": "memcached", "memcached_cr": "sessions"}, true},
 		"a Pod of another application": {labels.Set{"app": "memcached"}, false},
-		"another program":        {labels.Set{"app": "web", "memcached_cr": "sessions"}, false},
+		"another program":              {labels.Set{"app": "web", "memcached_cr": "sessions"}, false},
 	} {
 		if got := selector.Matches(tc.pod); got != tc.want {
 			t.Errorf("%s: selected %v, want %v", name, got, tc.want)

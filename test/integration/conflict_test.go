@@ -42,9 +42,9 @@ func (w *world) message() string {
 	return times.ReplaceAllString(ready.Message, "T")
 }
 
-// fightWithTwo has two clients that set a field of ours as soon as they see ours: one applies by force, the other
+// twoConflictingClients set an owned field as soon as they see the operator's value: one applies by force, the other
 // updates.
-func (w *world) fightWithTwo() (stop func()) {
+func (w *world) twoConflictingClients() (stop func()) {
 	w.t.Helper()
 	stopApplying := w.insist(func(_ context.Context, d *appsv1.Deployment) {
 		if d.Spec.Template.Spec.Containers[0].Image != otherImage {
@@ -60,12 +60,12 @@ func (w *world) fightWithTwo() (stop func()) {
 	return func() { stopApplying(); stopUpdating() }
 }
 
-func TestTwoMinutesOfAFightCostLittle(t *testing.T) {
+func TestTwoMinutesOfAConflictCostLittle(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
 	spent := len(w.quiet())
-	stop := w.fightWithTwo()
+	stop := w.twoConflictingClients()
 	defer stop()
 	w.Consistently(func() int { return w.writes(spent) }, 2*time.Minute, time.Second).Should(gomega.BeNumerically("<=", 20))
 	w.reason("cache", cachev1.ReasonFieldManagerConflict)
@@ -78,12 +78,12 @@ func (w *world) writes(since int) int {
 	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")
 }
 
-func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
+func TestAConflictCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
 	spent := len(w.quiet())
-	stop := w.fightWithTwo()
+	stop := w.twoConflictingClients()
 
 	w.reason("cache", cachev1.ReasonFieldManagerConflict)
 	w.quiet()
@@ -96,7 +96,7 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 		gomega.ContainSubstring(`Fix: stop "updater" from setting this field, or set spec.rollout of the Memcached to the same value; `+
 			`stop "deployer" from setting this field, or set spec.image of the Memcached to the same value`)))
 	requests := w.quiet()[spent:]
-	t.Logf("the fight until the first pause: %v", requests)
+	t.Logf("the conflict until the first pause: %v", requests)
 	if writes := count(requests, "patch"); writes > 12 {
 		t.Errorf("%d writes until the first pause: %v", writes, requests)
 	}
@@ -107,7 +107,7 @@ func TestAFightCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAFightIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
+func TestAConflictIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -122,7 +122,7 @@ func TestAFightIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
 	w.appliedBy("deployer", `{"spec":{"replicas":2}}`)
 	w.ready("cache")
 	if took := time.Since(since.Time); took > 14*time.Second {
-		t.Errorf("it was contested for %s, and so until the pause was over", took)
+		t.Errorf("the conflict lasted %s, and so until the pause was over", took)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestARolloutIsHeldAndGoesOn(t *testing.T) {
+func TestARolloutIsHeldAndContinues(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
 	w.says("cache", "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it")
@@ -27,7 +27,7 @@ func TestARolloutIsHeldAndGoesOn(t *testing.T) {
 		makeReady(w, &pod)
 	}
 	w.Expect(count(w.quiet(), "patch deployments")).To(gomega.Equal(count(before, "patch deployments")))
-	w.Expect(left(w, old)).To(gomega.Equal(held), "the old nodes that were left go on serving")
+	w.Expect(left(w, old)).To(gomega.Equal(held), "the old Pods that were left continue to serve")
 
 	w.patchSpec(`{"suspend":false}`)
 	w.ready("cache")
@@ -47,7 +47,7 @@ func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {
 	held := left(w, old)
 	w.patchSpec(`{"suspend":false,"memory":null}`)
 	w.ready("cache")
-	w.Expect(left(w, old)).To(gomega.Equal(held), "no further node is lost on the way back")
+	w.Expect(left(w, old)).To(gomega.Equal(held), "no further Pod is lost on the way back")
 }
 
 func TestARolloutIsHeldWhateverElseIsWrongWithTheSpec(t *testing.T) {
@@ -109,7 +109,7 @@ func (w *world) refusePauses() (allow func()) {
 	return allow
 }
 
-// inTheMiddleOfARollout is a cache of three nodes of which one was replaced, and the names of those that were there.
+// inTheMiddleOfARollout is a cache of three Pods of which one was replaced, and the names of those that were there.
 func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	t.Helper()
 	w = newWorld(t)
@@ -118,7 +118,7 @@ func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	old = podNames(w.pods("cache"))
 
 	w.patchSpec(`{"memory":"128Mi"}`)
-	w.Eventually(func() bool { // One new node is made ready, in the kubelet's place; then one old one goes.
+	w.Eventually(func() bool { // One new Pod is made ready, in the kubelet's place; then one old one goes.
 		fresh := slices.DeleteFunc(w.pods("cache"), func(pod corev1.Pod) bool { return slices.Contains(old, pod.Name) })
 		if len(fresh) == 1 {
 			makeReady(w, &fresh[0])
