@@ -29,7 +29,7 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		words  []string
 	}{
 		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, catalogImage", "gitops-init"}},
-		"and an error in strict mode":     {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
+		"and an error in strict mode":          {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
 		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, catalogImage"}},
 		"the repository alone is a warning":    {example(t, "repoURL"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, catalogImage"}},
