@@ -22,7 +22,7 @@ import (
 )
 
 // TestTheDockerfileMakesTheProgramsOfTheIndex builds the Dockerfile for all platforms by buildah, on bases that are
-// made here and without a network, and compares what comes out with what image-index makes. Both builds share Go's
+// made here and without a network, and compares the programs with those of `make image`. Both builds share Go's
 // cache. It is kept by all that goes into a package, compiler, flags and sources, so that a Dockerfile that differs in
 // any of it finds nothing there and makes another program.
 func TestTheDockerfileMakesTheProgramsOfTheIndex(t *testing.T) {

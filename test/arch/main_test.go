@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package arch proves the images of all architectures on a machine of one: the Dockerfile and image-index make the
-// same programs, and each program runs, the operator's, the agent's and memcached's, under an emulator where it has to.
+// Package arch tests the images of all architectures on a machine of one: the Dockerfile and `make image` make the same
+// programs, and those of operator, agent and memcached run, if necessary under an emulator.
 package arch
 
 import (
@@ -30,8 +30,8 @@ const version = "0.1.0-arch"
 var (
 	root          string // of the repository
 	host          string // of the registry
-	operatorIndex string // what image-index pushes, by digest
-	agentIndex    string // what agent-image-index pushes, by digest
+	operatorIndex string // what make image pushes, by digest
+	agentIndex    string // likewise
 	agentVersion  string
 )
 
