@@ -58,7 +58,7 @@ func (s *source) templates() (Files, error) {
 	return files, nil
 }
 
-// templated is an object whose places hold marks. In its text, each mark becomes a piece of Helm template.
+// templated is an object with marks. In its text, a piece of Helm template replaces the line of each mark.
 type templated struct {
 	object  *yaml.RNode
 	pieces  []string // a mark is the index of its piece
@@ -85,17 +85,18 @@ func (t *templated) apply(e edit) (applied bool, err error) {
 	}
 	for _, node := range nodes {
 		around, i := parent(t.object.YNode(), node)
+		first := i
+		if around.Kind == yaml.MappingNode {
+			first-- // the key
+		}
 		switch {
 		case e.Set != "":
-			around.Content[i] = t.mark(e.Set)
+			piece := strings.Replace(around.Content[first].Value+": "+e.Set, ": \n", ":\n", 1)
+			around.Content = slices.Replace(around.Content, first, i+1, t.line(around, piece)...)
 			around.Style = 0 // A YAML flow map cannot hold Helm's braces.
 		case e.Add != "":
 			node.Content = append(node.Content, t.line(node, e.Add)...)
 		default:
-			first := i
-			if around.Kind == yaml.MappingNode {
-				first = i - 1 // the key
-			}
 			around.Content = slices.Concat(around.Content[:first], t.line(around, "{{- "+e.Enclose+" }}"),
 				around.Content[first:i+1], t.line(around, "{{- end }}"), around.Content[i+1:])
 		}
@@ -116,24 +117,18 @@ func parent(root, node *yaml.Node) (around *yaml.Node, i int) {
 	return nil, -1
 }
 
-func (t *templated) mark(piece string) *yaml.Node {
-	t.pieces = append(t.pieces, piece)
-	return yaml.NewStringRNode(fmt.Sprintf("PIECE-%d-", len(t.pieces)-1)).YNode()
-}
-
 // line is an entry of a map or list whose line a piece replaces.
 func (t *templated) line(around *yaml.Node, piece string) []*yaml.Node {
+	t.pieces = append(t.pieces, piece)
+	mark := yaml.NewStringRNode(fmt.Sprintf("PIECE-%d-", len(t.pieces)-1)).YNode()
 	if around.Kind != yaml.MappingNode {
-		return []*yaml.Node{t.mark(piece)}
+		return []*yaml.Node{mark}
 	}
-	empty := yaml.NewStringRNode("").YNode()
-	empty.Style = yaml.DoubleQuotedStyle
-	return []*yaml.Node{t.mark(piece), empty}
+	return []*yaml.Node{mark, yaml.NewStringRNode("").YNode()}
 }
 
 var (
-	marks        = regexp.MustCompile(` ?PIECE-(\d+)-`)
-	wholeLine    = regexp.MustCompile(`^ *(?:- )?PIECE-(\d+)-(?:: "")?$`)
+	marked       = regexp.MustCompile(`^ *(?:- )?PIECE-(\d+)-(?:: ""|:)?$`)
 	nindentCalls = regexp.MustCompile(`nindent (\d+)`)
 )
 
@@ -145,29 +140,17 @@ func (t *templated) text() (string, error) {
 	}
 	var text strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(raw, "{{", "{{ \"{{\" }}")) {
-		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if found := wholeLine.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
-			text.WriteString(indented(t.piece(found[1]), indent) + "\n")
-			continue
+		if found := marked.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
+			i, _ := strconv.Atoi(found[1]) // The pattern matches digits only.
+			line = indented(t.pieces[i], len(line)-len(strings.TrimLeft(line, " "))) + "\n"
 		}
-		text.WriteString(marks.ReplaceAllStringFunc(line, func(mark string) string {
-			piece := t.piece(marks.FindStringSubmatch(mark)[1])
-			if block, found := strings.CutPrefix(piece, "\n"); found {
-				return "\n" + indented(block, indent)
-			}
-			return strings.Repeat(" ", strings.Count(mark, " ")) + piece
-		}))
+		text.WriteString(line)
 	}
 	enclosed := text.String()
 	for _, action := range t.actions { // A range makes several documents.
 		enclosed = "{{- " + action + " }}\n---\n" + enclosed + "{{- end }}\n"
 	}
 	return enclosed, nil
-}
-
-func (t *templated) piece(index string) string {
-	i, _ := strconv.Atoi(index) // The pattern matches digits only.
-	return t.pieces[i]
 }
 
 // indented moves a piece, and what it indents itself, to the right.

@@ -32,24 +32,24 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 	if err != nil {
 		return err
 	}
-	var opened []remote.Taggable
-	var present []bool
+	missing := map[string]remote.Taggable{}
 	for _, i := range record.Images {
 		artifact, err := open(dir, i)
 		if err != nil {
 			return err
 		}
-		inRegistry, err := isPresent(ctx, i, opts)
-		if err != nil {
+		switch present, err := isPresent(ctx, i, opts); {
+		case err != nil:
 			return err
+		case !present:
+			missing[i.Name] = artifact
 		}
-		opened, present = append(opened, artifact), append(present, inRegistry)
 	}
-	for n, i := range record.Images {
+	for _, i := range record.Images {
 		action := "unchanged"
-		if !present[n] {
+		if artifact := missing[i.Name]; artifact != nil {
 			action = "pushed"
-			err := progress.Stage(ctx, "Push "+i.ByTag(), func(func(string)) error { return push(ctx, i, opened[n], opts) })
+			err := progress.Stage(ctx, "Push "+i.ByTag(), func(func(string)) error { return push(ctx, i, artifact, opts) })
 			if err != nil {
 				return err
 			}
