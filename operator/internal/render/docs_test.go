@@ -32,6 +32,32 @@ func TestTheDocsListEveryField(t *testing.T) {
 	}
 }
 
+// TestEveryFieldHasASentenceInTheDocs looks beyond the generated tables.
+func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "[a-z]*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(content)
+	}
+	fields, err := crd.SettableFields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range fields {
+		name := field.Path[strings.LastIndex(field.Path, ".")+1:]
+		if !strings.Contains(text.String(), "`"+name) && !strings.Contains(text.String(), name+":") {
+			t.Errorf("%s has no sentence: add one to a page of docs/memcached", field.Path)
+		}
+	}
+}
+
 func replaceTable(t *testing.T, page, name, table string) string {
 	t.Helper()
 	mark := "<!-- " + name + ": written by make generate -->\n"
