@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,30 +54,14 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	return found, nil
 }
 
-// Assets builds what tests against a real API server need, simulated Nodes included, and returns a folder that has all
-// of it, as envtest expects.
+// Assets builds what tests against a real API server need, simulated Nodes included, and returns the folder that has
+// etcd and kube-apiserver, as envtest expects.
 func Assets(ctx context.Context) (dir string, err error) {
-	parts := Simulated()
-	binaries, err := Ensure(ctx, parts...)
+	binaries, err := Ensure(ctx, Simulated()...)
 	if err != nil {
 		return "", err
 	}
-	// The folder's name comes from those of the builds, so its links never have to change.
-	server := binaries.Path(KubeAPIServer)
-	dir = filepath.Dir(server) + "-with-" + filepath.Base(filepath.Dir(binaries.Path(Kwok)))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	for _, binary := range parts {
-		path := binaries.Path(binary)
-		// Relative, so that the cache can be moved.
-		target := filepath.Join("..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
-		err := os.Symlink(target, filepath.Join(dir, binary.Name))
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
-	}
-	return dir, nil
+	return filepath.Dir(binaries.Path(KubeAPIServer)), nil
 }
 
 // Self returns the cluster program, for its hidden command `supervise`: the calling program where it is that one, as

@@ -1,12 +1,9 @@
 package local
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
-	"slices"
-
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
@@ -66,30 +63,27 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	return writeKubeconfigs(dir, name, apiPort, authority.Cert, pairs)
 }
 
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: %[1]s
+contexts: [{name: %[1]s, context: {cluster: %[1]s, user: %[1]s}}]
+clusters: [{name: %[1]s, cluster: {server: 'https://127.0.0.1:%[2]d', certificate-authority-data: %[3]s}}]
+users: [{name: %[1]s, user: {client-certificate-data: %[4]s, client-key-data: %[5]s}}]
+`
+
 func writeKubeconfigs(dir rundir.Dir, name string, apiPort int, ca []byte, pairs map[string]pki.Pair) error {
 	name = "memcached-operator-" + name // of the context and all else, so that it can be merged into another kubeconfig
-	for _, user := range slices.Sorted(maps.Keys(users)) {
-		config := clientcmdapi.NewConfig()
-		config.Clusters[name] = &clientcmdapi.Cluster{
-			Server: fmt.Sprintf("https://127.0.0.1:%d", apiPort), CertificateAuthorityData: ca,
+	encode := base64.StdEncoding.EncodeToString
+	for user := range users {
+		content := fmt.Appendf(nil, kubeconfig, name, apiPort, encode(ca), encode(pairs[user].Cert), encode(pairs[user].Key))
+		paths := []string{dir.Kubeconfig(user)}
+		if user == "admin" {
+			paths = append(paths, dir.Path("kubeconfig"))
 		}
-		config.AuthInfos[name] = &clientcmdapi.AuthInfo{
-			ClientCertificateData: pairs[user].Cert, ClientKeyData: pairs[user].Key,
-		}
-		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
-		config.CurrentContext = name
-		content, err := clientcmd.Write(*config)
-		if err != nil {
-			return err
-		}
-		if err := rundir.Write(dir.Kubeconfig(user), content, 0o600); err != nil {
-			return err
-		}
-		if user != "admin" {
-			continue
-		}
-		if err := rundir.Write(dir.Path("kubeconfig"), content, 0o600); err != nil {
-			return err
+		for _, path := range paths {
+			if err := rundir.Write(path, content, 0o600); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

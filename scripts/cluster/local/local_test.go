@@ -126,26 +126,6 @@ func TestEachUserHasAKubeconfig(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	tests := map[string]struct {
-		stat        string
-		pid, parent int
-		ok          bool
-	}{
-		"a plain name":                    {"12 (etcd) S 7 12 12 0", 12, 7, true},
-		"a name with brackets and blanks": {"12 (a) b (c) S 7 12", 12, 7, true},
-		"another line is none":            {"garbage", 0, 0, false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			pid, parent, ok := parseStat(tc.stat)
-			if ok != tc.ok || ok && (pid != tc.pid || parent != tc.parent) {
-				t.Errorf("parseStat() = %d, %d, %t", pid, parent, ok)
-			}
-		})
-	}
-}
-
 // shortCache is a cache of the test's own. t.TempDir is too deep for the sockets of a cluster.
 func shortCache(t *testing.T) {
 	t.Helper()

@@ -2,12 +2,13 @@ package local
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 )
 
 // Part is one process that the supervisor keeps running.
@@ -47,41 +48,23 @@ func (c *Cluster) signal(part string, signal syscall.Signal) error {
 	return syscall.Kill(parts[i].Pid, signal)
 }
 
-// childrenOf returns the children of a process by their name.
+// childrenOf returns the children of a process by the names that it gave them.
 func childrenOf(parent int) (map[string]int, error) {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if runtime.GOOS != "linux" {
+		return nil, nil
+	}
+	processes, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
 	}
 	children := map[string]int{}
-	for _, path := range stats {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		if pid, itsParent, ok := parseStat(string(content)); ok && itsParent == parent {
-			children[nameOf(pid)] = pid
+	for _, process := range processes {
+		stat, err1 := process.Stat()
+		words, err2 := process.CmdLine()
+		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // else it ended meanwhile
+			name, _, _ := strings.Cut(words[0], " ") // Redis writes its address after its name
+			children[filepath.Base(name)] = process.PID
 		}
 	}
 	return children, nil
-}
-
-// parseStat reads "pid (name) state parent ...", where the name may have any characters.
-func parseStat(stat string) (pid, parent int, ok bool) {
-	before, _, _ := strings.Cut(stat, " (")
-	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
-	if len(fields) < 2 {
-		return 0, 0, false
-	}
-	pid, err1 := strconv.Atoi(before)
-	parent, err2 := strconv.Atoi(fields[1])
-	return pid, parent, err1 == nil && err2 == nil
-}
-
-// nameOf is the name that the supervisor gave to a part.
-func nameOf(pid int) string {
-	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	name, _, _ := strings.Cut(string(cmdline), "\x00")
-	name, _, _ = strings.Cut(name, " ") // Redis writes its address after its name
-	return filepath.Base(name)
 }

@@ -1,15 +1,12 @@
 package local
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -51,7 +48,7 @@ func prepare(ctx context.Context, opts Options, config supervisor.Config) error 
 		return err
 	}
 	if opts.Simulated {
-		return writeStages(ctx, dir)
+		return copyStages(ctx, dir)
 	}
 	initRepo := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
 	if out, err := initRepo.CombinedOutput(); err != nil {
@@ -92,55 +89,42 @@ func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 	if err != nil {
 		return err
 	}
-	module, err := builds.ModuleDir(ctx, argoCD)
+	return errors.Join(
+		copyFiles(ctx, argoCD, dir.Argo("manifests"), "manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
+		copyFiles(ctx, argoCD, dir.Argo("bin"), "hack/git-verify-wrapper.sh"),
+	)
+}
+
+// copyStages takes what kwok does with Nodes and Pods from its own module.
+func copyStages(ctx context.Context, dir rundir.Dir) error {
+	return copyFiles(ctx, builds.Kwok, dir.Path("stages"), "kustomize/stage/node/fast/node-*.yaml",
+		"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "kustomize/stage/pod/fast/pod-*.yaml")
+}
+
+func copyFiles(ctx context.Context, program builds.Binary, to string, patterns ...string) error {
+	module, err := builds.ModuleDir(ctx, program)
 	if err != nil {
 		return err
 	}
-	for pattern, folder := range map[string]string{
-		"manifests/crds/*-crd.yaml":           "manifests",
-		"manifests/base/config/argocd-*.yaml": "manifests",
-		"hack/git-verify-wrapper.sh":          "bin",
-	} {
+	for _, pattern := range patterns {
 		paths, err := filepath.Glob(filepath.Join(module, pattern))
 		if err != nil {
 			return err
 		}
 		if len(paths) == 0 {
-			return fmt.Errorf("the module of Argo CD has no %s", pattern)
+			return fmt.Errorf("the module of %s has no %s", program.Name, pattern)
 		}
 		for _, path := range paths {
 			content, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			if err := rundir.Write(dir.Argo(folder, filepath.Base(path)), content, 0o755); err != nil {
+			if err := rundir.Write(filepath.Join(to, filepath.Base(path)), content, 0o755); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// writeStages takes what kwok does with Nodes and Pods from its own module, so that it fits the program.
-func writeStages(ctx context.Context, dir rundir.Dir) error {
-	module, err := builds.ModuleDir(ctx, builds.Kwok)
-	if err != nil {
-		return err
-	}
-	var stages [][]byte
-	for _, stage := range []string{"node/fast", "node/heartbeat-with-lease", "pod/fast"} {
-		kustomizer := krusty.MakeKustomizer(krusty.MakeDefaultOptions())
-		built, err := kustomizer.Run(filesys.MakeFsOnDisk(), filepath.Join(module, "kustomize", "stage", stage))
-		if err != nil {
-			return fmt.Errorf("build kwok's stages %s: %w", stage, err)
-		}
-		content, err := built.AsYaml()
-		if err != nil {
-			return err
-		}
-		stages = append(stages, content)
-	}
-	return rundir.Write(dir.Path("stages.yaml"), bytes.Join(stages, []byte("---\n")), 0o644)
 }
 
 // pushPause puts the image of every Pod's sandbox where containerd looks for it.

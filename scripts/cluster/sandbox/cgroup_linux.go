@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -70,31 +70,17 @@ func Remove(ctx context.Context, name string) error {
 }
 
 // hierarchies returns the mount points of all control group file systems.
-func hierarchies() ([]string, error) {
-	mounts, err := os.Open("/proc/self/mounts")
-	if err != nil {
-		return nil, err
-	}
-	defer mounts.Close()
-	var roots []string
-	for scanner := bufio.NewScanner(mounts); scanner.Scan(); {
-		if root, ok := hierarchy(scanner.Text()); ok {
-			roots = append(roots, root)
+func hierarchies() (roots []string, err error) {
+	mounts, err := procfs.GetMounts()
+	for _, mount := range mounts {
+		if mount.FSType == "cgroup" || mount.FSType == "cgroup2" {
+			roots = append(roots, mount.MountPoint)
 		}
 	}
-	if len(roots) == 0 {
-		return nil, errors.New("no control groups are mounted")
+	if err == nil && len(roots) == 0 {
+		err = errors.New("no control groups are mounted")
 	}
-	return roots, nil
-}
-
-// hierarchy reads one line of the mount table: device, mount point, file system, options.
-func hierarchy(line string) (root string, ok bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 || fields[2] != "cgroup" && fields[2] != "cgroup2" {
-		return "", false
-	}
-	return fields[1], true
+	return roots, err
 }
 
 func create(dir string) error {

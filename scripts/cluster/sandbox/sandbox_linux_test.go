@@ -9,25 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestHierarchy(t *testing.T) {
-	tests := map[string]struct {
-		line, want string
-		ok         bool
-	}{
-		"a v1 controller is one":          {"cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0", "/sys/fs/cgroup/cpu", true},
-		"the unified one is one":          {"cgroup2 /sys/fs/cgroup cgroup2 rw,nsdelegate 0 0", "/sys/fs/cgroup", true},
-		"the tmpfs that holds v1 is none": {"tmpfs /sys/fs/cgroup tmpfs rw,mode=755 0 0", "", false},
-		"a broken line is none":           {"cgroup", "", false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got, ok := hierarchy(tc.line); got != tc.want || ok != tc.ok {
-				t.Errorf("hierarchy() = %q, %t, want %q, %t", got, ok, tc.want, tc.ok)
-			}
-		})
-	}
-}
-
 func TestACpusetIsFilledFromItsParent(t *testing.T) {
 	parent := t.TempDir()
 	if err := os.WriteFile(filepath.Join(parent, "cpuset.cpus"), []byte("0-1\n"), 0o644); err != nil {

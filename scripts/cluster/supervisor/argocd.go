@@ -4,16 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// argoSettingsOwner is another owner than that of the defaults: an apply removes what its owner applied before and leaves
-// out now, which would be every default in the same ConfigMap.
-const argoSettingsOwner = client.FieldOwner("local-cluster-settings")
-
-const argoNamespace = `{apiVersion: v1, kind: Namespace, metadata: {name: ` + ArgoCDNamespace + `}}`
 
 // resync is how often Argo CD looks for commits, as a local repository has no webhook.
 const resync = "3s"
@@ -38,31 +29,22 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 	return s.startParts(ctx, s.applicationController())
 }
 
-// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
+// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster. Those
+// have a field manager of their own: an apply removes what its manager applied before and leaves out now, which would be
+// every default in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
-	if err := s.kube.apply(ctx, fieldOwner, "", []byte(argoNamespace)); err != nil {
+	if err := s.write("argocd.yaml"); err != nil {
 		return err
 	}
-	manifests, err := filepath.Glob(s.Dir.Argo("manifests", "*.yaml"))
-	if err != nil {
+	if err := s.kubectl(ctx, "create", "namespace", ArgoCDNamespace); err != nil {
 		return err
 	}
-	for _, path := range manifests {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if err := s.kube.apply(ctx, fieldOwner, ArgoCDNamespace, content); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(path), err)
-		}
-	}
-	settings, err := s.render("argocd.yaml")
-	if err != nil {
+	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Argo("manifests")); err != nil {
 		return err
 	}
 	// The API server serves a new kind a moment after it took its definition.
 	return await(ctx, func(ctx context.Context) error {
-		return s.kube.apply(ctx, argoSettingsOwner, ArgoCDNamespace, settings)
+		return s.apply(ctx, fieldManager+"-settings", ArgoCDNamespace, s.Dir.Path("argocd.yaml"))
 	})
 }
 

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
@@ -14,14 +16,11 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 	if err := s.startParts(ctx, s.apiServer()); err != nil {
 		return err
 	}
-	var err error
-	if s.kube, err = newKube(s.Dir.Kubeconfig("admin")); err != nil {
-		return err
-	}
 	if err := s.startParts(ctx, s.controllerManager(), s.scheduler()); err != nil {
 		return err
 	}
-	if err := await(ctx, s.kube.accountReady); err != nil {
+	// Only when Pods get their service account can one be created.
+	if err := await(ctx, s.exists("default", "serviceaccount/default")); err != nil {
 		return fmt.Errorf("Pods have no service account: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
 	}
 	return nil
@@ -117,7 +116,11 @@ func (s *supervisor) scheduler() *part {
 
 // startSimulation starts kwok in the place of the kubelets.
 func (s *supervisor) startSimulation(ctx context.Context) error {
+	stages, err := filepath.Glob(s.Dir.Path("stages", "*.yaml"))
+	if err != nil {
+		return err
+	}
 	return s.startParts(ctx, &part{name: "kwok", args: []string{
-		"--kubeconfig=" + s.Dir.Kubeconfig("kwok"), "--manage-all-nodes", "--config=" + s.Dir.Path("stages.yaml"),
+		"--kubeconfig=" + s.Dir.Kubeconfig("kwok"), "--manage-all-nodes", "--config=" + strings.Join(stages, ","),
 	}})
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
@@ -28,8 +29,8 @@ func (s *supervisor) startNode(ctx context.Context) error {
 	if err := s.startParts(ctx, s.kubelet()); err != nil {
 		return err
 	}
-	if err := await(ctx, s.kube.nodeReady); err != nil {
-		return fmt.Errorf("Node %s: %w\n%s", nodeName, err, rundir.Tail(s.Dir.Log("kubelet")))
+	if err := await(ctx, s.nodeReady); err != nil {
+		return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet")))
 	}
 	// Last, as it waits long for a Node that it doesn't find at once.
 	return s.startParts(ctx, s.kubeProxy())
@@ -67,14 +68,10 @@ func (s *supervisor) kubeProxy() *part {
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
-	if err := s.write("Corefile"); err != nil {
+	if err := errors.Join(s.write("Corefile"), s.write("dns.yaml")); err != nil {
 		return err
 	}
-	service, err := s.render("dns.yaml")
-	if err != nil {
-		return err
-	}
-	if err := s.kube.apply(ctx, fieldOwner, "kube-system", service); err != nil {
+	if err := s.apply(ctx, fieldManager, "kube-system", s.Dir.Path("dns.yaml")); err != nil {
 		return err
 	}
 	return s.startParts(ctx, &part{

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +30,7 @@ type part struct {
 	program string // its name among the binaries, where that is another one
 	args    []string
 	env     []string
-	ready   func(context.Context) error // nil where it counts as ready at once
+	ready   func(context.Context) error // nil where it counts as ready when it runs
 
 	exits atomic.Int32
 }
@@ -43,7 +45,7 @@ func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
 				return err
 			}
 			s.running.Go(func() { s.keepRunning(ctx, p, log) })
-			if err := p.awaitReady(ctx); err != nil {
+			if err := s.awaitReady(ctx, p); err != nil {
 				return fmt.Errorf("%s did not start: %w\n%s", p.name, err, rundir.Tail(s.Dir.Log(p.name)))
 			}
 			return s.tell(Event{Part: p.name})
@@ -113,25 +115,36 @@ func (s *supervisor) own(pid int, name string) {
 	s.pids[pid] = name
 }
 
+func (s *supervisor) runs(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(s.pids)), name)
+}
+
 func (s *supervisor) owns(pid int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pids[pid] != ""
 }
 
-func (p *part) awaitReady(ctx context.Context) error {
-	if p.ready == nil {
-		return nil
-	}
+func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
 	return await(ctx, func(ctx context.Context) error {
-		if p.exits.Load() >= maxFirstExits {
+		switch {
+		case p.exits.Load() >= maxFirstExits:
 			return errGivenUp
+		case p.ready != nil:
+			return p.ready(ctx)
+		case !s.runs(p.name):
+			return errNotStarted
 		}
-		return p.ready(ctx)
+		return nil
 	})
 }
 
-var errGivenUp = errors.New("it ends whenever it is started")
+var (
+	errGivenUp    = errors.New("it ends whenever it is started")
+	errNotStarted = errors.New("it does not run")
+)
 
 // await asks until there is no error, and returns the last one when it takes too long.
 func await(ctx context.Context, ready func(context.Context) error) error {

@@ -74,9 +74,7 @@ const (
 
 type supervisor struct {
 	Config
-	lock *os.File
-	kube kube
-
+	lock    *os.File
 	running sync.WaitGroup
 
 	mu     sync.Mutex // processes become ready side by side
