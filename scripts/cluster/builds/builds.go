@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -32,22 +33,23 @@ func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
 	if err != nil {
 		return nil, err
 	}
+	groups, err := byComponent(root, binaries)
+	if err != nil {
+		return nil, err
+	}
 	found := Binaries{}
-	var incomplete []*group
-	for _, group := range byComponent(binaries) {
-		if err := group.find(root, found); err != nil {
-			return nil, err
-		}
-		if len(group.missing) > 0 {
-			incomplete = append(incomplete, group)
+	for _, g := range groups {
+		for _, b := range g.binaries {
+			found[b.Name] = filepath.Join(g.cache, b.Name)
 		}
 	}
+	missing := slices.DeleteFunc(groups, (*group).isBuilt)
 	fetching, stop := context.WithCancel(ctx)
-	wait := fetchAhead(fetching, root, incomplete)
+	wait := fetchAhead(fetching, root, missing)
 	defer wait()
 	defer stop()
-	for _, group := range incomplete {
-		if err := group.build(ctx, root); err != nil {
+	for _, g := range missing {
+		if err := g.build(ctx, root); err != nil {
 			return nil, err
 		}
 	}

@@ -83,13 +83,14 @@ func (c *component) version(root string) (string, error) {
 
 // cacheDir names the folder after all that decides what comes out of a build, and not after the path of the tree. A
 // changed pin, compiler or flag never finds programs of before.
-func (c *component) cacheDir(root, version string) (string, error) {
+func (c *component) cacheDir(root, version, programs string) (string, error) {
 	home, err := CacheHome()
 	if err != nil {
 		return "", err
 	}
 	mod := strings.TrimSuffix(path.Base(c.mod), ".mod")
-	inputs := []string{runtime.Version(), runtime.GOOS, runtime.GOARCH, strings.Join(c.flags(version), " ")}
+	inputs := []string{programs, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+	inputs = append(inputs, c.flags(version)...)
 	err = filepath.WalkDir(c.dir(root), func(file string, entry fs.DirEntry, err error) error {
 		name := filepath.Base(file)
 		if err != nil || filepath.Ext(name) != ".go" && name != mod+".mod" && name != mod+".sum" {

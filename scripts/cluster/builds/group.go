@@ -13,18 +13,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// group is the programs that one call of the compiler can make.
+// group is the programs of a component, which one call of the compiler makes.
 type group struct {
 	*component
 	binaries []Binary
-
-	pinned  string
-	cache   string   // the folder of the programs
-	missing []Binary // those that it lacks
+	pinned   string // version
+	cache    string // the folder of the programs, which exists once all of them are built
 }
 
-func byComponent(binaries []Binary) []*group {
-	var groups []*group
+func byComponent(root string, binaries []Binary) (groups []*group, err error) {
 	for _, b := range binaries {
 		i := slices.IndexFunc(groups, func(g *group) bool { return g.component == b.component })
 		if i < 0 {
@@ -32,25 +29,20 @@ func byComponent(binaries []Binary) []*group {
 		}
 		groups[i].binaries = append(groups[i].binaries, b)
 	}
-	return groups
+	for _, g := range groups {
+		if g.pinned, err = g.version(root); err != nil {
+			return nil, err
+		}
+		if g.cache, err = g.cacheDir(root, g.pinned, g.names()); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
 }
 
-// find notes where the programs are, or will be.
-func (g *group) find(root string, found Binaries) (err error) {
-	if g.pinned, err = g.component.version(root); err != nil {
-		return err
-	}
-	if g.cache, err = g.cacheDir(root, g.pinned); err != nil {
-		return err
-	}
-	for _, b := range g.binaries {
-		path := filepath.Join(g.cache, b.Name)
-		if _, err := os.Stat(path); err != nil {
-			g.missing = append(g.missing, b)
-		}
-		found[b.Name] = path
-	}
-	return nil
+func (g *group) isBuilt() bool {
+	_, err := os.Stat(g.cache)
+	return err == nil
 }
 
 // fetchAhead downloads the modules of the later groups while an earlier one compiles. What goes wrong shows in the
@@ -73,37 +65,40 @@ func (g *group) build(ctx context.Context, root string) error {
 	})
 }
 
-// compile builds into a folder of its own and moves at the end, so that an interrupted build leaves nothing that looks
+// compile builds into a folder that gets its name at the end, so that an interrupted build leaves nothing that looks
 // finished.
 func (g *group) compile(ctx context.Context, root string) error {
-	if err := os.MkdirAll(g.cache, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(g.cache), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(g.cache, ".building-")
+	tmp, err := os.MkdirTemp(filepath.Dir(g.cache), ".building-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-
 	args := append([]string{"build", "-o", tmp + "/"}, g.flags(g.pinned)...)
 	build := goCommand(ctx, g.dir(root), append(args, g.packages()...)...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return failure(build, out, err)
 	}
-	for _, b := range g.missing {
+	for _, b := range g.binaries {
 		// A link, as one file may be several programs.
-		err := os.Link(filepath.Join(tmp, outputName(b.Package)), filepath.Join(g.cache, b.Name))
-		if err != nil && !errors.Is(err, fs.ErrExist) { // as another build has made the same meanwhile
+		err := os.Link(filepath.Join(tmp, outputName(b.Package)), filepath.Join(tmp, b.Name))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	return nil
+	err = errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, g.cache))
+	if g.isBuilt() {
+		return nil // by this build, or by another one meanwhile
+	}
+	return err
 }
 
 // packages are those to compile, each once.
 func (g *group) packages() []string {
-	packages := make([]string, len(g.missing))
-	for i, b := range g.missing {
+	packages := make([]string, len(g.binaries))
+	for i, b := range g.binaries {
 		packages[i] = b.Package
 	}
 	slices.Sort(packages)
@@ -111,8 +106,8 @@ func (g *group) packages() []string {
 }
 
 func (g *group) names() string {
-	names := make([]string, len(g.missing))
-	for i, b := range g.missing {
+	names := make([]string, len(g.binaries))
+	for i, b := range g.binaries {
 		names[i] = b.Name
 	}
 	return strings.Join(names, " ")

@@ -28,9 +28,11 @@ const (
 
 // The components, and with the go.mod of each the versions of everything.
 var (
-	// Kubernetes, etcd and CoreDNS, which share most of their libraries.
+	// Kubernetes, etcd and CoreDNS, which share most of their libraries: those of the control plane, which tests without
+	// a Node need too, and those of a Node.
 	kubernetes = &component{"kubernetes", folder + "kubernetes/go.mod", "k8s.io/kubernetes",
 		"k8s.io/component-base/version.gitVersion", ""}
+	node       = &component{"kubernetes-node", kubernetes.mod, kubernetes.module, kubernetes.stamp, ""}
 	containerd = &component{"containerd", folder + "containerd/go.mod", "github.com/containerd/containerd/v2",
 		"github.com/containerd/containerd/v2/version.Version",
 		"no_btrfs,no_devmapper,no_zfs"} // the snapshotters that need C libraries
@@ -52,9 +54,9 @@ var (
 	KubeControllerManager = Binary{"kube-controller-manager", own + "kubernetes/controlplane", kubernetes}
 	KubeScheduler         = Binary{"kube-scheduler", own + "kubernetes/controlplane", kubernetes}
 	Kubectl               = Binary{"kubectl", own + "kubernetes/controlplane", kubernetes}
-	KubeProxy             = Binary{"kube-proxy", own + "kubernetes/node", kubernetes}
-	Kubelet               = Binary{"kubelet", own + "kubernetes/node", kubernetes}
-	CoreDNS               = Binary{"coredns", own + "kubernetes/coredns", kubernetes}
+	KubeProxy             = Binary{"kube-proxy", own + "kubernetes/node", node}
+	Kubelet               = Binary{"kubelet", own + "kubernetes/node", node}
+	CoreDNS               = Binary{"coredns", own + "kubernetes/coredns", node}
 	Containerd            = Binary{"containerd", containerd.module + "/cmd/containerd", containerd}
 	ContainerdShim        = Binary{"containerd-shim-runc-v2", containerd.module + "/cmd/containerd-shim-runc-v2", containerd}
 	Kustomize             = Binary{"kustomize", kustomize.module, kustomize}

@@ -95,9 +95,9 @@ func TestATakenPortIsPassedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer got.file.Close()
-	if got.number <= first {
-		t.Errorf("openPort(%d) = %d, want a later one", first, got.number)
+	defer got.Close()
+	if number := got.Addr().(*net.TCPAddr).Port; number <= first {
+		t.Errorf("openPort(%d) = %d, want a later one", first, number)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"syscall"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
@@ -21,14 +20,8 @@ const (
 	portsTried        = 50
 )
 
-// port listens on the loopback interface of the machine.
-type port struct {
-	number int
-	file   *os.File // the listening socket
-}
-
-// ports are those of a cluster: API, registry, etcd and its peer.
-type ports [4]port
+// ports are sockets on the loopback interface of the machine: API, registry, etcd and its peer.
+type ports [4]*net.TCPListener
 
 func openPorts(simulated bool) (p ports, err error) {
 	firsts := []int{firstAPIPort, firstRegistryPort, firstOther + rand.N(manyOthers), firstOther + rand.N(manyOthers)}
@@ -45,28 +38,23 @@ func openPorts(simulated bool) (p ports, err error) {
 }
 
 func (p ports) numbers() supervisor.Ports {
-	return supervisor.Ports{API: p[0].number, Registry: p[1].number, Etcd: p[2].number, EtcdPeer: p[3].number}
+	number := func(l *net.TCPListener) int { return l.Addr().(*net.TCPAddr).Port }
+	return supervisor.Ports{API: number(p[0]), Registry: number(p[1]), Etcd: number(p[2]), EtcdPeer: number(p[3])}
 }
 
 // Close closes this process's copies of the sockets. The cluster has its own, or makes some at the same ports.
 func (p ports) Close() {
-	for _, port := range p {
-		port.file.Close()
+	for _, listener := range p {
+		listener.Close() // which is no failure where it is closed, or nil
 	}
 }
 
-func openPort(first int) (port, error) {
+func openPort(first int) (*net.TCPListener, error) {
 	for number := first; number < first+portsTried; number++ {
-		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", number))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
+		listener, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return listener, err
 		}
-		if err != nil {
-			return port{}, err
-		}
-		defer listener.Close()
-		file, err := listener.(*net.TCPListener).File()
-		return port{number, file}, err
 	}
-	return port{}, fmt.Errorf("no free port from %d to %d", first, first+portsTried-1)
+	return nil, fmt.Errorf("no free port from %d to %d", first, first+portsTried-1)
 }

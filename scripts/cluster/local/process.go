@@ -44,10 +44,16 @@ func start(ctx context.Context, config supervisor.Config, ports ports) (*process
 	cmd.Dir, cmd.Stderr = "/", log
 	cmd.ExtraFiles = []*os.File{lock}
 	if config.Real {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, ports[0].file, ports[1].file)
-	} else {
-		ports.Close()
+		for _, listener := range ports[:2] {
+			file, err := listener.File()
+			if err != nil {
+				return nil, err
+			}
+			defer file.Close()
+			cmd.ExtraFiles = append(cmd.ExtraFiles, file)
+		}
 	}
+	ports.Close()
 	cmd.SysProcAttr = sandbox.Attributes(config.Real)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

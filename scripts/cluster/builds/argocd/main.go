@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -12,18 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var programs = map[string]func() *cobra.Command{
-	"argocd-application-controller": controller.NewCommand,
-	"argocd-repo-server":            reposerver.NewCommand,
-}
-
 func main() {
-	newCommand, ok := programs[filepath.Base(os.Args[0])]
-	if !ok {
-		fmt.Fprintf(os.Stderr, "this file acts by its name, and has no program %q\n", os.Args[0])
-		os.Exit(2)
+	programs := map[string]func() *cobra.Command{
+		"argocd-application-controller": controller.NewCommand,
+		"argocd-repo-server":            reposerver.NewCommand,
 	}
-	if err := newCommand().Execute(); err != nil {
+	if programs[filepath.Base(os.Args[0])]().Execute() != nil {
 		os.Exit(1)
 	}
 }

@@ -1,9 +1,10 @@
-// Controlplane is the programs of Kubernetes that need no node, in one file: most of their code is the same, and is
+// Controlplane is the programs of Kubernetes that need no Node, in one file: most of their code is the same, and is
 // linked once. It acts by the name that it is called with.
 package main
 
 import (
 	"os"
+	"path/filepath"
 	_ "time/tzdata" // for the time zones of CronJobs
 
 	"github.com/spf13/cobra"
@@ -15,19 +16,18 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-
-	"github.com/example-inc/memcached-operator/scripts/cluster/builds/kubernetes/multicall"
 )
 
 func main() {
-	multicall.Main(os.Args[0], map[string]func(){
-		"kube-apiserver":          serve(apiserver.NewAPIServerCommand),
-		"kube-controller-manager": serve(controllermanager.NewControllerManagerCommand),
-		"kube-scheduler":          serve(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
-		"kubectl":                 func() { util.CheckErr(cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand())) },
-	})
-}
-
-func serve(newCommand func() *cobra.Command) func() {
-	return func() { os.Exit(cli.Run(newCommand())) }
+	programs := map[string]func() *cobra.Command{
+		"kube-apiserver":          apiserver.NewAPIServerCommand,
+		"kube-controller-manager": controllermanager.NewControllerManagerCommand,
+		"kube-scheduler":          func() *cobra.Command { return scheduler.NewSchedulerCommand() },
+	}
+	newCommand, ok := programs[filepath.Base(os.Args[0])]
+	if !ok { // kubectl, whose plugins may call it by another name
+		util.CheckErr(cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()))
+		return
+	}
+	os.Exit(cli.Run(newCommand()))
 }
