@@ -211,21 +211,6 @@ func TestArgoCDIsFoundByVersion(t *testing.T) {
 	}
 }
 
-func TestOutputName(t *testing.T) {
-	tests := map[string]struct{ pkg, want string }{
-		"the last element names the program":    {"k8s.io/kubernetes/cmd/kubelet", "kubelet"},
-		"a major version is not a name":         {"go.etcd.io/etcd/server/v3", "server"},
-		"a name that begins like one is a name": {"example.com/cmd/v1tool", "v1tool"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := outputName(tc.pkg); got != tc.want {
-				t.Errorf("outputName(%s) = %q, want %q", tc.pkg, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestAFailureShowsTheCommandTheEndOfItsOutputAndAHint(t *testing.T) {
 	tests := map[string]struct{ output, err, want string }{
 		"a full disk, as the compiler reports it": {

@@ -33,13 +33,6 @@ func TestClusterNames(t *testing.T) {
 	}
 }
 
-func TestNothingRunsWhereNothingWasStarted(t *testing.T) {
-	shortCache(t)
-	if _, err := Find("demo"); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("Find() = %v, want ErrNotRunning", err)
-	}
-}
-
 func TestOnlyALivingProcessMakesACluster(t *testing.T) {
 	shortCache(t)
 	dir, err := rundir.Named("demo")

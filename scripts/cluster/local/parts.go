@@ -50,14 +50,14 @@ func (c *Cluster) signal(part string, signal syscall.Signal) error {
 
 // childrenOf returns the children of a process by the names that it gave them.
 func childrenOf(parent int) (map[string]int, error) {
+	children := map[string]int{}
 	if runtime.GOOS != "linux" {
-		return nil, nil
+		return children, nil
 	}
 	processes, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
 	}
-	children := map[string]int{}
 	for _, process := range processes {
 		stat, err1 := process.Stat()
 		words, err2 := process.CmdLine()

@@ -40,18 +40,18 @@ func start(ctx context.Context, config supervisor.Config, ports ports) (*process
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, "supervise", string(config.Dir)) //nolint:noctx // It outlives the context.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, "supervise", string(config.Dir))
 	cmd.Dir, cmd.Stderr = "/", log
 	cmd.ExtraFiles = []*os.File{lock}
 	if config.Real {
-		for _, listener := range ports[:2] {
-			file, err := listener.File()
-			if err != nil {
-				return nil, err
-			}
-			defer file.Close()
-			cmd.ExtraFiles = append(cmd.ExtraFiles, file)
+		api, err1 := ports[0].File()
+		registry, err2 := ports[1].File()
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
 		}
+		defer api.Close()
+		defer registry.Close()
+		cmd.ExtraFiles = append(cmd.ExtraFiles, api, registry)
 	}
 	ports.Close()
 	cmd.SysProcAttr = sandbox.Attributes(config.Real)

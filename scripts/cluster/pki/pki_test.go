@@ -51,21 +51,6 @@ func TestIssuedCertificates(t *testing.T) {
 	}
 }
 
-func TestSubjectHoldsUserAndGroups(t *testing.T) {
-	authority, err := NewAuthority("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := authority.Issue(Identity{User: "system:node:n", Groups: []string{"system:nodes"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	subject := leaf(t, pair).Subject
-	if subject.CommonName != "system:node:n" || subject.Organization[0] != "system:nodes" {
-		t.Errorf("subject = %v", subject)
-	}
-}
-
 func leaf(t *testing.T, pair Pair) *x509.Certificate {
 	t.Helper()
 	loaded, err := tls.X509KeyPair(pair.Cert, pair.Key) // also proves that key and certificate match

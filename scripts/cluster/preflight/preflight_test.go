@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
 // with is a machine that has the programs named.
@@ -63,25 +65,34 @@ func TestPackagesAreNamedOnce(t *testing.T) {
 	}
 }
 
-func TestServicesAreDeniedOnlyForTheTimeBeing(t *testing.T) {
-	policy := filepath.Join(t.TempDir(), "policy-rc.d")
-	allow, err := denyServices(policy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(policy); err != nil || info.Mode().Perm()&0o111 == 0 {
-		t.Errorf("the policy can't be asked: %v", err)
-	}
-	nested, err := denyServices(policy) // another one's policy
-	if err != nil {
-		t.Fatal(err)
-	}
-	nested()
-	if _, err := os.Stat(policy); err != nil {
-		t.Errorf("a policy that existed was deleted: %v", err)
-	}
-	allow()
-	if _, err := os.Stat(policy); err == nil {
-		t.Error("the policy was not deleted")
+// Programs in place of apt-get and update-rc.d note how they are called, and what they find.
+func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
+	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc redis-server\n"
+	for name, existing := range map[string]bool{"a policy is made for the time being": false, "one that exists stays": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			policy, log := filepath.Join(dir, "policy-rc.d"), filepath.Join(dir, "log")
+			fake := "#!/bin/sh\ntest -e '" + policy + "' && echo \"$@\" >>'" + log + "'\n"
+			if err := os.WriteFile(filepath.Join(dir, "apt-get"), []byte(fake), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if existing {
+				if err := os.WriteFile(policy, nil, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Setenv("POLICY", policy)
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			needs := []Need{{Program: "runc", Package: "runc"}, {Program: "redis-server", Package: "redis-server"}}
+			if err := install(progress.WithOutput(t.Context(), t.Output()), needs); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(log); string(got) != noted {
+				t.Errorf("apt-get was called by %q (%v), want %q", got, err, noted)
+			}
+			if _, err := os.Stat(policy); (err == nil) != existing {
+				t.Errorf("the policy afterwards: %v", err)
+			}
+		})
 	}
 }

@@ -29,14 +29,3 @@ func TestJSONSurvivesARoundTripAndLeavesNoOtherFile(t *testing.T) {
 		t.Errorf("the folder holds %v (%v), want only state.json", entries, err)
 	}
 }
-
-func TestWriteSetsTheMode(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "key")
-	if err := Write(path, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode = %v, %v", info.Mode(), err)
-	}
-}

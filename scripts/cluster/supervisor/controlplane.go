@@ -21,7 +21,7 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 	}
 	// Only when Pods get their service account can one be created.
 	if err := await(ctx, s.exists("default", "serviceaccount/default")); err != nil {
-		return fmt.Errorf("Pods have no service account: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
+		return fmt.Errorf("no service account for Pods: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
 	}
 	return nil
 }

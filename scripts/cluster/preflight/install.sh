@@ -1,0 +1,19 @@
+# Installs packages of Debian or Ubuntu: install.sh PACKAGE... The services in $SERVICES start neither now nor at boot.
+set -e
+export DEBIAN_FRONTEND=noninteractive
+
+# Packages ask this program before they start a service. One that exists stays.
+policy=${POLICY:-/usr/sbin/policy-rc.d}
+if [ ! -e "$policy" ]; then
+	trap 'rm -f "$policy"' EXIT
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+fi
+
+apt-get update
+# It waits for another apt-get, such as that of a machine's daily upgrades.
+apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+
+for service in $SERVICES; do
+	[ ! -e "/etc/init.d/$service" ] || update-rc.d "$service" disable
+done
