@@ -111,7 +111,8 @@ func hash(inputs ...string) string {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// outputName is what `go build` calls the program of a package: the last element of its path that isn't a major version.
+// outputName is what `go build` calls the program of a package: the last element of its path that isn't a major
+// version.
 func outputName(pkg string) string {
 	if base := path.Base(pkg); !majorVersion.MatchString(base) {
 		return base

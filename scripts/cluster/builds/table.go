@@ -22,6 +22,7 @@ type Binary struct {
 }
 
 const (
+	shim   = "containerd-shim-runc-v2"
 	folder = "scripts/cluster/builds/"
 	own    = rootModule + "/" + folder // programs that are several in one file, whose common code is linked once
 )
@@ -58,7 +59,7 @@ var (
 	Kubelet               = Binary{"kubelet", own + "kubernetes/node", node}
 	CoreDNS               = Binary{"coredns", own + "kubernetes/coredns", node}
 	Containerd            = Binary{"containerd", containerd.module + "/cmd/containerd", containerd}
-	ContainerdShim        = Binary{"containerd-shim-runc-v2", containerd.module + "/cmd/containerd-shim-runc-v2", containerd}
+	ContainerdShim        = Binary{shim, containerd.module + "/cmd/" + shim, containerd}
 	Kustomize             = Binary{"kustomize", kustomize.module, kustomize}
 
 	// Kwok reports simulated Nodes and their Pods ready.

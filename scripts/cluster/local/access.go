@@ -34,7 +34,8 @@ var others = map[string]pki.Identity{
 	}},
 }
 
-// writeAccess writes certificates, keys and kubeconfigs. The administrator's kubeconfig is also at the top of the folder.
+// writeAccess writes certificates, keys and kubeconfigs. The administrator's kubeconfig is also at the top of the
+// folder.
 func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	authority, err := pki.NewAuthority("memcached-operator " + name)
 	if err != nil {

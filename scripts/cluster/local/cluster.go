@@ -1,6 +1,6 @@
 // Package local starts and stops a whole Kubernetes cluster on one machine, without Docker: control plane, Node, DNS,
-// image registry, Git repository and Argo CD. With simulated Nodes it is the control plane alone and kwok, which reports
-// that Nodes and Pods are ready: nothing runs in its Pods, and it needs neither root nor Linux.
+// image registry, Git repository and Argo CD. With simulated Nodes it is the control plane alone and kwok, which
+// reports that Nodes and Pods are ready: nothing runs in its Pods, and it needs neither root nor Linux.
 //
 //	cluster, err := local.Up(ctx, local.Options{Name: "e2e", ArgoCD: true})
 //	defer local.Down(ctx, "e2e")

@@ -39,19 +39,20 @@ func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 	if err := kube.Create(ctx, node.object()); err != nil {
 		return fmt.Errorf("add Node %s: %w", node.Name, err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, func(ctx context.Context) (bool, error) {
+	ready := func(ctx context.Context) (bool, error) {
 		object := &corev1.Node{}
 		err := kube.Get(ctx, client.ObjectKey{Name: node.Name}, object)
 		return isOpen(object), err
-	})
+	}
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, ready)
 	if err != nil {
 		return fmt.Errorf("Node %s is not ready: %w", node.Name, err)
 	}
 	return nil
 }
 
-// RemoveNode deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name: kwok
-// does not always see one that is created at once under the same.
+// RemoveNode deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name:
+// kwok does not always see one that is created at once under the same.
 func (c *Cluster) RemoveNode(ctx context.Context, name string) error {
 	kube, err := c.client()
 	if err != nil {

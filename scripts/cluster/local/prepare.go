@@ -63,14 +63,15 @@ func prepare(ctx context.Context, opts Options, config supervisor.Config) error 
 }
 
 // configure gathers what the supervisor is told.
-func configure(opts Options, dir rundir.Dir, binaries builds.Binaries, ports supervisor.Ports) (supervisor.Config, error) {
-	config := supervisor.Config{
+func configure(
+	opts Options, dir rundir.Dir, binaries builds.Binaries, ports supervisor.Ports,
+) (config supervisor.Config, err error) {
+	config = supervisor.Config{
 		Dir: dir, Ports: ports, Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
 	}
 	if opts.AuditPolicy != "" {
 		config.AuditMiB = auditAllMiB
 	}
-	var err error
 	if config.Real {
 		if config.CNIDir, err = preflight.CNIDir(); err != nil {
 			return config, err

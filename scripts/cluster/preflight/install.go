@@ -19,7 +19,7 @@ var script string
 // packages half installed, so it is always finished.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
-	progress.Note(ctx, "This needs packages of your distribution, which apt-get installs now: %s", strings.Join(names, " "))
+	progress.Note(ctx, "apt-get installs packages of your distribution that this needs: %s", strings.Join(names, " "))
 	return progress.Stage(ctx, "Install packages", func(update func(string)) error {
 		update(strings.Join(names, " "))
 		command := exec.CommandContext(context.WithoutCancel(ctx), "sh", append([]string{"-c", script, "sh"}, names...)...)

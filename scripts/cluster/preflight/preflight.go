@@ -1,5 +1,5 @@
-// Package preflight finds out whether a machine can run a local cluster, reports at once all that it lacks, and installs
-// what it may.
+// Package preflight finds out whether a machine can run a local cluster, reports at once all that it lacks, and
+// installs what it may.
 package preflight
 
 import (

@@ -68,7 +68,8 @@ func TestPackagesAreNamedOnce(t *testing.T) {
 // Programs in place of apt-get and update-rc.d note how they are called, and what they find.
 func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
 	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc redis-server\n"
-	for name, existing := range map[string]bool{"a policy is made for the time being": false, "one that exists stays": true} {
+	tests := map[string]bool{"a policy is made for the time being": false, "one that exists stays": true}
+	for name, existing := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			policy, log := filepath.Join(dir, "policy-rc.d"), filepath.Join(dir, "log")

@@ -20,8 +20,8 @@ import (
 // parts is the child for the cluster's own processes: in v2 a group with children holds none itself.
 const parts = "parts"
 
-// Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes of
-// a cluster can be found.
+// Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes
+// of a cluster can be found.
 func Create(name string) error {
 	roots, err := hierarchies()
 	if err != nil {

@@ -24,8 +24,8 @@ func Attributes(isolated bool) *syscall.SysProcAttr {
 	return attributes
 }
 
-// Enter isolates the calling process, the first of new namespaces. The folders are what it needs of the machine although
-// they may lie in a covered one.
+// Enter isolates the calling process, the first of new namespaces. The folders are what it needs of the machine
+// although they may lie in a covered one.
 func Enter(cgroup string, network Network, keep []string) error {
 	if err := join(cgroup); err != nil {
 		return err
@@ -103,8 +103,8 @@ func uncover(dir *os.File) error {
 	return unix.Mount(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()), dir.Name(), "", unix.MS_BIND, "")
 }
 
-// Reap collects the dead processes that others left behind, as the first process of a namespace has to. Its own children
-// it leaves to whoever waits for them.
+// Reap collects the dead processes that others left behind, as the first process of a namespace has to. Its own
+// children it leaves to whoever waits for them.
 func Reap(own func(pid int) bool) {
 	for range time.Tick(time.Second) {
 		lists, _ := filepath.Glob("/proc/self/task/*/children")

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUp makes the network of a Node that leads nowhere else: the Node's address on one end of a cable whose other end is
-// in the same namespace.
+// setUp makes the network of a Node that leads nowhere else: the Node's address on one end of a cable whose other end
+// is in the same namespace.
 func (n Network) setUp() error {
 	cable := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(cable); err != nil {

@@ -29,9 +29,9 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 	return s.startParts(ctx, s.applicationController())
 }
 
-// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster. Those
-// have a field manager of their own: an apply removes what its manager applied before and leaves out now, which would be
-// every default in the same ConfigMap.
+// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
+// Those have a field manager of their own: an apply removes what its manager applied before and leaves out now, which
+// would be every default in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.write("argocd.yaml"); err != nil {
 		return err

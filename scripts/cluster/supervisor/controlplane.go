@@ -19,8 +19,7 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 	if err := s.startParts(ctx, s.controllerManager(), s.scheduler()); err != nil {
 		return err
 	}
-	// Only when Pods get their service account can one be created.
-	if err := await(ctx, s.exists("default", "serviceaccount/default")); err != nil {
+	if err := await(ctx, s.accountReady); err != nil {
 		return fmt.Errorf("no service account for Pods: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
 	}
 	return nil

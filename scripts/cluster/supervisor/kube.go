@@ -25,9 +25,9 @@ func (s *supervisor) apply(ctx context.Context, manager, namespace, path string)
 		"--namespace="+namespace, "--filename="+path)
 }
 
-// exists is nil when the object can be read.
-func (s *supervisor) exists(namespace, object string) func(context.Context) error {
-	return func(ctx context.Context) error { return s.kubectl(ctx, "get", "--namespace="+namespace, object) }
+// accountReady is nil when Pods get their service account: only then can one be created.
+func (s *supervisor) accountReady(ctx context.Context) error {
+	return s.kubectl(ctx, "get", "--namespace=default", "serviceaccount/default")
 }
 
 // nodeReady is nil when the Node can run Pods.

@@ -14,8 +14,8 @@ const (
 	lookupTimeout = 300 * time.Millisecond
 )
 
-// probeClient asks processes that the supervisor has just started for their health. It sends nothing secret, and some of
-// them make up their certificate when they start.
+// probeClient asks processes that the supervisor has just started for their health. It sends nothing secret, and some
+// of them make up their certificate when they start.
 var probeClient = &http.Client{
 	Timeout:   probeTimeout,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},

@@ -1,5 +1,5 @@
-// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends with all
-// of them. `up` starts it as `cluster supervise`:
+// Package supervisor is the first process of a cluster: it starts the others, restarts those that end, and ends with
+// all of them. `up` starts it as `cluster supervise`:
 //
 //	up ── supervisor ── etcd, kube-apiserver, …, containerd ── Pods
 //
