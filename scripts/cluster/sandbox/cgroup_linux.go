@@ -24,6 +24,9 @@ const parts = "parts"
 // of a cluster can be found.
 func Create(name string) error {
 	roots, err := hierarchies()
+	if err == nil && len(roots) == 0 {
+		err = errors.New("no control groups are mounted")
+	}
 	if err != nil {
 		return err
 	}
@@ -76,9 +79,6 @@ func hierarchies() (roots []string, err error) {
 		if mount.FSType == "cgroup" || mount.FSType == "cgroup2" {
 			roots = append(roots, mount.MountPoint)
 		}
-	}
-	if err == nil && len(roots) == 0 {
-		err = errors.New("no control groups are mounted")
 	}
 	return roots, err
 }
