@@ -187,6 +187,6 @@ func write(out io.Writer, r verify.Report) {
 		fmt.Fprintf(out, "%s: %s\n", level, problem)
 	}
 	fmt.Fprintf(out, "%d errors, %d warnings in %d install methods, %d variants with %d Applications and %d objects, "+
-		"%d health checks with %d fixtures\n", r.Errors(), len(r.Problems)-r.Errors(), r.Checked.Methods, r.Checked.Variants,
-		r.Checked.Applications, r.Checked.Objects, r.Checked.HealthChecks, r.Checked.Fixtures)
+		"%d health checks with %d fixtures\n", r.Errors(), len(r.Problems)-r.Errors(), r.Methods, r.Variants,
+		r.Applications, r.Objects, r.HealthChecks, r.Fixtures)
 }

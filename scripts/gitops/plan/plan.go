@@ -19,7 +19,6 @@ import (
 // Plan is a tree without faults.
 type Plan struct {
 	*tree.Tree
-	needs     []tree.Need
 	checkedBy map[schema.GroupVersionKind]string
 }
 
@@ -40,7 +39,7 @@ func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Tree: t, needs: b.Needs(t), checkedBy: map[schema.GroupVersionKind]string{}}
+	p := Plan{Tree: t, checkedBy: map[schema.GroupVersionKind]string{}}
 	for _, part := range p.parts() {
 		for _, o := range part.objects {
 			if p.checkedBy[o.GroupVersionKind()], err = argoCD.CheckedBy(o.GroupVersionKind()); err != nil {
@@ -85,11 +84,7 @@ func (p Plan) Text(out io.Writer, options []string) {
 		title += " with " + strings.Join(options, ", ")
 	}
 	fmt.Fprintf(out, "%s  %s at %s\n", bold(title), p.Settings["repoURL"], p.Settings["revision"])
-	if len(p.needs) > 0 {
-		var needs []string
-		for _, need := range p.needs {
-			needs = append(needs, need.Kind+" of "+need.By)
-		}
+	if needs := p.Needs(); len(needs) > 0 {
 		fmt.Fprintf(out, "The cluster must have: %s\n", strings.Join(needs, ", "))
 	}
 	for _, part := range p.parts() {

@@ -35,8 +35,7 @@ func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstru
 }
 
 // Refused are the reasons why the project does not permit the Application.
-func Refused(app *v1alpha1.Application, project *v1alpha1.AppProject) []string {
-	var reasons []string
+func Refused(app *v1alpha1.Application, project *v1alpha1.AppProject) (reasons []string) {
 	if !project.IsSourcePermitted(app.Spec.GetSource()) {
 		reasons = append(reasons, fmt.Sprintf("the source %s is not in its sourceRepos", app.Spec.GetSource().RepoURL))
 	}

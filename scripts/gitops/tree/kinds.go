@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,103 +9,73 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// namespaced reports whether objects of a kind are in namespaces, by the scopes or by kustomize's schema of Kubernetes.
-func namespaced(scopes map[schema.GroupKind]bool, kind schema.GroupVersionKind) (namespaced, known bool) {
-	if namespaced, known = scopes[kind.GroupKind()]; known {
-		return namespaced, true
-	}
-	// kustomize does not know the newest versions of some kinds, but a new version changes no scope.
-	for _, version := range []string{kind.Version, "v1", "v2", "v1beta1"} {
-		apiVersion := strings.TrimPrefix(kind.Group+"/"+version, "/")
-		if namespaced, known = openapi.IsNamespaceScoped(yaml.TypeMeta{APIVersion: apiVersion, Kind: kind.Kind}); known {
-			return namespaced, true
-		}
-	}
-	return false, false
-}
-
-// scopes of the kinds that the tree or the bundle defines, or that the cluster has.
-func (b *Builder) scopes(t *Tree) map[schema.GroupKind]bool {
-	kinds := slices.Clone(b.Operator)
-	for _, given := range b.Catalog.Given {
-		if given.in(t.Method) {
-			kinds = append(kinds, given.Kinds...)
-		}
-	}
-	for _, app := range t.All() {
-		for _, object := range app.Objects {
-			if kind, defines := defined(object.Unstructured); defines {
-				kinds = append(kinds, kind)
-			}
-		}
-	}
-	scopes := map[schema.GroupKind]bool{}
-	for _, kind := range kinds {
-		scopes[kind.groupKind()] = kind.Namespaced
-	}
-	return scopes
-}
-
-func (g Given) in(method string) bool {
-	return len(g.Methods) == 0 || slices.Contains(g.Methods, method)
-}
-
-// Need is a kind that the cluster must have, and its project.
-type Need struct{ Kind, By string }
-
-// Every cluster that the tree can be applied to has these.
-const kubernetes, argoCD = "Kubernetes", "Argo CD"
-
-// Needs are the kinds of a tree that neither it nor Kubernetes nor Argo CD brings.
-func (b *Builder) Needs(t *Tree) []Need {
-	brought := b.Brought(t)
-	var needs []Need
-	for _, object := range t.Objects() {
-		kind := object.GroupVersionKind().GroupKind()
-		if by := b.Given(t.Method, kind); by != "" && by != kubernetes && by != argoCD && brought[kind] == nil {
-			needs = append(needs, Need{Kind: kind.Kind, By: by})
-		}
-	}
-	slices.SortFunc(needs, func(a, b Need) int { return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Kind, b.Kind)) })
-	return slices.Compact(needs)
-}
-
-// Given is who brings a kind into the cluster before the tree is applied. It is empty where nobody does.
-func (b *Builder) Given(method string, kind schema.GroupKind) string {
-	for _, given := range b.Catalog.Given {
-		same := func(k Kind) bool { return k.groupKind() == kind }
-		if given.in(method) && slices.ContainsFunc(given.Kinds, same) {
-			return given.By
-		}
-	}
-	if _, known := namespaced(nil, kind.WithVersion("v1")); known {
-		return kubernetes
-	}
-	return ""
-}
-
-// Bringer is the object of an Application that brings a kind.
+// Bringer is who brings a kind into the cluster.
 type Bringer struct {
+	Namespaced bool
+	// Given is who brings it before the tree is applied.
+	Given string
+	// App has the Object that brings it, if the tree does.
 	App    *App
 	Object Object
 	// Itself: the object is the definition. Otherwise it makes OLM bring the definition, some time after the sync.
 	Itself bool
 }
 
-// Brought are the kinds that the tree brings.
-func (b *Builder) Brought(t *Tree) map[schema.GroupKind]*Bringer {
-	brought := map[schema.GroupKind]*Bringer{}
-	for app, object := range t.Objects() {
-		if kind, defines := defined(object.Unstructured); defines {
-			brought[kind.groupKind()] = &Bringer{App: app, Object: object, Itself: true}
-		}
-		if b.Installs(object) {
-			for _, kind := range b.Operator {
-				brought[kind.groupKind()] = &Bringer{App: app, Object: object}
-			}
+// Every cluster that the tree can be applied to has these.
+const kubernetes, argoCD = "Kubernetes", "Argo CD"
+
+// bringers are those of all kinds but those of Kubernetes.
+func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
+	found := map[schema.GroupKind]Bringer{}
+	add := func(bringer Bringer, kinds ...Kind) {
+		for _, k := range kinds {
+			bringer.Namespaced = k.Namespaced
+			found[schema.GroupKind{Group: k.Group, Kind: k.Kind}] = bringer
 		}
 	}
-	return brought
+	add(Bringer{}, b.Operator...) // nobody, unless an object below installs it
+	for _, given := range b.Catalog.Given {
+		if len(given.Methods) == 0 || slices.Contains(given.Methods, t.Method) {
+			add(Bringer{Given: given.By}, given.Kinds...)
+		}
+	}
+	for app, object := range t.Objects() {
+		if kind, defines := defined(object.Unstructured); defines {
+			add(Bringer{App: app, Object: object, Itself: true}, kind)
+		}
+		if b.Installs(object) {
+			add(Bringer{App: app, Object: object}, b.Operator...)
+		}
+	}
+	return found
+}
+
+// Bringer is who brings the kind of an object, if that is known.
+func (t *Tree) Bringer(kind schema.GroupVersionKind) (bringer Bringer, known bool) {
+	if bringer, known = t.bringers[kind.GroupKind()]; known {
+		return bringer, true
+	}
+	// kustomize does not know the newest versions of some kinds of Kubernetes, but a new version changes no scope.
+	for _, version := range []string{kind.Version, "v1", "v2", "v1beta1"} {
+		apiVersion := strings.TrimPrefix(kind.Group+"/"+version, "/")
+		namespaced, known := openapi.IsNamespaceScoped(yaml.TypeMeta{APIVersion: apiVersion, Kind: kind.Kind})
+		if known {
+			return Bringer{Namespaced: namespaced, Given: kubernetes}, true
+		}
+	}
+	return Bringer{}, false
+}
+
+// Needs are the kinds that the cluster must have, such as "PodMonitor of Prometheus Operator".
+func (t *Tree) Needs() (needs []string) {
+	for _, object := range t.Objects() {
+		by, known := t.Bringer(object.GroupVersionKind())
+		if known && by.App == nil && by.Given != kubernetes && by.Given != argoCD {
+			needs = append(needs, object.GetKind()+" of "+by.Given)
+		}
+	}
+	slices.Sort(needs)
+	return slices.Compact(needs)
 }
 
 // Installs reports whether the object makes OLM install the operator.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/argoproj/gitops-engine/pkg/sync/common"
 	"github.com/argoproj/gitops-engine/pkg/sync/resource"
-	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -18,19 +17,19 @@ const (
 	OLMv1 = "olm.operatorframework.io"
 )
 
-// Object is an object that kustomize prints. In a Tree, the other fields are filled, too.
+// Object is an object that kustomize prints.
 type Object struct {
 	*unstructured.Unstructured
 	// File holds the object, from the root of the repository. Patches of other files may have changed it.
-	File string
-	// Known: it is known whether objects of the kind are Namespaced.
+	File   string
+	Wave   int
+	Images []string
+	// In a Tree, Known is whether it is known that objects of the kind are Namespaced.
 	Known, Namespaced bool
 	// Namespace is where Argo CD puts the object: the destination's, if it names none.
 	Namespace string
-	Wave      int
 	// Source is the URL of the release that the object is from.
 	Source string
-	Images []string
 }
 
 // Place is the object's file, or the release that it is from.
@@ -74,13 +73,14 @@ func (o Object) Keep() (keep []string) {
 	return keep
 }
 
-// complete adds what Argo CD would find out, in the order in which it applies the objects.
-func (b *Builder) complete(rendered []Object, scopes map[schema.GroupKind]bool, namespace string) []Object {
+// complete fills the other fields of objects, and sorts them in the order in which Argo CD applies them.
+func (b *Builder) complete(t *Tree, rendered []Object, namespace string) []Object {
 	objects := slices.Clone(rendered)
 	for i := range objects {
 		o := &objects[i]
-		o.Wave, o.Source, o.Images = syncwaves.Wave(o.Unstructured), b.urls[o.File], images(o.Object)
-		if o.Namespaced, o.Known = namespaced(scopes, o.GroupVersionKind()); o.Namespaced {
+		bringer, known := t.Bringer(o.GroupVersionKind())
+		o.Source, o.Known, o.Namespaced, o.Namespace = b.urls[o.File], known, bringer.Namespaced, ""
+		if o.Namespaced {
 			o.Namespace = cmp.Or(o.GetNamespace(), namespace)
 		}
 	}

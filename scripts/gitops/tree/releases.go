@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
@@ -47,8 +46,6 @@ type Kind struct {
 	Kind       string `json:"kind"`
 	Namespaced bool   `json:"namespaced"`
 }
-
-func (k Kind) groupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
 // parseCatalog reads the file. To that of a revision, which may have another format, it adds the newer one. Entries of
 // the newer one win: the same URL has the same content.

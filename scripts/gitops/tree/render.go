@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -148,11 +149,15 @@ func convert(res *resource.Resource, dir string) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	object := Object{Unstructured: &unstructured.Unstructured{}}
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(content); err != nil {
+		return Object{}, err
+	}
+	object := Object{Unstructured: u, Namespace: u.GetNamespace(), Wave: syncwaves.Wave(u), Images: images(u.Object)}
 	if origin != nil {
 		object.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
 	}
-	return object, object.UnmarshalJSON(content)
+	return object, nil
 }
 
 // imageFlag is an argument that names an image, such as --acme-http01-solver-image=...

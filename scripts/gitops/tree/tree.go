@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -101,6 +101,8 @@ type Tree struct {
 	Apps []*App
 	// Faults are the reasons why the tree is not complete.
 	Faults []Fault
+
+	bringers map[schema.GroupKind]Bringer
 }
 
 // App is an Application with its objects.
@@ -169,10 +171,10 @@ func (b *Builder) Build(method string) (*Tree, error) {
 	for _, app := range t.Apps {
 		b.fill(t, app)
 	}
-	scopes := b.scopes(t)
-	t.ByHand = b.complete(byHand, scopes, settings["argocdNamespace"])
+	t.bringers = b.bringers(t)
+	t.ByHand = b.complete(t, byHand, settings["argocdNamespace"])
 	for _, app := range t.All() {
-		app.Objects = b.complete(app.Objects, scopes, app.Spec.Destination.Namespace)
+		app.Objects = b.complete(t, app.Objects, app.Spec.Destination.Namespace)
 	}
 	return t, nil
 }
@@ -202,7 +204,7 @@ func (t *Tree) readByHand(objects []Object) {
 func (t *Tree) app(object Object) *App {
 	decoded, err := Decode[v1alpha1.Application](object.Unstructured)
 	t.undecoded(object, err)
-	return &App{Application: decoded, Manifest: object, Wave: syncwaves.Wave(object.Unstructured)}
+	return &App{Application: decoded, Manifest: object, Wave: object.Wave}
 }
 
 func (t *Tree) undecoded(object Object, err error) {

@@ -174,7 +174,7 @@ func (r *run) health() {
 		kind, state := r.try(file)
 		tried[kind] = append(tried[kind], state)
 	}
-	r.checked.HealthChecks, r.checked.Fixtures = len(r.argoCD.Checks), len(files)
+	r.report.HealthChecks, r.report.Fixtures = len(r.argoCD.Checks), len(files)
 	for _, kind := range slices.Sorted(maps.Keys(r.argoCD.Checks)) {
 		for _, state := range states {
 			if !slices.Contains(tried[kind], state) && (state != stale || !slices.Contains(ageless, kind)) {

@@ -62,21 +62,10 @@ func (s subject) uses(o tree.Object) (found []use) {
 	case !s.configures(o):
 		return nil
 	}
-	// Every place that runs the operator has to set the variables.
-	for _, value := range atLeastOne(variables(o.Object, memcachedVariable)) {
-		found = append(found, use{"memcached image", value, settings["memcachedImage"], false})
-	}
-	for _, value := range atLeastOne(variables(o.Object, agentVariable)) {
-		found = append(found, use{"agent's image", value, settings["agentImage"], false})
-	}
-	return found
-}
-
-func atLeastOne(values []string) []string {
-	if len(values) == 0 {
-		return []string{""}
-	}
-	return values
+	memcached, agent := variables(o.Object, memcachedVariable), variables(o.Object, agentVariable)
+	return append(found,
+		use{"memcached image", strings.Join(memcached, ", "), settings["memcachedImage"], false},
+		use{"agent's image", strings.Join(agent, ", "), settings["agentImage"], false})
 }
 
 // configures reports whether the object is the Subscription by which OLM runs the operator.

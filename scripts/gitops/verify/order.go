@@ -22,14 +22,11 @@ func scopes(s subject) {
 
 // orderOfKinds: an Application that uses a kind comes after the one that brings it.
 func orderOfKinds(s subject) {
-	brought := s.builder.Brought(s.Tree)
 	for app, o := range s.Objects() {
-		kind := o.GroupVersionKind().GroupKind()
-		switch bringer := brought[kind]; {
-		case bringer == nil:
-			if s.builder.Given(s.Method, kind) == "" && o.Known {
-				s.fail(o.Place(), app.Name, giveIt, "%s: no Application of this install method brings its kind", o)
-			}
+		switch bringer, known := s.Bringer(o.GroupVersionKind()); {
+		case !known, bringer.Given != "":
+		case bringer.App == nil:
+			s.fail(o.Place(), app.Name, giveIt, "%s: no Application of this install method brings its kind", o)
 		case app == bringer.App && !bringer.Itself:
 			s.fail(o.Place(), app.Name, later,
 				"%s is in the Application of the %s that makes OLM bring its kind some time later", o, bringer.Object)
@@ -98,15 +95,12 @@ func leftovers(s subject) {
 
 func leftover(s subject, application string, o tree.Object) {
 	walk(o.Object, "", func(path string, value any) {
-		if text, isText := value.(string); isText && isStub(text) {
+		text, _ := value.(string)
+		if slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) }) {
 			s.fail(o.Place(), application, "a replacement, in gitops/settings or beside the file, has to fill it",
 				"%s: %s is still %q", o, path, text)
 		}
 	})
-}
-
-func isStub(text string) bool {
-	return slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) })
 }
 
 // walk visits each value of an object.

@@ -31,18 +31,8 @@ type Options struct {
 
 // Report is what was found, and in how much.
 type Report struct {
-	Problems []Problem
-	Checked  Checked
-}
-
-// Checked counts what was verified.
-type Checked struct {
-	Methods      int
-	Variants     int
-	Applications int
-	Objects      int
-	HealthChecks int
-	Fixtures     int
+	Problems                                                         []Problem
+	Methods, Variants, Applications, Objects, HealthChecks, Fixtures int
 }
 
 // Problem is something to correct.
@@ -92,7 +82,7 @@ type run struct {
 	builder *tree.Builder
 	argoCD  tree.ArgoCD
 	found   []Problem
-	checked Checked
+	report  Report
 }
 
 // rules are those of a tree, by name.
@@ -154,8 +144,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if len(o.Methods) == 0 {
 		r.unreached()
 	}
-	r.checked.Methods = len(r.Methods)
-	return Report{Problems: r.sorted(), Checked: r.checked}, nil
+	r.report.Methods, r.report.Problems = len(r.Methods), r.sorted()
+	return r.report, nil
 }
 
 func (r *run) variant(method string, v variant) error {
@@ -167,10 +157,10 @@ func (r *run) variant(method string, v variant) error {
 	if s.Tree, err = s.builder.Build(method); err != nil {
 		return err
 	}
-	r.checked.Variants++
-	r.checked.Applications += len(s.All())
+	r.report.Variants++
+	r.report.Applications += len(s.All())
 	for range s.Objects() {
-		r.checked.Objects++
+		r.report.Objects++
 	}
 	for _, rule := range rules {
 		s.fail = func(file, application, fix, format string, args ...any) {

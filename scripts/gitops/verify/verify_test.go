@@ -15,9 +15,9 @@ func TestTheTreeHasNoErrors(t *testing.T) {
 			t.Error(p)
 		}
 	}
-	c := report.Checked
+	c := report
 	if c.Methods < 4 || c.Variants < 20 || c.Applications < 60 || c.Objects < 1000 || c.HealthChecks < 7 || c.Fixtures < 40 {
-		t.Errorf("hardly anything was checked: %+v", c)
+		t.Errorf("hardly anything was verified: %d variants, %d objects", c.Variants, c.Objects)
 	}
 }
 
