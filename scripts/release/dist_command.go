@@ -64,7 +64,7 @@ func distCommand() *cobra.Command {
 		if err := dist.Make(command.Context(), r, platforms); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(command.OutOrStdout(), "%s holds the release %s. Its images are listed in %[1]s/release-notes.md.\n\n"+
+		_, err := fmt.Fprintf(command.OutOrStdout(), "%s holds the release %s. %[1]s/release-notes.md lists its images.\n\n"+
 			"Next:\n  make release-push OUT=%[1]s\n", r.Out, r.Version)
 		return err
 	}

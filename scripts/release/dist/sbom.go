@@ -23,8 +23,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
-// license is that of this project.
-const license = "Apache-2.0"
+const (
+	license = "Apache-2.0" // of this project
+	unknown = "NOASSERTION"
+)
 
 // document describes what an image consists of, as SPDX 2.3. It is read from the image itself, and in each Go program
 // from what Go has recorded there. Packages that several platforms share are added once.
@@ -130,7 +132,7 @@ func (d *document) addFile(image common.ElementID, platform, name string, conten
 		d.add(file.PackageSPDXIdentifier, common.TypeRelationshipDependsOn, &spdx.Package{
 			PackageSPDXIdentifier: identifier("Module", module.Path, module.Version),
 			PackageName:           module.Path, PackageVersion: module.Version, PrimaryPackagePurpose: "LIBRARY",
-			PackageLicenseDeclared: "NOASSERTION", PackageSourceInfo: "checksum in go.sum: " + module.Sum,
+			PackageLicenseDeclared: unknown, PackageSourceInfo: "checksum in go.sum: " + module.Sum,
 			PackageExternalReferences: purl("pkg:golang/" + module.Path + "@" + module.Version),
 		})
 	}
@@ -144,7 +146,7 @@ func (d *document) add(of common.ElementID, as string, p *spdx.Package) {
 	})
 	if !d.ids[id] {
 		d.ids[id] = true
-		p.PackageDownloadLocation, p.PackageLicenseConcluded, p.PackageCopyrightText = "NOASSERTION", "NOASSERTION", "NOASSERTION"
+		p.PackageDownloadLocation, p.PackageLicenseConcluded, p.PackageCopyrightText = unknown, unknown, unknown
 		d.Packages = append(d.Packages, p)
 	}
 }
