@@ -64,7 +64,7 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 
 // TakeCreation is called for each managed object that appears in the cache. It reports, once, whether the object is
 // as this Syncer has just created it.
-func (s *Syncer) TakeCreation(child client.Object) bool { return s.creations.take(child) }
+func (s *Syncer) TakeCreation(object client.Object) bool { return s.creations.take(object) }
 
 // Sync applies the desired objects and deletes those that are no longer desired. A failed object does not stop the
 // others, with one exception: a Deployment may have to wait for its NetworkPolicy.
@@ -80,9 +80,9 @@ func (s *Syncer) Sync(
 		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
 		report = append(report, settle(outcome, err))
 	}
-	for _, child := range unwanted(mc, snapshot, objects) {
-		outcome, err := s.remove(ctx, mc, child)
-		outcome.GroupKind, outcome.Name = child.kind, mc.Name
+	for _, existing := range unwanted(mc, snapshot, objects) {
+		outcome, err := s.remove(ctx, mc, existing)
+		outcome.GroupKind, outcome.Name = existing.kind, mc.Name
 		report = append(report, settle(outcome, err))
 	}
 	return report

@@ -41,53 +41,53 @@ func newConflicts() *conflicts {
 }
 
 // wait returns how long to leave an object alone; 0 means that it may be written.
-func (c *conflicts) wait(child types.UID, hash string) time.Duration {
+func (c *conflicts) wait(uid types.UID, hash string) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return writesBeforePause.Wait(c.same(child, hash).Writes, c.now())
+	return writesBeforePause.Wait(c.same(uid, hash).Writes, c.now())
 }
 
 // knows reports whether the last write applied this desired state.
-func (c *conflicts) knows(child types.UID, hash string) bool {
+func (c *conflicts) knows(uid types.UID, hash string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.same(child, hash).hash != ""
+	return c.same(uid, hash).hash != ""
 }
 
 // note records a write.
-func (c *conflicts) note(child types.UID, hash string) {
+func (c *conflicts) note(uid types.UID, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.byObject[child] = conflict{hash: hash, Writes: c.same(child, hash).After(c.now())}
-	for uid, old := range c.byObject {
+	c.byObject[uid] = conflict{hash: hash, Writes: c.same(uid, hash).After(c.now())}
+	for other, old := range c.byObject {
 		if old.IsOver(c.now()) {
-			delete(c.byObject, uid)
+			delete(c.byObject, other)
 		}
 	}
 }
 
 // explained returns who changed these fields, if that is known since the pause began.
-func (c *conflicts) explained(child types.UID, changed string) []drift.Drift {
+func (c *conflicts) explained(uid types.UID, changed string) []drift.Drift {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.byObject[child]; known.changed == changed {
+	if known := c.byObject[uid]; known.changed == changed {
 		return known.drift
 	}
 	return nil
 }
 
 // explain records who changed these fields.
-func (c *conflicts) explain(child types.UID, changed string, drift []drift.Drift) {
+func (c *conflicts) explain(uid types.UID, changed string, drift []drift.Drift) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.byObject[child]
+	known := c.byObject[uid]
 	known.changed, known.drift = changed, drift
-	c.byObject[child] = known
+	c.byObject[uid] = known
 }
 
 // same returns the writes of the current desired state.
-func (c *conflicts) same(child types.UID, hash string) conflict {
-	if known := c.byObject[child]; known.hash == hash {
+func (c *conflicts) same(uid types.UID, hash string) conflict {
+	if known := c.byObject[uid]; known.hash == hash {
 		return known
 	}
 	return conflict{}

@@ -15,29 +15,29 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// child is an existing managed object.
-type child struct {
+// existing is a managed object that exists.
+type existing struct {
 	kind   schema.GroupKind
 	object client.Object
 }
 
 // unwanted returns the existing objects that are, or may be, owned and are not desired.
-func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []child {
+func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []existing {
 	wanted := map[schema.GroupKind]bool{}
 	for _, object := range objects {
 		wanted[object.GroupKind] = true
 	}
-	var children []child
+	var found []existing
 	for _, kind := range observe.Kinds() {
 		live := snapshot.Objects[kind.GroupKind()]
 		if live == nil || wanted[kind.GroupKind()] || isTerminating(live, mc) {
 			continue
 		}
 		if metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc) {
-			children = append(children, child{kind: kind.GroupKind(), object: live})
+			found = append(found, existing{kind: kind.GroupKind(), object: live})
 		}
 	}
-	return children
+	return found
 }
 
 // mayBeOwned reports whether an object that the Memcached does not control could be the operator's own. If so, its
@@ -52,7 +52,7 @@ const removeAttempts = 5
 
 // remove deletes an owned object in the version that was read. The uid protects a replacement, the resource version
 // an object that another client adopted since. After a conflict it reads the object again.
-func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted child) (Outcome, error) {
+func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted existing) (Outcome, error) {
 	live := unwanted.object
 	var err error
 	if !metav1.IsControlledBy(live, mc) {

@@ -83,8 +83,8 @@ func (c *Client) readLive(
 		"kind", id.kind.Kind, "resourceVersion", awaited.version)
 	reflect.ValueOf(object).Elem().SetZero() // It may share memory with the cache.
 	err := c.live.Get(ctx, id.key, object)
-	gone := apierrors.IsNotFound(err) || err == nil && !c.cached(id.kind.GroupKind(), object.GetLabels())
-	if gone && apierrors.IsNotFound(cacheErr) {
+	missing := apierrors.IsNotFound(err) || err == nil && !c.cached(id.kind.GroupKind(), object.GetLabels())
+	if missing && apierrors.IsNotFound(cacheErr) {
 		c.records.drop(id, awaited)
 	}
 	return err

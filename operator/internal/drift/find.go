@@ -88,8 +88,8 @@ func stray(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
 	if last.Key == nil || slices.Contains(keysOf(last), "name") {
 		return place{}, false
 	}
-	gone, _ := find(expected, path)
-	name, named := gone.field("name")
+	missing, _ := find(expected, path)
+	name, named := missing.field("name")
 	list, found := find(actual, path[:len(path)-1])
 	if !named || !found {
 		return place{}, false

@@ -76,8 +76,8 @@ func (m *Memcacheds) count(before, now any) {
 }
 
 func reasonOf(object any) string {
-	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
-		object = gone.Obj // The last known state, which was counted.
+	if deleted, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = deleted.Obj // The last known state, which was counted.
 	}
 	mc, ok := object.(*cachev1.Memcached)
 	if !ok {

@@ -118,13 +118,13 @@ func collectObjects(
 ) (map[schema.GroupKind]client.Object, error) {
 	objects := map[schema.GroupKind]client.Object{}
 	for _, kind := range kinds {
-		child := kind.New()
-		switch err := reader.Get(ctx, key, child); {
+		object := kind.New()
+		switch err := reader.Get(ctx, key, object); {
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
 		default:
-			objects[kind.GroupKind()] = child
+			objects[kind.GroupKind()] = object
 		}
 	}
 	return objects, nil

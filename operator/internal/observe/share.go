@@ -15,13 +15,13 @@ import (
 // pause stays.
 func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry
-	switch child := object.(type) {
+	switch typed := object.(type) {
 	case *appsv1.Deployment:
-		managed = onlyPause(child.ManagedFields)
-		shareResources(child.Spec.Template.Spec.InitContainers)
-		shareResources(child.Spec.Template.Spec.Containers)
+		managed = onlyPause(typed.ManagedFields)
+		shareResources(typed.Spec.Template.Spec.InitContainers)
+		shareResources(typed.Spec.Template.Spec.Containers)
 	case *policyv1.PodDisruptionBudget:
-		child.Status = policyv1.PodDisruptionBudgetStatus{}
+		typed.Status = policyv1.PodDisruptionBudgetStatus{}
 	}
 	if metadata, err := meta.Accessor(object); err == nil { // Otherwise it is the mark of a deleted object.
 		metadata.SetManagedFields(managed)
