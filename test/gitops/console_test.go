@@ -35,13 +35,13 @@ data:
   gateway: a-gateway
 `
 
-	// Ways to install the console, as the text of a kustomization.yaml beside its folder.
+	// Builds of the console, as the text of a kustomization.yaml beside its folder.
 	withoutLogin = "resources: [console/base]\n"
 	withAdmin    = withoutLogin + "components:\n- console/components/cluster-admin\n"
 	withIngress  = "resources: [console/base, oidc.yaml]\ncomponents:\n- console/components/ingress\n"
 )
 
-// consoleRules name what breaks them in what a way renders.
+// consoleRules return the violations in a build.
 var consoleRules = map[string][]func(*testing.T, resmap.ResMap) []string{
 	withoutLogin: {readsOnly, byPortForwardOnly, restricted},
 	withAdmin:    {readsOnly},
@@ -49,14 +49,14 @@ var consoleRules = map[string][]func(*testing.T, resmap.ResMap) []string{
 }
 
 func TestTheConsoleKeepsItsRules(t *testing.T) {
-	for _, way := range []string{withoutLogin, withIngress} {
-		if problems := consoleProblems(t, way); len(problems) > 0 {
-			t.Errorf("%s%q", way, problems)
+	for _, build := range []string{withoutLogin, withIngress} {
+		if problems := consoleProblems(t, build); len(problems) > 0 {
+			t.Errorf("%s%q", build, problems)
 		}
 	}
 }
 
-func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
+func TestABrokenCopyOfTheConsoleIsFound(t *testing.T) {
 	const (
 		role, binding = "base/viewer/clusterrole.yaml", "base/viewer/clusterrolebinding.yaml"
 		pod, policy   = "base/deployment.yaml", "base/networkpolicy.yaml"
@@ -64,7 +64,7 @@ func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 		login         = "components/ingress/login.yaml"
 		read          = "[get, list, watch]"
 	)
-	tests := map[string]struct{ way, file, old, new, want string }{
+	tests := map[string]struct{ build, file, old, new, want string }{
 		"it reads Secrets":                    {withoutLogin, role, "- configmaps", "- secrets", "may get secrets"},
 		"it reads everything":                 {withoutLogin, role, "[cronjobs, jobs]", `["*"]`, "may get *"},
 		"it runs commands in Pods":            {withoutLogin, role, "pods/log", "pods/exec", "may get pods/exec"},
@@ -94,7 +94,7 @@ func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			problems := strings.Join(consoleProblems(t, tc.way, [3]string{tc.file, tc.old, tc.new}), "\n")
+			problems := strings.Join(consoleProblems(t, tc.build, [3]string{tc.file, tc.old, tc.new}), "\n")
 			if !strings.Contains(problems, tc.want) {
 				t.Errorf("problems: %q, want one with %q", problems, tc.want)
 			}
@@ -103,19 +103,19 @@ func TestABrokenCopyOfTheConsoleIsNoticed(t *testing.T) {
 }
 
 func TestTheIngressOfTheConsoleDoesNotBuildWithoutALogin(t *testing.T) {
-	type build struct{ way, oidc, want string }
-	tests := map[string]build{
+	type attempt struct{ build, oidc, want string }
+	tests := map[string]attempt{
 		"console-oidc is not there":     {withoutLogin + "components: [console/components/ingress]", consoleOIDC, "console-oidc"},
 		"console-oidc has another name": {withIngress, strings.Replace(consoleOIDC, "console-oidc", "x", 1), "console-oidc"},
 		"cluster-admin comes before it": {withAdmin + "- console/components/ingress\n", consoleOIDC, "okd-console-cluster-admin"},
 		"cluster-admin comes after it":  {withIngress + "- console/components/cluster-admin\n", consoleOIDC, "okd-console-cluster-admin"},
 	}
 	for line := range strings.Lines(strings.Split(consoleOIDC, "\ndata:\n")[1]) {
-		tests["console-oidc is without "+strings.TrimSpace(line)] = build{withIngress, strings.Replace(consoleOIDC, line, "", 1), "console-oidc"}
+		tests["console-oidc is without "+strings.TrimSpace(line)] = attempt{withIngress, strings.Replace(consoleOIDC, line, "", 1), "console-oidc"}
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := buildConsole(t, tc.way, tc.oidc); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := buildConsole(t, tc.build, tc.oidc); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error: %v, want one with %q", err, tc.want)
 			}
 		})
@@ -135,8 +135,8 @@ func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	held, allowed := map[kind]bool{}, map[kind]bool{}
-	for _, way := range []string{withAdmin, withIngress} {
-		objects, err := buildConsole(t, way, consoleOIDC)
+	for _, build := range []string{withAdmin, withIngress} {
+		objects, err := buildConsole(t, build, consoleOIDC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func readsOnly(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// beyondReading knows that whoever may get pods/exec, or a proxy, may do more than read.
+// beyondReading refuses pods/exec and proxies, too: with a get they do more than read.
 func beyondReading(rule rbacv1.PolicyRule) []string {
 	var problems []string
 	for _, resource := range rule.Resources {
@@ -196,11 +196,11 @@ func byPortForwardOnly(t *testing.T, objects resmap.ResMap) []string {
 	for _, policy := range ofKind[networkingv1.NetworkPolicy](t, objects) {
 		policies = append(policies, policy.Spec)
 	}
-	nobody := networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Ingress"}}
-	return append(problems, cmp.Diff([]networkingv1.NetworkPolicySpec{nobody}, policies))
+	none := networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Ingress"}}
+	return append(problems, cmp.Diff([]networkingv1.NetworkPolicySpec{none}, policies))
 }
 
-// afterLoginOnly: one process answers, it asks for a login, and nobody else's rights are left to act by.
+// afterLoginOnly: one process answers, it asks for a login, and acts by the rights of that user only.
 func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, object := range objects.Resources() {
@@ -243,22 +243,22 @@ func restricted(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// consoleProblems are those of a way, in a copy with edits.
-func consoleProblems(t *testing.T, way string, edits ...[3]string) []string {
+// consoleProblems are those of a build, in a copy with edits.
+func consoleProblems(t *testing.T, build string, edits ...[3]string) []string {
 	t.Helper()
-	objects, err := buildConsole(t, way, consoleOIDC, edits...)
+	objects, err := buildConsole(t, build, consoleOIDC, edits...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var problems []string
-	for _, rule := range consoleRules[way] {
+	for _, rule := range consoleRules[build] {
 		problems = append(problems, rule(t, objects)...)
 	}
 	return slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
 }
 
-// buildConsole builds a way in a copy of the console's folder. An edit is a file, a piece of it, and what replaces that.
-func buildConsole(t *testing.T, way, oidc string, edits ...[3]string) (resmap.ResMap, error) {
+// buildConsole builds in a copy of the console's folder. An edit is a file, a piece of it, and what replaces that.
+func buildConsole(t *testing.T, build, oidc string, edits ...[3]string) (resmap.ResMap, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "console"), os.DirFS("../../gitops/console")); err != nil {
@@ -269,7 +269,7 @@ func buildConsole(t *testing.T, way, oidc string, edits ...[3]string) (resmap.Re
 			t.Fatal(err)
 		}
 	}
-	write("kustomization.yaml", way)
+	write("kustomization.yaml", build)
 	write("oidc.yaml", oidc)
 	for _, edit := range edits {
 		name := filepath.Join("console", edit[0])

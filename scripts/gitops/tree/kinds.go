@@ -33,7 +33,7 @@ func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 			found[schema.GroupKind{Group: k.Group, Kind: k.Kind}] = bringer
 		}
 	}
-	add(Bringer{}, b.Operator...) // nobody, unless an object below installs it
+	add(Bringer{}, b.Operator...) // brought by no object, unless one below installs it
 	for _, given := range b.Catalog.Given {
 		if len(given.Methods) == 0 || slices.Contains(given.Methods, t.Method) {
 			add(Bringer{Given: given.By}, given.Kinds...)

@@ -154,8 +154,8 @@ type fixture struct {
 	Message string `json:"message"`
 }
 
-// states are those that each health check is tried in. ageless are kinds whose status has no generation, so that nobody
-// can see that it is stale.
+// states are those that each health check is tried in. ageless are kinds whose status has no generation, so that a
+// stale status looks like others.
 var (
 	states  = []string{"healthy", "progressing", "degraded", "no status", stale}
 	ageless = []string{tree.OLM + "/CatalogSource", tree.OLM + "/ClusterServiceVersion", tree.OLM + "/Subscription"}

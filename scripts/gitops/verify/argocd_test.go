@@ -100,7 +100,7 @@ func TestChecksThatAreWrongFailTheirFixtures(t *testing.T) {
 		"Memcached, Stalled or not":                          {replace(lua+"memcached.lua", `"Stalled"`, `"Broken"`), []string{"memcached/degraded.yaml", "Progressing"}},
 		"Application, synced or not":                         {replace(lua+"application.lua", `status\.sync\.status ~= "Synced" or `, ""), []string{"application/out-of-sync.yaml", "Healthy"}},
 		"Application, of whichever revision":                 {replace(lua+"application.lua", `compared ~= nil and `, "false and "), []string{"application/stale.yaml", "Healthy"}},
-		"Application, whoever made it":                       {replace(lua+"application.lua", `~= "memcached-operator"`, `== "nobody"`), []string{"application/foreign-out-of-sync.yaml", "Progressing"}},
+		"Application, of another tree":                       {replace(lua+"application.lua", `~= "memcached-operator"`, `== "nobody"`), []string{"application/foreign-out-of-sync.yaml", "Progressing"}},
 		"CatalogSource, before OLM reads it":                 {replace(lua+"catalogsource.lua", `"READY"`, `"CONNECTING"`), []string{"catalogsource/healthy.yaml", "catalogsource"}},
 		"ClusterServiceVersion, failed":                      {replace(lua+"clusterserviceversion.lua", `"Failed"`, `"Broken"`), []string{"clusterserviceversion/degraded.yaml"}},
 		"Subscription, an upgrade that waits":                {replace(lua+"subscription.lua", `"Manual"`, `"Never"`), []string{"subscription/upgrade-that-waits.yaml", "Progressing"}},
@@ -163,7 +163,7 @@ func TestMistakesInTheSourcesAreFound(t *testing.T) {
 		"whatever is newest":           {replace(certManager, `download/v[\d.]+`, "latest/download"), []string{certManager, "not pinned", `"latest"`}},
 		"a branch":                     {replace(operator, `ref=v[\d.]+`, "ref=master"), []string{operator, "not pinned", "master"}},
 		"a version that is not listed": {replace(certManager, `download/v[\d.]+`, "download/v9.9.9"), []string{certManager, "v9.9.9", "does not list it", "-update"}},
-		"a list of what nobody uses":   {replace(certManager, `download/v[\d.]+`, "download/v9.9.9"), []string{"gitops/sources.json", "no kustomization names"}},
+		"a release that is not used":   {replace(certManager, `download/v[\d.]+`, "download/v9.9.9"), []string{"gitops/sources.json", "no kustomization names"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
