@@ -1,7 +1,7 @@
 // The parts of Argo CD that the local cluster runs. Its API package compiles only against the Kubernetes libraries of its
 // own replace block, which is why it can't share a go.mod. Those are of the patch release that the cluster's Kubernetes
-// has, so that both are compiled once. The engine is the newest before the release: inside of Argo CD's repository it is
-// a folder, which a module can't name.
+// has: what both need in the same version is compiled once. The engine, a folder of Argo CD's repository, is the newest
+// before the release.
 module github.com/example-inc/memcached-operator/scripts/cluster/builds/argocd
 
 go 1.26.3
@@ -184,7 +184,7 @@ require (
 	k8s.io/kube-aggregator v0.36.1 // indirect
 	k8s.io/kube-openapi v0.0.0-20260317180543-43fb72c5454a // indirect
 	k8s.io/kubectl v0.36.1 // indirect
-	k8s.io/kubernetes v1.36.1 // indirect
+	k8s.io/kubernetes v1.36.3 // indirect
 	k8s.io/streaming v0.36.3 // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect
 	layeh.com/gopher-json v0.0.0-20190114024228-97fed8db8427 // indirect
