@@ -91,7 +91,7 @@ func (c *component) cacheDir(root, version, programs string) (string, error) {
 	mod := strings.TrimSuffix(path.Base(c.mod), ".mod")
 	inputs := []string{programs, runtime.Version(), runtime.GOOS, runtime.GOARCH}
 	inputs = append(inputs, c.flags(version)...)
-	err = filepath.WalkDir(c.dir(root), func(file string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(c.dir(root), func(file string, _ fs.DirEntry, err error) error {
 		name := filepath.Base(file)
 		if err != nil || filepath.Ext(name) != ".go" && name != mod+".mod" && name != mod+".sum" {
 			return err
