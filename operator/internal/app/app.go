@@ -37,7 +37,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	case err = <-ended:
 	case <-ctx.Done():
 		if err := newCaches(mgr).areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
-			return nil // No reconciliation is in progress, and the manager would wait for the caches without end (runnableGroup.Start).
+			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
+			return nil
 		}
 		err = <-ended
 	}

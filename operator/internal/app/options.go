@@ -154,8 +154,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ProfilesAddress, "pprof-bind-address", o.ProfilesAddress,
 		"Address of /debug/pprof, served over plain HTTP without authorization: use one of 127.0.0.1. Off by default.")
 	flags.StringSliceVar(&o.LegacyFieldManagers, "legacy-field-managers", o.LegacyFieldManagers,
-		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This operator "+
-			"takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+EnvLegacyFieldManagers+".")
+		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This "+
+			"operator takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+
+			EnvLegacyFieldManagers+".")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)

@@ -194,7 +194,8 @@ func (s *Syncer) update(
 		s.conflicts.note(live.GetUID(), hash)
 		return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
 	case slices.Contains(refusedFields(err), "spec.selector"):
-		return notOwned(object, "has a different selector, which is immutable", "delete it, and the operator creates it again"), nil
+		const fix = "delete it, and the operator creates it again"
+		return notOwned(object, "has a different selector, which is immutable", fix), nil
 	}
 	return Outcome{}, err
 }

@@ -121,7 +121,8 @@ func deleted(o apply.Outcome) pendingEvent {
 }
 
 func paused(o apply.Outcome) pendingEvent {
-	return normal(o, "RolloutPaused", "Pause", fmt.Sprintf("%s %q paused during its rollout, because spec.suspend is true", o.Kind, o.Name))
+	return normal(o, "RolloutPaused", "Pause",
+		fmt.Sprintf("%s %q paused during its rollout, because spec.suspend is true", o.Kind, o.Name))
 }
 
 func rescaled(o apply.Outcome, size int32) pendingEvent {
@@ -161,7 +162,8 @@ func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
 	if is == nil {
 		return nil
 	}
-	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !slices.Contains(repeatedReasons, is.Reason)) {
+	repeats := slices.Contains(repeatedReasons, is.Reason)
+	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !repeats) {
 		return nil
 	}
 	switch is.Reason {

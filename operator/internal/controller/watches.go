@@ -78,7 +78,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
 			builder.WithPredicates(podChanges)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
-		WatchesRawSource(source.Channel(reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
+		WatchesRawSource(source.Channel(
+			reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
 		WithOptions(config.Work.watched(config.Options))
 	for _, kind := range observe.Kinds() {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))

@@ -64,7 +64,7 @@ func (w *Work) StandsStill() error {
 		w.stillSince = time.Now()
 	}
 	if still := time.Since(w.stillSince); still > w.limit {
-		return fmt.Errorf("%d Memcacheds are queued, and no reconciliation has started for %s", waiting, still.Round(time.Second))
+		return fmt.Errorf("%d Memcacheds are queued, and none has been reconciled for %s", waiting, still.Round(time.Second))
 	}
 	return nil
 }

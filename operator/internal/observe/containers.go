@@ -71,7 +71,8 @@ func pullFix(pod *corev1.Pod, container, message string) string {
 	for _, secret := range pod.Spec.ImagePullSecrets {
 		secrets = append(secrets, secret.Name)
 	}
-	return "see " + imageOf(container) + ", and check that these pull Secrets exist and match: " + strings.Join(secrets, ", ")
+	const check = ", and check that these pull Secrets exist and match: "
+	return "see " + imageOf(container) + check + strings.Join(secrets, ", ")
 }
 
 // pullDetail returns the cause of a failed pull. The kubelet wraps it while it backs off; unwrapped, the text stays

@@ -58,7 +58,7 @@ func (s Snapshot) DeployedPorts() names.Ports {
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
-		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // The Deployment may be about to create Pods that are not in the cache yet.
+		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
 		ServicePorts: servicePorts(s.Objects[serviceKind.GroupKind()]),
 	}
 	for _, pod := range s.Pods {

@@ -37,7 +37,8 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 		Require:     spec.TLS.ClientAuth == cachev1.ClientAuthRequire,
 		Only13:      spec.TLS.MinVersion == cachev1.VersionTLS13,
 	}
-	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) { // The client chooses: the order has no meaning.
+	// The client chooses: the order has no meaning.
+	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) {
 		settings.Ciphers = append(settings.Ciphers, string(suite))
 	}
 	if spec.TLS.AsksForCertificates() {

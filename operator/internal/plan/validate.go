@@ -67,7 +67,8 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
 	size, largest := p.Memcached.MaxItemSize, memcached.LargestItem(p.Memcached.ItemMemory)
 	if odd := size % memcached.ItemChunk; odd != 0 {
-		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, and memcached would not start: set it to %s or %s",
+		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, and memcached would not start: set it to %s "+
+			"or %s",
 			spec.MaxItemSize, bytes(size-odd), bytes(size-odd+memcached.ItemChunk))
 	}
 	if size <= largest {

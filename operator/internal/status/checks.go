@@ -109,8 +109,8 @@ func noConflict(in Input) (verdict, bool) {
 	var conflicts []string
 	for _, outcome := range in.Report {
 		if outcome.Result == apply.Conflicting {
-			conflicts = append(conflicts, fmt.Sprintf("%s %q: another client keeps overwriting fields: %s. The operator waits at most "+
-				"ten minutes before it reverts them again. Fix: %s", outcome.Kind, outcome.Name,
+			conflicts = append(conflicts, fmt.Sprintf("%s %q: another client keeps overwriting fields: %s. The operator waits "+
+				"at most ten minutes before it reverts them again. Fix: %s", outcome.Kind, outcome.Name,
 				drift.Describe(outcome.Drift), drift.Fixes(outcome.Kind, outcome.Drift)))
 		}
 	}
