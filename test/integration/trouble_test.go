@@ -36,8 +36,8 @@ func TestTheStatusSaysWhatKeepsPodsFromStarting(t *testing.T) {
 				"(set spec.agent.resources.limits.cpu, spec.resources.limits.cpu)",
 		},
 		"a runtime class that there is not": {
-			placement: cachev1.Placement{RuntimeClassName: "sandbox"},
-			want:      `Pods cannot be created: pod rejected: RuntimeClass "sandbox" not found`,
+			placement: cachev1.Placement{RuntimeClassName: "missing"},
+			want:      `Pods cannot be created: pod rejected: RuntimeClass "missing" not found`,
 		},
 		"a LimitRange": {
 			before: func(w *world) client.Object {
@@ -54,7 +54,7 @@ func TestTheStatusSaysWhatKeepsPodsFromStarting(t *testing.T) {
 			placement: cachev1.Placement{PriorityClassName: "precious"},
 			want:      "Pods cannot be created: no PriorityClass with name precious was found",
 		},
-		"no Pod that fits": {
+		"no Node that fits": {
 			after: func(w *world) {
 				w.markPods(func(pod *corev1.Pod) {
 					pod.Status.Conditions = []corev1.PodCondition{{
