@@ -21,12 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example-inc/memcached-operator/internal/testing/release"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
-	"github.com/example-inc/memcached-operator/scripts/release/dist/disttest"
 )
 
 const (
@@ -41,13 +41,13 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	cluster := start(t)
 	memcached := pushMemcached(t, cluster)
 	tree := t.TempDir()
-	disttest.Repository(t, tree)
+	release.Repository(t, tree)
 	variables := []string{
-		"VERSION=" + disttest.Version, "REGISTRY=" + cluster.Registry + "/team", "OUT=dist", "MEMCACHED_IMAGE=" + memcached,
+		"VERSION=" + release.Version, "REGISTRY=" + cluster.Registry + "/team", "OUT=dist", "MEMCACHED_IMAGE=" + memcached,
 	}
 	makes := func(target string) {
 		t.Helper()
-		disttest.Run(t, tree, nil, "make", append([]string{target}, variables...)...)
+		release.Run(t, tree, nil, "make", append([]string{target}, variables...)...)
 	}
 	makes("release")
 	first := read(t, tree, "dist/SHA256SUMS")
@@ -61,7 +61,7 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 	if second := read(t, tree, "dist/SHA256SUMS"); first != second {
 		t.Errorf("the second release differs from the first:\n%s\n%s", first, second)
 	}
-	disttest.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
+	release.Run(t, filepath.Join(tree, "dist"), nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
 	makes("release-push")
 	makes("release-push") // It may be repeated.
 
@@ -139,7 +139,7 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 	if took > serveWithin {
 		t.Errorf("a cache was ready after %s, want at most %s", took, serveWithin)
 	}
-	program, err := oci.Program{Dir: disttest.Root(t), Package: "./test/client"}.Build(t.Context())
+	program, err := oci.Program{Dir: release.Root(t), Package: "./test/client"}.Build(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example-inc/memcached-operator/scripts/promtool"
+	"github.com/example-inc/memcached-operator/internal/testing/promtool"
 )
 
 const (

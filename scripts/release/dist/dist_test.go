@@ -16,9 +16,9 @@ import (
 	"github.com/spdx/tools-golang/spdx"
 	"github.com/spdx/tools-golang/spdxlib"
 
+	"github.com/example-inc/memcached-operator/internal/testing/release"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/dist"
-	"github.com/example-inc/memcached-operator/scripts/release/dist/disttest"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -27,17 +27,17 @@ const registry = "localhost:5000/team"
 // TestTheSameCommitGivesTheSameBytesEverywhere makes two releases of one commit, and lets all else differ. All other
 // tests of what a release holds look at the first one.
 func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
-	command := disttest.Command(t)
+	command := release.Command(t)
 	// One platform of four, which the tests have compiled anyway. The end-to-end test makes all.
 	args := []string{
-		"dist", "--version", disttest.Version, "--registry", registry, "--out", "dist", "--platform", oci.Host().String(),
+		"dist", "--version", release.Version, "--registry", registry, "--out", "dist", "--platform", oci.Host().String(),
 	}
 	first := t.TempDir()
-	disttest.Repository(t, first)
-	disttest.Run(t, first, nil, command, args...)
+	release.Repository(t, first)
+	release.Run(t, first, nil, command, args...)
 
 	second := filepath.Join(t.TempDir(), "a longer path", "tree")
-	disttest.Run(t, first, nil, "git", "clone", "--quiet", first, second)
+	release.Run(t, first, nil, "git", "clone", "--quiet", first, second)
 	makeOlder(t, second)
 	home := t.TempDir()
 	const settings = "GOFLAGS=-ldflags=-X=main.version=other\nGOAMD64=v3\n"
@@ -46,11 +46,11 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	}
 	var env []string // Go's own folders, in another home.
 	for name := range strings.FieldsSeq("GOCACHE GOMODCACHE GOPROXY GOSUMDB GOTOOLCHAIN") {
-		env = append(env, name+"="+strings.TrimSpace(disttest.Run(t, ".", nil, "go", "env", name)))
+		env = append(env, name+"="+strings.TrimSpace(release.Run(t, ".", nil, "go", "env", name)))
 	}
 	env = append(env, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "USER=other", "LOGNAME=other",
 		"TZ=Asia/Kolkata", "LANG=C", "GOFLAGS=-tags=other", "GOEXPERIMENT=", "GOARM64=v8.1", "GOPPC64=power9")
-	disttest.Run(t, second, env, "sh", append([]string{"-c", `umask 077; exec "$0" "$@"`, command}, args...)...)
+	release.Run(t, second, env, "sh", append([]string{"-c", `umask 077; exec "$0" "$@"`, command}, args...)...)
 
 	contents, modes := snapshot(t, first+"/dist")
 	otherContents, otherModes := snapshot(t, second+"/dist")
@@ -58,7 +58,7 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 		t.Errorf("releases (-first +second):\n%s", diff)
 	}
 	dir := filepath.Join(first, "dist")
-	disttest.Run(t, dir, nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
+	release.Run(t, dir, nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
 	made, err := dist.ReadRecord(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +68,8 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	t.Run("layouts and the mirror list hold the images", func(t *testing.T) { assertImages(t, dir, contents["images.txt"], made) })
 	t.Run("SBOMs list programs and modules", func(t *testing.T) { assertSBOMs(t, contents, made) })
 	for _, want := range []string{
-		"# memcached-operator " + disttest.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n",
-		registry + "/memcached-operator:" + disttest.Version, "oci://" + registry + "/charts/memcached-operator \\\n",
+		"# memcached-operator " + release.Version + "\n", "2026-01-31T12:00:00Z", "### release\n\n- a commit to release\n",
+		registry + "/memcached-operator:" + release.Version, "oci://" + registry + "/charts/memcached-operator \\\n",
 	} {
 		if notes := contents["release-notes.md"]; !strings.Contains(notes, want) {
 			t.Errorf("the notes do not hold %q:\n%s", want, notes)
@@ -160,14 +160,14 @@ func assertImages(t *testing.T, dir, mirrorList string, made *dist.Record) {
 			t.Errorf("%s lists %v, want %s alone", image.Layout, manifest.Manifests, image.Digest)
 		}
 	}
-	_, agent, err := oci.Agent(disttest.Root(t))
+	_, agent, err := oci.Agent(release.Root(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		registry + "/memcached-operator:" + disttest.Version, registry + "/memcached-agent:" + agent,
-		registry + "/memcached-operator-bundle:v" + disttest.Version, registry + "/memcached-operator-catalog:v" + disttest.Version,
-		registry + "/charts/memcached-operator:" + disttest.Version,
+		registry + "/memcached-operator:" + release.Version, registry + "/memcached-agent:" + agent,
+		registry + "/memcached-operator-bundle:v" + release.Version, registry + "/memcached-operator-catalog:v" + release.Version,
+		registry + "/charts/memcached-operator:" + release.Version,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("images (-want +got):\n%s", diff)

@@ -1,5 +1,5 @@
-// Package disttest makes releases for tests, by the command that users run.
-package disttest
+// Package release makes releases for tests, by the command that users run.
+package release
 
 import (
 	"os/exec"
