@@ -85,7 +85,7 @@ func (in Installation) own(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: in.Namespace, Name: name}
 }
 
-// namespaced are Roles in the operator's namespace and in each target, or a ClusterRole if the target is all namespaces.
+// namespaced are Roles in the operator's namespace and in each target, or a ClusterRole for all namespaces.
 func (in Installation) namespaced(name string, p permission) (objects []client.Object) {
 	if len(in.Targets) == 0 {
 		p.Rules = append(p.Rules, rbacv1.PolicyRule{ // OLM lets operators that serve all namespaces list them.
