@@ -14,38 +14,38 @@ import (
 type Result string
 
 const (
-	// Unchanged: the object was as desired, and no request was made.
+	// Unchanged means that the object was as desired, and no request was made.
 	Unchanged Result = "unchanged"
 
-	// Created: the object did not exist.
+	// Created means that the object did not exist.
 	Created Result = "created"
 
-	// Updated: the object was owned, and differed from the desired state.
+	// Updated means that the object was owned, and differed from the desired state.
 	Updated Result = "updated"
 
-	// Adopted: the object had no owner, and allowed the adoption or was applied by the operator before.
+	// Adopted means that the object had no owner, and allowed the adoption or was applied by the operator before.
 	Adopted Result = "adopted"
 
-	// Deleted: the object was owned, and is no longer desired.
+	// Deleted means that the object was owned, and is no longer desired.
 	Deleted Result = "deleted"
 
-	// NotOwned: the object exists and is not owned; it was left unchanged.
+	// NotOwned means that the object exists and is not owned; it was left unchanged.
 	NotOwned Result = "notOwned"
 
-	// Conflicting: another client keeps overwriting the operator's fields, and the operator pauses.
+	// Conflicting means that another client keeps overwriting the operator's fields, and that the operator pauses.
 	Conflicting Result = "conflicting"
 
-	// Terminating: the object is being deleted, or belongs to a deleted Memcached of this name, and cannot be created
-	// before that ends; or the namespace is being deleted, and it cannot be created at all.
+	// Terminating means that the object is being deleted, or belongs to a deleted Memcached of this name, and cannot be
+	// created before that ends; or that the namespace is being deleted, and it cannot be created at all.
 	Terminating Result = "terminating"
 
-	// Waiting: the object is created, or replaces Pods, only after another one was applied.
+	// Waiting means that the object is created, or replaces Pods, only after another one was applied.
 	Waiting Result = "waiting"
 
-	// Paused: the object's rollout was paused.
+	// Paused means that the object's rollout was paused.
 	Paused Result = "paused"
 
-	// Failed: the API server rejected the object; Err has the reason.
+	// Failed means that the API server rejected the object; Err has the reason.
 	Failed Result = "failed"
 )
 

@@ -11,25 +11,25 @@ import (
 type ManagerKind string
 
 const (
-	// Unknown: the managed fields record no client.
+	// Unknown means that the managed fields record no client.
 	Unknown ManagerKind = ""
 
-	// Other: only the manager's name is known.
+	// Other means that only the manager's name is known.
 	Other ManagerKind = "Other"
 
-	// ArgoCD: the object itself is in an Application, and not only the Memcached.
+	// ArgoCD means that the object itself is in an Application, and not only the Memcached.
 	ArgoCD ManagerKind = "ArgoCD"
 
-	// HorizontalAutoscaler: the client scales the Deployment, as a HorizontalPodAutoscaler does.
+	// HorizontalAutoscaler is a client that scales the Deployment, as a HorizontalPodAutoscaler does.
 	HorizontalAutoscaler ManagerKind = "HorizontalAutoscaler"
 
-	// VerticalAutoscaler: the client sets the resources of containers, as a VerticalPodAutoscaler does.
+	// VerticalAutoscaler is a client that sets the resources of containers, as a VerticalPodAutoscaler does.
 	VerticalAutoscaler ManagerKind = "VerticalAutoscaler"
 
-	// Manual: a person with kubectl, oc or a web console.
+	// Manual is a person with kubectl, oc or a web console.
 	Manual ManagerKind = "Manual"
 
-	// Operator: another instance of this operator, or an admission webhook, whose changes are recorded under the name
+	// Operator is another instance of this operator, or an admission webhook, whose changes are recorded under the name
 	// of the client that it admits.
 	Operator ManagerKind = "Operator"
 )

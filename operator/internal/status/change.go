@@ -19,13 +19,13 @@ var numbers = regexp.MustCompile("[0-9]+")
 type Change int
 
 const (
-	// Urgent: another state, or a cache with few Pods.
+	// Urgent means another state, or a cache with few Pods.
 	Urgent Change = iota
 
-	// Progress: at least a fifth of the Pods changed, while the cache is not Ready, as before and for the same reason.
+	// Progress means that a fifth of the Pods or more changed, while the cache is not Ready for the same reason.
 	Progress
 
-	// Minor: fewer Pods changed. Otherwise a rollout of a hundred Pods would cost several hundred writes.
+	// Minor means that fewer Pods changed. Otherwise a rollout of a hundred Pods would cost several hundred writes.
 	Minor
 )
 
