@@ -79,7 +79,7 @@ UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 FUZZTIME ?= 1000x
 
 .PHONY: fuzz
-fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is a time). What is found is written to testdata/fuzz: commit it with the cure.
+fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is a time). What is found is written to testdata/fuzz: commit it with the fix.
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
 			$(FAST) go test "./$$(dirname "$$file")" -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \
@@ -87,12 +87,6 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is 
 				| awk -v target="$$target" '/^fuzz: elapsed/ {last = $$0; next} {print} END {print target ": " last}'; \
 		done; \
 	done
-
-.PHONY: needs
-needs: ## List the programs of this machine that a target needs, with their packages: PURPOSE=demo, e2e, e2e-arch or bench.
-	@go run ./scripts/cluster needs '$(PURPOSE)'
-
-PURPOSE ?= demo
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
@@ -332,8 +326,3 @@ release-publish: ## Put the signed release in OUT on the forge's release page of
 		$$(find '$(OUT)' -path '$(OUT)/images' -prune -o -type f ! -name release-notes.md -print | sort)
 
 TAG ?=
-
-# Names of before, until the last caller has the new one.
-.PHONY: golden manifests api-docs versions
-manifests api-docs: from-types
-golden versions: generate

@@ -1,5 +1,5 @@
 {{- define "gvList" -}}
-<!-- Generated from operator/api/v1 by `make api-docs`. Do not edit. -->
+<!-- Generated from operator/api/v1 by `make generate`. Do not edit. -->
 
 # API reference
 

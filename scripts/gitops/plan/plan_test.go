@@ -77,7 +77,7 @@ func golden(t *testing.T, name string, print func(io.Writer)) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("%s, which make golden writes (-want +got):\n%s", file, diff)
+		t.Errorf("%s, which make generate writes (-want +got):\n%s", file, diff)
 	}
 }
 
