@@ -147,11 +147,11 @@ func TestManifestsThatNoBundleCanHold(t *testing.T) {
 		"a binding to a user": {
 			whole + strings.Replace(binding, "ServiceAccount", "User", 1), "OLM gives roles to the ServiceAccount operator only",
 		},
-		"a resource of unknown scope": {rule(`{apiGroups: [batch], resources: [jobs]}`), "the scope of batch/jobs is not known"},
+		"a resource of unknown scope": {rule(`{apiGroups: [batch], resources: [jobs]}`), `the scope of a rule for ["batch/jobs"] is not known`},
 		"a rule for both scopes": {
-			rule(`{apiGroups: ["", authentication.k8s.io], resources: [pods]}`), "the scope of authentication.k8s.io/pods is not known",
+			rule(`{apiGroups: ["", authentication.k8s.io], resources: [pods]}`), "split a rule for both lists",
 		},
-		"a rule for a URL": {rule(`{nonResourceURLs: [/metrics]}`), "has not one scope"},
+		"a rule for a URL": {rule(`{nonResourceURLs: [/metrics]}`), "the scope of a rule for [] is not known"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

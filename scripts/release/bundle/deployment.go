@@ -13,16 +13,17 @@ const (
 	manager       = "manager"
 	relatedPrefix = "RELATED_IMAGE_"
 
-	// targetNamespaces is the annotation in which OLM writes the namespaces that the operator serves. It is empty for all.
-	targetNamespaces = "metadata.annotations['olm.targetNamespaces']"
+	// watchNamespace names the annotation in which OLM writes the namespaces to serve. It is empty for all.
+	watchNamespace = `name: WATCH_NAMESPACE
+valueFrom:
+  fieldRef:
+    fieldPath: metadata.annotations['olm.targetNamespaces']
+`
 )
 
-// image is one that the operator needs, by the name that relatedImages give it.
-type image struct{ name, ref string }
-
 // completeDeployment writes this version's images into the Deployment, has OLM choose the namespaces to serve, and
-// returns the images: first the operator's own, then those that its environment names.
-func (m manifests) completeDeployment(ctx context.Context, o Options) ([]image, error) {
+// returns the images.
+func (m manifests) completeDeployment(ctx context.Context, o Options) ([]RelatedImage, error) {
 	deployment := m.one("Deployment")
 	container, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
 	if err != nil {
@@ -35,48 +36,44 @@ func (m manifests) completeDeployment(ctx context.Context, o Options) ([]image, 
 	if err != nil {
 		return nil, err
 	}
-	watch := mapping("name", scalar("WATCH_NAMESPACE"), "valueFrom",
-		mapping("fieldRef", mapping("fieldPath", scalar(targetNamespaces))))
-	if err := container.PipeE(yaml.LookupCreate(yaml.SequenceNode, "env"), yaml.Append(watch)); err != nil {
-		return nil, err
+	watch := yaml.Append(yaml.MustParse(watchNamespace).YNode())
+	if err := container.PipeE(yaml.LookupCreate(yaml.SequenceNode, "env"), watch); err != nil || o.PullSecret == "" {
+		return images, err
 	}
-	if o.PullSecret == "" {
-		return images, nil
-	}
-	secret := yaml.ElementSetter{
-		Element: mapping("name", scalar(o.PullSecret)), Keys: []string{"name"}, Values: []string{o.PullSecret},
-	}
-	return images, deployment.PipeE(
-		yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"), secret)
+	secret := yaml.NewMapRNode(&map[string]string{"name": o.PullSecret}).YNode()
+	return images, deployment.PipeE(yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"),
+		yaml.ElementSetter{Element: secret, Keys: []string{"name"}, Values: []string{o.PullSecret}})
 }
 
-// setImages replaces the container's image, and those in its environment, by what the options name.
-func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []image, err error) {
-	nodes := map[string]*yaml.Node{manager: field(container, "image")}
-	names := []string{manager}
-	for _, variable := range field(container, "env").Content {
-		name, found := strings.CutPrefix(field(yaml.NewRNode(variable), "name").Value, relatedPrefix)
-		if name = strings.ReplaceAll(strings.ToLower(name), "_", "-"); found {
-			nodes[name], names = field(yaml.NewRNode(variable), "value"), append(names, name)
+// setImages replaces the container's image, and those that its environment names, by what the options name. It returns
+// them in this order.
+func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []RelatedImage, err error) {
+	names, refs := []string{manager}, map[string]*yaml.Node{manager: field(container, "image")}
+	for _, node := range field(container, "env").Content {
+		variable := yaml.NewRNode(node)
+		if name, found := strings.CutPrefix(field(variable, "name").Value, relatedPrefix); found {
+			name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+			names, refs[name] = append(names, name), field(variable, "value")
 		}
 	}
 	for name, chosen := range map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage} {
-		if nodes[name] == nil {
+		if refs[name] == nil {
 			return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
 				manager, name, relatedPrefix, strings.ToUpper(name))
 		}
-		nodes[name].Value = cmp.Or(chosen, nodes[name].Value)
-		if err := ValidateImage(name+"-image", nodes[name].Value); err != nil {
-			return nil, err
-		}
+		refs[name].Value = cmp.Or(chosen, refs[name].Value)
 	}
 	for _, name := range names {
+		ref := refs[name]
+		if err := ValidateImage(name+"-image", ref.Value); err != nil {
+			return nil, err
+		}
 		if o.Digest != nil {
-			if nodes[name].Value, err = o.Digest(ctx, nodes[name].Value); err != nil {
+			if ref.Value, err = o.Digest(ctx, ref.Value); err != nil {
 				return nil, err
 			}
 		}
-		images = append(images, image{name, nodes[name].Value})
+		images = append(images, RelatedImage{name, ref.Value})
 	}
 	return images, nil
 }

@@ -1,12 +1,12 @@
 package bundle
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/example-inc/memcached-operator/test/crd"
 )
@@ -17,23 +17,25 @@ const (
 	advanced = control + "advanced"
 )
 
-// owned is the path of the API in a ClusterServiceVersion.
-var owned = []string{"spec", "customresourcedefinitions", "owned", "0"}
+// descriptor is what a console shows of a field. All of it follows from the field's name, type and comment.
+type descriptor struct {
+	Path        string
+	DisplayName string `yaml:"displayName"`
+	Description string
+	Controls    []string `yaml:"x-descriptors,omitempty"`
+}
 
-// descriptors are what a console shows of each field of spec and status. All of it follows from the field's name, type
-// and comment.
-func descriptors(root string) (spec, status *yaml.Node, err error) {
+func descriptors(root string) (spec, status []descriptor, err error) {
 	fields, err := crd.Fields(root)
-	spec, status = sequence(), sequence()
 	for i, field := range fields {
 		if strings.HasSuffix(field.Path, "[]") || withinResources(fields[:i], field) {
 			continue
 		}
 		if path, inSpec := strings.CutPrefix(field.Path, "spec."); inSpec {
-			spec.Content = append(spec.Content, descriptor(path, field, specControls(path, field)))
+			spec = append(spec, describe(path, field, specControls(path, field)))
 		} else {
 			path = strings.TrimPrefix(field.Path, "status.")
-			status.Content = append(status.Content, descriptor(path, field, statusControls(path, field)))
+			status = append(status, describe(path, field, statusControls(path, field)))
 		}
 	}
 	return spec, status, err
@@ -52,73 +54,43 @@ func isResources(field crd.Field) bool {
 	return limits && requests
 }
 
-// descriptor describes a field by the first sentence of its comment and by its default. The first item stands for all
-// items of a list.
-func descriptor(path string, field crd.Field, controls []string) *yaml.Node {
+// describe takes the first sentence of the field's comment, and its default. The first item stands for all of a list.
+func describe(path string, field crd.Field, controls []string) descriptor {
 	description := field.Meaning()
 	if value := field.Default(); value != "" {
 		description += " Defaults to " + value + "."
 	}
-	pairs := []any{
-		"path", scalar(strings.ReplaceAll(path, "[]", "[0]")),
-		"displayName", scalar(displayName(path)),
-		"description", scalar(description),
-	}
-	if len(controls) > 0 {
-		list := sequence()
-		for _, c := range controls {
-			list.Content = append(list.Content, scalar(c))
-		}
-		pairs = append(pairs, "x-descriptors", list)
-	}
-	return mapping(pairs...)
+	return descriptor{strings.ReplaceAll(path, "[]", "[0]"), displayName(path), description, controls}
 }
+
+var (
+	capital = regexp.MustCompile(`[A-Z]`)
+	spelled = map[string]string{"tls": "TLS", "ip": "IP", "pod": "Pod"}
+)
 
 // displayName makes "Image pull policy" of imagePullPolicy, and "Pod metadata labels" of podMetadata.labels: a console
 // shows the parent only for some controls.
 func displayName(path string) string {
-	var words []string
-	for name := range strings.SplitSeq(strings.ReplaceAll(path, "[]", ""), ".") {
-		words = append(words, strings.FieldsFunc(spaced(name), unicode.IsSpace)...)
-	}
+	text := capital.ReplaceAllString(strings.NewReplacer("[]", "", ".", " ").Replace(path), " $0")
+	words := slices.Compact(strings.Fields(strings.ToLower(text)))
 	for i, word := range words {
-		words[i] = strings.ToLower(word)
-		switch words[i] {
-		case "tls", "ip":
-			words[i] = strings.ToUpper(word)
-		case "pod":
-			words[i] = "Pod"
-		}
+		words[i] = cmp.Or(spelled[word], word)
 	}
-	words = slices.Compact(words)
-	words[0] = strings.ToUpper(words[0][:1]) + words[0][1:]
-	return strings.Join(words, " ")
-}
-
-// spaced puts a space before each word of a name in camel case.
-func spaced(name string) string {
-	var text strings.Builder
-	for i, r := range name {
-		if i > 0 && unicode.IsUpper(r) {
-			text.WriteByte(' ')
-		}
-		text.WriteRune(r)
-	}
-	return text.String()
+	name := strings.Join(words, " ")
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // specControls are what a console's form has for the field. What is not a plain value of the spec itself is advanced.
 func specControls(path string, field crd.Field) []string {
-	name := path[strings.LastIndex(path, ".")+1:]
 	var controls []string
 	switch {
 	case path == "size":
 		controls = []string{control + "podCount"}
 	case isResources(field):
 		controls = []string{control + "resourceRequirements"}
-	case name == "secretName", strings.HasSuffix(path, "Secrets[].name"):
+	case strings.HasSuffix(path, "secretName"), strings.HasSuffix(path, "Secrets[].name"):
 		controls = []string{kind + "Secret"}
-	case name == "priorityClassName":
+	case strings.HasSuffix(path, "priorityClassName"):
 		controls = []string{kind + "PriorityClass"}
 	default:
 		controls = controlOfType(field.Schema)

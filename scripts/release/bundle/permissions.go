@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // OLM creates the operator's roles from two lists of the ClusterServiceVersion:
@@ -18,21 +21,16 @@ import (
 // whichever namespaces an administrator chose. That includes the Lease of the leader election, which is only in the
 // operator's namespace: OLM has nothing narrower, as a Role in the bundle cannot name the account's namespace.
 
-// scopes has each resource in the operator's rules under the list that it belongs in. Whoever adds a rule decides.
+// lists has each resource in the operator's rules under the list that it belongs in. Whoever adds a rule decides.
 // Nodes and APIServices are cluster-scoped, but only an operator that serves all namespaces reads them, and for that
 // OLM creates ClusterRoles from permissions. In a Role the rule has no effect.
-var scopes = []scope{
-	{"permissions", []string{
+var lists = map[string]sets.Set[string]{
+	"permissions": sets.New(
 		"/events", "/nodes", "/pods", "/secrets", "/services", "apiregistration.k8s.io/apiservices", "apps/deployments",
-		apiGroup + "/memcacheds", "coordination.k8s.io/leases", "events.k8s.io/events",
+		apiGroup+"/memcacheds", "coordination.k8s.io/leases", "events.k8s.io/events",
 		"networking.k8s.io/networkpolicies", "policy/poddisruptionbudgets",
-	}},
-	{"clusterPermissions", []string{"authentication.k8s.io/tokenreviews", "authorization.k8s.io/subjectaccessreviews"}},
-}
-
-type scope struct {
-	list      string
-	resources []string
+	),
+	"clusterPermissions": sets.New("authentication.k8s.io/tokenreviews", "authorization.k8s.io/subjectaccessreviews"),
 }
 
 // permissions takes the roles that are bound to the operator's account out of the manifests, and returns their rules by
@@ -42,7 +40,7 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 	for _, binding := range slices.Concat(m["ClusterRoleBinding"], m["RoleBinding"]) {
 		role, err := m.boundRole(binding)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s %s: %w", binding.GetKind(), binding.GetName(), err)
 		}
 		for _, rule := range field(role, "rules").Content {
 			list, err := listFor(rule)
@@ -60,24 +58,27 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 
 // boundRole takes the role of a binding, whose only subject must be the operator's account, out of the manifests.
 func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
+	var b rbacv1.ClusterRoleBinding
+	if err := sigsyaml.Unmarshal([]byte(binding.MustString()), &b); err != nil {
+		return nil, err
+	}
 	account := m.one("ServiceAccount").GetName()
-	for _, node := range field(binding, "subjects").Content {
-		if subject := yaml.NewRNode(node); field(subject, "name").Value != account || subject.GetKind() != "ServiceAccount" {
-			return nil, fmt.Errorf("%s %s: OLM gives roles to the ServiceAccount %s only",
-				binding.GetKind(), binding.GetName(), account)
+	for _, subject := range b.Subjects {
+		if subject.Kind != "ServiceAccount" || subject.Name != account {
+			return nil, fmt.Errorf("OLM gives roles to the ServiceAccount %s only", account)
 		}
 	}
-	kind, name := field(binding, "roleRef", "kind").Value, field(binding, "roleRef", "name").Value
-	i := slices.IndexFunc(m[kind], func(role *yaml.RNode) bool { return role.GetName() == name })
+	roles := m[b.RoleRef.Kind]
+	i := slices.IndexFunc(roles, func(role *yaml.RNode) bool { return role.GetName() == b.RoleRef.Name })
 	if i < 0 {
-		return nil, fmt.Errorf("%s %s: there is no %s %s", binding.GetKind(), binding.GetName(), kind, name)
+		return nil, fmt.Errorf("there is no %s %s", b.RoleRef.Kind, b.RoleRef.Name)
 	}
-	role := m[kind][i]
-	m[kind] = slices.Delete(m[kind], i, i+1)
+	role := roles[i]
+	m[b.RoleRef.Kind] = slices.Delete(roles, i, i+1)
 	return role, nil
 }
 
-// listFor finds the list of a rule, which must be the same for all its resources.
+// listFor finds the list that all resources of a rule belong in. A subresource has the scope of its resource.
 func listFor(node *yaml.Node) (string, error) {
 	var rule struct {
 		APIGroups []string `yaml:"apiGroups"`
@@ -86,21 +87,18 @@ func listFor(node *yaml.Node) (string, error) {
 	if err := node.Decode(&rule); err != nil {
 		return "", err
 	}
-	var lists []string
+	var resources []string
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
-			name, _, _ := strings.Cut(resource, "/") // A subresource has the scope of its resource.
-			name = group + "/" + name
-			i := slices.IndexFunc(scopes, func(s scope) bool { return slices.Contains(s.resources, name) })
-			if i < 0 {
-				return "", fmt.Errorf("the scope of %s/%s is not known: add it to the table in "+
-					"scripts/release/bundle/permissions.go", group, resource)
-			}
-			lists = append(lists, scopes[i].list)
+			name, _, _ := strings.Cut(resource, "/")
+			resources = append(resources, group+"/"+name)
 		}
 	}
-	if lists = slices.Compact(lists); len(lists) != 1 {
-		return "", fmt.Errorf("a rule for %v in %v has not one scope: split it", rule.Resources, rule.APIGroups)
+	for list, known := range lists {
+		if len(resources) > 0 && known.HasAll(resources...) {
+			return list, nil
+		}
 	}
-	return lists[0], nil
+	return "", fmt.Errorf("the scope of a rule for %q is not known: add each resource to one list in "+
+		"scripts/release/bundle/permissions.go, and split a rule for both lists", resources)
 }

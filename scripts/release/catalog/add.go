@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // WriteBundle generates the bundle of the repository at root into dir. Which version it replaces follows from the
@@ -52,11 +52,7 @@ func AddBundle(dir, image string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, Path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return worktree.WriteFile(filepath.Join(dir, Path), []byte(text), 0o644)
 }
 
 // Previous is the newest version in a channel before the given one, and the range from the oldest to the given one:
@@ -75,13 +71,18 @@ func (c *Catalog) Previous(channel, version string) (previous, skipRange string)
 	return previous, skipRange
 }
 
+func (c *Catalog) entries(channel string) []Entry {
+	if d := c.find(channelSchema, channel); d != nil {
+		return d.Entries
+	}
+	return nil
+}
+
 // versions of a channel, the oldest first.
 func (c *Catalog) versions(channel string) (versions []semver.Version) {
-	for _, ch := range c.Channels {
-		for _, entry := range ch.Entries {
-			if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Name(""))); err == nil && ch.Name == channel {
-				versions = append(versions, v)
-			}
+	for _, entry := range c.entries(channel) {
+		if v, err := semver.Parse(strings.TrimPrefix(entry.Name, bundle.Name(""))); err == nil {
+			versions = append(versions, v)
 		}
 	}
 	semver.Sort(versions)
@@ -105,27 +106,18 @@ func (c *Catalog) Add(files bundle.Files, image string) error {
 				v.Metadata.Name, versions[len(versions)-1], channel)
 		}
 	}
-	if err := c.describe(v, files, image); err != nil {
+	if err := c.describe(v, files[bundle.CSVFile], image); err != nil {
 		return err
 	}
-	for _, name := range v.Channels {
-		previous, _ := c.Previous(name, v.Version)
+	for _, channel := range v.Channels {
 		entry := Entry{Name: v.Metadata.Name, SkipRange: v.SkipRange}
-		if previous != "" {
+		if previous, _ := c.Previous(channel, v.Version); previous != "" {
 			entry.Replaces = bundle.Name(previous)
 		}
-		c.put(name, entry)
+		others := slices.DeleteFunc(c.entries(channel), func(e Entry) bool { return e.Name == entry.Name })
+		if err := c.put(channelDocument{channelSchema, bundle.Package, channel, append(others, entry)}); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// put makes an entry the newest of its channel, or replaces the one of the same name.
-func (c *Catalog) put(channel string, entry Entry) {
-	i := slices.IndexFunc(c.Channels, func(ch *Channel) bool { return ch.Name == channel })
-	if i < 0 {
-		i = len(c.Channels)
-		c.Channels = append(c.Channels, &Channel{Schema: "olm.channel", Package: bundle.Package, Name: channel})
-	}
-	ch := c.Channels[i]
-	ch.Entries = append(slices.DeleteFunc(ch.Entries, func(e Entry) bool { return e.Name == entry.Name }), entry)
 }

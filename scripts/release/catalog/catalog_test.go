@@ -37,10 +37,7 @@ func TestEachVersionReplacesTheOneBeforeItInItsChannels(t *testing.T) {
 	add(t, c, "0.2.0-rc.1", "candidate")
 	add(t, c, "0.2.0", "stable,candidate")
 	add(t, c, "0.2.0", "stable,candidate") // once more: it is replaced, not added
-	got := map[string][]Entry{}
-	for _, channel := range c.Channels {
-		got[channel.Name] = channel.Entries
-	}
+	got := map[string][]Entry{"stable": c.entries("stable"), "candidate": c.entries("candidate")}
 	const first, candidate, second = "memcached-operator.v0.1.0", "memcached-operator.v0.2.0-rc.1", "memcached-operator.v0.2.0"
 	want := map[string][]Entry{
 		"stable": {{Name: first}, {Name: second, Replaces: first, SkipRange: ">=0.1.0 <0.2.0"}},
@@ -53,8 +50,8 @@ func TestEachVersionReplacesTheOneBeforeItInItsChannels(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("channels (-want +got):\n%s", diff)
 	}
-	if len(c.Bundles) != 3 {
-		t.Errorf("%d bundles, want 3", len(c.Bundles))
+	if n := len(c.documents); n != 1+2+3 {
+		t.Errorf("%d documents, want a package, two channels and three versions", n)
 	}
 }
 
@@ -154,10 +151,9 @@ func TestACatalogThatOLMCannotRead(t *testing.T) {
 }
 
 func TestSkippedVersionsAreUpgradedByTheVersionThatSkipsThem(t *testing.T) {
-	ch := &Channel{Name: "stable", Entries: []Entry{
+	if err := checkUpgrades("stable", []Entry{
 		{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2", Skips: []string{"v2", "v2.1"}}, {Name: "v2.1"},
-	}}
-	if err := ch.checkUpgrades(); err != nil {
+	}); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,42 +9,46 @@ import (
 // Check reports what breaks upgrades. Add keeps these rules; whoever edits the file may break them.
 func (c *Catalog) Check() error {
 	var errs []error
-	for _, ch := range c.Channels {
-		for _, e := range ch.Entries {
-			if c.Bundle(e.Name) == nil {
-				errs = append(errs, fmt.Errorf("channel %s has %s, which the catalog does not hold", ch.Name, e.Name))
+	for _, d := range c.documents {
+		switch d.Schema {
+		case packageSchema:
+			if c.find(channelSchema, d.DefaultChannel) == nil {
+				errs = append(errs, fmt.Errorf("the default channel %q does not exist", d.DefaultChannel))
 			}
+		case channelSchema:
+			for _, e := range d.Entries {
+				if c.Bundle(e.Name) == nil {
+					errs = append(errs, fmt.Errorf("channel %s has %s, which the catalog does not hold", d.Name, e.Name))
+				}
+			}
+			errs = append(errs, checkUpgrades(d.Name, d.Entries))
 		}
-		errs = append(errs, ch.checkUpgrades())
-	}
-	if !slices.ContainsFunc(c.Channels, func(ch *Channel) bool { return ch.Name == c.Package.DefaultChannel }) {
-		errs = append(errs, fmt.Errorf("the default channel %q does not exist", c.Package.DefaultChannel))
 	}
 	return errors.Join(errs...)
 }
 
 // checkUpgrades follows what each version replaces and skips, from the head to the oldest version, as OLM v0 does.
-func (ch *Channel) checkUpgrades() error {
-	replaced, entries := map[string]bool{}, map[string]Entry{}
-	for _, e := range ch.Entries {
-		entries[e.Name] = e
+func checkUpgrades(channel string, entries []Entry) error {
+	replaced, byName := map[string]bool{}, map[string]Entry{}
+	for _, e := range entries {
+		byName[e.Name] = e
 		for _, name := range append(slices.Clone(e.Skips), e.Replaces) {
 			replaced[name] = true
 		}
 	}
-	heads := slices.DeleteFunc(slices.Clone(ch.Entries), func(e Entry) bool { return replaced[e.Name] })
+	heads := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return replaced[e.Name] })
 	if len(heads) != 1 {
-		return fmt.Errorf("channel %s has %d versions that nothing replaces, want 1", ch.Name, len(heads))
+		return fmt.Errorf("channel %s has %d versions that nothing replaces, want 1", channel, len(heads))
 	}
 	upgrades := map[string]bool{}
-	for e, more := heads[0], true; more && len(upgrades) <= len(entries); e, more = entries[e.Replaces] {
+	for e, more := heads[0], true; more && len(upgrades) <= len(entries); e, more = byName[e.Replaces] {
 		for _, name := range append(slices.Clone(e.Skips), e.Name) {
 			upgrades[name] = true
 		}
 	}
-	for _, e := range ch.Entries {
+	for _, e := range entries {
 		if !upgrades[e.Name] {
-			return fmt.Errorf("channel %s: no upgrade leads from %s to %s", ch.Name, e.Name, heads[0].Name)
+			return fmt.Errorf("channel %s: no upgrade leads from %s to %s", channel, e.Name, heads[0].Name)
 		}
 	}
 	return nil

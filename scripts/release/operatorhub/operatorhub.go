@@ -48,24 +48,21 @@ func Write(root, out string) (dir string, notes []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	others, err := filepath.Glob(filepath.Join(operator, "*", "metadata"))
-	if err != nil {
-		return "", nil, err
+	var others []string
+	published, err := filepath.Glob(filepath.Join(operator, "*", "metadata"))
+	for _, metadata := range published {
+		if version := filepath.Base(filepath.Dir(metadata)); version != v.Version {
+			others = append(others, version)
+		}
 	}
-	for i, path := range others {
-		others[i] = filepath.Base(filepath.Dir(path))
-	}
-	others = slices.DeleteFunc(others, func(version string) bool { return version == v.Version })
-	err = errors.Join(files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkReplaced(v, others),
-		checkUnchanged(dir, files))
+	err = errors.Join(err, files.Check(), bundle.Conforms(ciSchema, "ci.yaml", ci), checkPublished(dir, files, v, others))
 	if err != nil {
 		return "", nil, fmt.Errorf("the repositories would refuse %s, nothing is written: %w", v.Version, err)
 	}
-	notes = slices.Concat(notes, notesOn(v, others))
 	if err := files.Write(dir); err != nil {
 		return "", nil, err
 	}
-	return dir, notes, os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
+	return dir, append(notes, notesOn(v, others)...), os.WriteFile(filepath.Join(operator, "ci.yaml"), []byte(ci), 0o644)
 }
 
 // readCI prefers the ci.yaml that the repository has: its pipelines, and other maintainers, may have edited it.
@@ -94,27 +91,19 @@ func readCI(root, path string) (ci string, notes []string, err error) {
 	return string(text), notes, nil
 }
 
-// checkReplaced requires that the version replaces one in the repository, if there are any: each version is an upgrade
-// of the one that it names, and others would no longer be in the update graph.
-func checkReplaced(v *bundle.Version, others []string) error {
-	if len(others) == 0 || slices.Contains(others, v.Replaces) {
-		return nil
+// checkPublished requires that the version is new, or the same: what is published never changes. It must replace one of
+// the other versions in the repository, if there are any: the others would no longer be in the update graph.
+func checkPublished(dir string, files bundle.Files, v *bundle.Version, others []string) error {
+	if len(others) > 0 && !slices.Contains(others, v.Replaces) {
+		return fmt.Errorf("spec.replaces is %q, and the repository has %v: submit the version that is replaced first",
+			v.Spec.Replaces, others)
 	}
-	return fmt.Errorf("spec.replaces is %q, and the repository has %v: submit the version that is replaced first",
-		v.Spec.Replaces, others)
-}
-
-// checkUnchanged requires that the version is new, or the same: what is published never changes.
-func checkUnchanged(dir string, files bundle.Files) error {
 	have, err := bundle.Read(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && maps.Equal(have, files) {
 		return nil
 	}
-	if err != nil || maps.Equal(have, files) {
-		return err
-	}
-	return fmt.Errorf("%s holds another bundle of this version, which may be published: "+
-		"release a new version, or remove the directory", dir)
+	return errors.Join(err, fmt.Errorf("%s holds another bundle of this version, which may be published: "+
+		"release a new version, or remove the directory", dir))
 }
 
 // notesOn are what a pull request with this version needs, and no rule can decide.
