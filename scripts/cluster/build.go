@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -24,20 +26,20 @@ func buildCommand() *cobra.Command {
 		Example: "  go run ./scripts/cluster build",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			programs := builds.Simulated()
+			components := builds.Simulated()
 			if runtime.GOOS == "linux" {
 				argoCD, err := builds.ArgoCD(argoCDVersion)
 				if err != nil {
 					return err
 				}
-				programs = builds.WithArgoCD(argoCD)
+				components = builds.WithArgoCD(argoCD)
 			}
-			binaries, err := builds.Ensure(cmd.Context(), programs...)
+			binaries, err := builds.Ensure(cmd.Context(), components...)
 			if err != nil {
 				return err
 			}
-			for _, binary := range programs {
-				fmt.Fprintln(cmd.OutOrStdout(), binaries.Path(binary))
+			for _, path := range slices.Sorted(maps.Values(binaries)) {
+				fmt.Fprintln(cmd.OutOrStdout(), path)
 			}
 			return nil
 		},
@@ -74,7 +76,7 @@ func needsCommand() *cobra.Command {
 			"it. With --install it installs by apt-get what is missing, and prints nothing where nothing is. The make\n" +
 			"target of the same name does that first.",
 		Example: "  go run ./scripts/cluster needs demo\n  sudo go run ./scripts/cluster needs e2e-arch --install",
-		Args:    cobra.ExactArgs(1), ValidArgs: preflight.Purposes(),
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			needs, err := preflight.For(args[0])
 			if err != nil {

@@ -87,7 +87,7 @@ var script string
 
 // install runs the script. Argo CD has the version of the local cluster.
 func install(ctx context.Context, method, registry, repo string, env ...string) error {
-	version, err := builds.Version(builds.ArgoCDs()[0])
+	version, err := builds.ArgoCDs[0].Version()
 	if err != nil {
 		return err
 	}

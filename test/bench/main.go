@@ -140,7 +140,7 @@ func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report
 	if b.Tree, err = builds.Root(); err != nil {
 		return measured, err
 	}
-	version, err := builds.Version(builds.KubeAPIServer)
+	version, err := builds.Kubernetes.Version()
 	if err != nil {
 		return measured, err
 	}

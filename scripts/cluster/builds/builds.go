@@ -4,66 +4,77 @@ package builds
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
+	"sync"
+
+	"golang.org/x/mod/modfile"
 )
 
-// Binaries maps the programs that were asked for to their files, by name.
-type Binaries map[string]string
+const rootModule = "github.com/example-inc/memcached-operator"
 
-// Path returns the file of a program. Asking for one that wasn't built is a mistake in the code.
-func (b Binaries) Path(binary Binary) string {
-	path, ok := b[binary.Name]
-	if !ok {
-		panic(fmt.Sprintf("%s was not asked for", binary.Name))
-	}
-	return path
-}
-
-// Ensure builds those of the programs that the cache lacks.
-func Ensure(ctx context.Context, binaries ...Binary) (Binaries, error) {
-	root, err := Root()
+// Root returns the folder of the repository: the first one upwards that has its go.mod.
+func Root() (string, error) {
+	start, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	groups, err := byComponent(root, binaries)
-	if err != nil {
-		return nil, err
-	}
-	found := Binaries{}
-	for _, g := range groups {
-		for _, b := range g.binaries {
-			found[b.Name] = filepath.Join(g.cache, b.Name)
+	for dir := start; ; dir = filepath.Dir(dir) {
+		content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && modfile.ModulePath(content) == rootModule {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%s is not inside the repository of %s", start, rootModule)
 		}
 	}
-	missing := slices.DeleteFunc(groups, (*group).isBuilt)
-	fetching, stop := context.WithCancel(ctx)
-	wait := fetchAhead(fetching, root, missing)
-	defer wait()
+}
+
+// CacheHome returns the folder for all that is kept outside of the tree.
+func CacheHome() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for the cache: %w", err)
+	}
+	return filepath.Join(base, "memcached-operator"), nil
+}
+
+// Ensure builds those of the components that the cache lacks, and returns the files of all their programs by name.
+func Ensure(ctx context.Context, components ...*Component) (map[string]string, error) {
+	binaries := map[string]string{}
+	var missing []*Component
+	for _, c := range components {
+		dir, err := c.cacheDir()
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range c.programs {
+			binaries[p.name] = filepath.Join(dir, p.name)
+		}
+		if !exists(dir) {
+			missing = append(missing, c)
+		}
+	}
+	var fetching sync.WaitGroup
+	defer fetching.Wait()
+	meanwhile, stop := context.WithCancel(ctx)
 	defer stop()
-	for _, g := range missing {
-		if err := g.build(ctx, root); err != nil {
+	fetching.Go(func() { fetch(meanwhile, missing[min(1, len(missing)):]) })
+	for _, c := range missing {
+		if err := c.build(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	return binaries, nil
 }
 
 // Assets builds what tests against a real API server need, simulated Nodes included, and returns the folder that has
 // etcd and kube-apiserver, as envtest expects.
 func Assets(ctx context.Context) (dir string, err error) {
 	binaries, err := Ensure(ctx, Simulated()...)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(binaries.Path(KubeAPIServer)), nil
+	return filepath.Dir(binaries["kube-apiserver"]), err
 }
 
 // Self returns the cluster program, for its hidden command `supervise`: the calling program where it is that one, as
@@ -82,58 +93,11 @@ func Self(ctx context.Context) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(home, "bin", "cluster-"+hash(root), "cluster")
-	build := goCommand(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, program)
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", failure(build, out, err)
-	}
-	return path, nil
+	_, err = runGo(ctx, root, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, program)
+	return path, err
 }
 
-// Version returns the pinned version of a program, like v1.36.3.
-func Version(binary Binary) (string, error) {
-	root, err := Root()
-	if err != nil {
-		return "", err
-	}
-	return binary.version(root)
-}
-
-// ModuleDir returns the folder of the module a program comes from, for the manifests in it.
-func ModuleDir(ctx context.Context, binary Binary) (string, error) {
-	root, err := Root()
-	if err != nil {
-		return "", err
-	}
-	c := binary.component
-	list := goCommand(ctx, c.dir(root), "list", "-m", c.modfile(), "-f", "{{.Dir}}", c.module)
-	out, err := list.Output()
-	if err != nil {
-		return "", failure(list, out, err)
-	}
-	return strings.TrimSpace(string(out)), nil
-}
-
-func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	// A go.work of the user's, or flags meant for another module, must not reach the pinned builds.
-	cmd.Env = append(os.Environ(),
-		"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		// The compiler saves a fifth of its time, for a third more memory: 0.6 instead of 0.5 GB for the largest package.
-		cmd.Env = append(cmd.Env, "GOGC=400", "GOMEMLIMIT=2GiB")
-	}
-	return cmd
-}
-
-// failure says which command failed, where, and the end of what it wrote: enough to repeat it by hand.
-func failure(cmd *exec.Cmd, output []byte, err error) error {
-	const tail = 15
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		output = append(output, exit.Stderr...)
-	}
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	lines = lines[max(0, len(lines)-tail):]
-	return fmt.Errorf("%s (in %s): %w\n%s%s", strings.Join(cmd.Args, " "), cmd.Dir, err, strings.Join(lines, "\n"),
-		hint(string(output)+err.Error()))
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

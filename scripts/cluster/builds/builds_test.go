@@ -17,6 +17,8 @@ import (
 const pinned = `module example.com/wrap
 
 require example.com/tool v1.2.3
+
+replace example.com/tool => ./tool
 `
 
 // several is a program that prints the name it was called with.
@@ -31,21 +33,29 @@ import (
 func main() { fmt.Print(filepath.Base(os.Args[0])) }
 `
 
-// tool is a component of a tree that has nothing else.
-func tool(t *testing.T, files map[string]string) (root string, c *component) {
+// tool is a component of a tree that has nothing else, in which the test runs from then on.
+func tool(t *testing.T, files map[string]string) *Component {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	root = t.TempDir()
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module "+rootModule+"\n")
 	for name, content := range files {
-		path := filepath.Join(root, "wrap", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join("wrap", name), content)
 	}
-	return root, &component{name: "tool", mod: "wrap/go.mod", module: "example.com/tool"}
+	return &Component{
+		name: "tool", mod: "wrap/go.mod", module: "example.com/tool",
+		programs: []program{{"one", "example.com/wrap"}, {"two", "example.com/wrap"}},
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestTheGoModIsTheOnePlaceThatStatesAVersion(t *testing.T) {
@@ -60,126 +70,113 @@ func TestTheGoModIsTheOnePlaceThatStatesAVersion(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			root, c := tool(t, tc.files)
-			version, err := c.version(root)
+			version, err := tool(t, tc.files).Version()
 			if tc.wantErr == "" && (err != nil || version != "v1.2.3") ||
 				tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Errorf("version() = %q, %v, want an error with %q", version, err, tc.wantErr)
+				t.Errorf("Version() = %q, %v, want an error with %q", version, err, tc.wantErr)
 			}
 		})
 	}
 }
 
 func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
-	key := func(c *component, root string) string {
-		dir, err := c.cacheDir(root, "v1.2.3", "tool")
+	changes := map[string]struct {
+		file, tags string
+		same       bool
+	}{
+		"another pin":                   {file: "go.mod"},
+		"another checksum":              {file: "go.sum"},
+		"another program":               {file: "sub/main.go"},
+		"another flag":                  {tags: "other"},
+		"a file that is not built":      {file: "README.md", same: true},
+		"the go.mod of another version": {file: "next.mod", same: true},
+		"the same in a clone elsewhere": {same: true},
+	}
+	key := func(t *testing.T, changed, tags string) string {
+		t.Helper()
+		files := map[string]string{"go.mod": pinned, "go.sum": "a\n", "main.go": several}
+		if changed != "" {
+			files[changed] += "// changed\n"
+		}
+		c := tool(t, files)
+		c.tags = tags
+		dir, err := c.cacheDir()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return filepath.Base(dir)
 	}
-	root, c := tool(t, map[string]string{"go.mod": pinned, "go.sum": "a\n", "main.go": several})
-	before := key(c, root)
-	changes := map[string]struct {
-		file string
-		same bool
-	}{
-		"another pin":                   {"go.mod", false},
-		"another checksum":              {"go.sum", false},
-		"another program":               {"sub/main.go", false},
-		"a file that is not built":      {"README.md", true},
-		"the go.mod of another version": {"next.mod", true},
-		"the same in a clone elsewhere": {"", true},
-	}
+	before := key(t, "", "")
 	for name, tc := range changes {
 		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"go.mod": pinned, "go.sum": "a\n", "main.go": several}
-			if tc.file != "" {
-				files[tc.file] += "// changed\n"
-			}
-			clone, c := tool(t, files)
-			if got := key(c, clone); (got == before) != tc.same {
+			if got := key(t, tc.file, tc.tags); (got == before) != tc.same {
 				t.Errorf("the key is %s, and was %s", got, before)
 			}
 		})
 	}
-	c.tags = "other"
-	if key(c, root) == before {
-		t.Error("another flag has the same key")
-	}
 }
 
 func TestOneFileIsSeveralPrograms(t *testing.T) {
-	root, c := tool(t, map[string]string{"go.mod": "module example.com/wrap\n", "main.go": several})
+	c := tool(t, map[string]string{"go.mod": pinned, "main.go": several, "tool/go.mod": "module example.com/tool\n"})
 	ctx := progress.WithOutput(t.Context(), t.Output())
-	g := &group{
-		component: c, pinned: "v1.2.3", cache: filepath.Join(root, "bin", "tool"),
-		binaries: []Binary{{"one", "example.com/wrap", c}, {"two", "example.com/wrap", c}},
+	binaries, err := Ensure(ctx, c)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for range 2 { // The second time as well: another build may have made them meanwhile.
-		if err := g.build(ctx, root); err != nil {
-			t.Fatal(err)
-		}
+	if err := c.build(ctx); err != nil {
+		t.Errorf("where another build made them meanwhile: %v", err)
 	}
-	for _, name := range []string{"one", "two"} {
-		out, err := exec.CommandContext(ctx, filepath.Join(g.cache, name)).Output()
-		if string(out) != name || err != nil {
+	for name, path := range binaries {
+		if out, err := exec.CommandContext(ctx, path).Output(); string(out) != name || err != nil {
 			t.Errorf("%s printed %q, %v, want its own name", name, out, err)
 		}
 	}
-	left, err := os.ReadDir(filepath.Dir(g.cache))
+	left, err := os.ReadDir(filepath.Join(filepath.Dir(binaries["one"]), ".."))
 	if err != nil || len(left) != 1 {
 		t.Errorf("the cache has %v, %v, want one folder", left, err)
 	}
 }
 
-// A program in place of `go` notes what it was asked for.
+// A program in place of `go` notes what it is asked for, and makes nothing.
 func TestModulesOfTheLaterBuildsAreFetchedMeanwhile(t *testing.T) {
-	bin := t.TempDir()
-	log := filepath.Join(bin, "log")
-	script := "#!/bin/sh\necho \"$@\" >>'" + log + "'\n"
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	root, c := tool(t, map[string]string{"go.mod": pinned})
-	var groups []*group
-	for _, name := range []string{"first", "second"} {
-		groups = append(groups, &group{component: c, binaries: []Binary{{name, "example.com/" + name, c}}})
-	}
-	fetchAhead(t.Context(), root, groups)()
-	got, err := os.ReadFile(log)
+	c := tool(t, map[string]string{"go.mod": pinned})
+	write(t, "bin/go", "#!/bin/sh\necho \"$@\" >>../log\n")
+	t.Setenv("PATH", filepath.Join(os.Getenv("PWD"), "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	fetch(t.Context(), []*Component{c})
+	got, err := os.ReadFile("log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("list -modfile=go.mod -deps -tags= example.com/second\n", string(got)); diff != "" {
+	if diff := cmp.Diff("list -modfile=go.mod -deps -tags= example.com/wrap\n", string(got)); diff != "" {
 		t.Errorf("other modules were fetched (-want +got):\n%s", diff)
 	}
 }
 
-func TestEachProgramIsPinnedAndKnowsItsName(t *testing.T) {
+func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 	root, err := Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range slices.Concat(WithArgoCD(ArgoCDs()[0]), ArgoCDs(), Simulated()) {
-		if version, err := Version(b); err != nil || !strings.HasPrefix(version, "v") {
-			t.Errorf("Version(%s) = %q, %v", b.Name, version, err)
+	for _, c := range slices.Concat(Cluster(), ArgoCDs, []*Component{Kwok, kustomize}) {
+		if version, err := c.Version(); err != nil || !strings.HasPrefix(version, "v") {
+			t.Errorf("the version of %s = %q, %v", c.name, version, err)
 		}
-		folder, ok := strings.CutPrefix(b.Package, own)
-		if !ok || b == CoreDNS || b == Kubectl || b.name == "argocd" { // which go by other names, or by none
-			continue
-		}
-		source, err := os.ReadFile(filepath.Join(root, "scripts/cluster/builds", folder, "main.go"))
-		if err != nil || !strings.Contains(string(source), `"`+b.Name+`"`) {
-			t.Errorf("%s is built from %s, which knows no such name: %v", b.Name, folder, err)
+		for _, p := range c.programs {
+			folder, ok := strings.CutPrefix(p.pkg, own)
+			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd"}, p.name) { // by other names, or by none
+				continue
+			}
+			source, err := os.ReadFile(filepath.Join(root, "scripts/cluster/builds", folder, "main.go"))
+			if err != nil || !strings.Contains(string(source), `"`+p.name+`"`) {
+				t.Errorf("%s is built from %s, which knows no such name: %v", p.name, folder, err)
+			}
 		}
 	}
 }
 
 func TestArgoCDIsFoundByVersion(t *testing.T) {
-	newest := ArgoCDs()[0]
-	pin, err := Version(newest)
+	newest := ArgoCDs[0]
+	pin, err := newest.Version()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +225,7 @@ func TestAFailureShowsTheCommandTheEndOfItsOutputAndAHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("go", "build", "./x")
 			cmd.Dir = "/src"
-			got := failure(cmd, []byte(tc.output), errors.New(tc.err)).Error()
+			got := failure(cmd, tc.output, errors.New(tc.err)).Error()
 			for _, want := range []string{"go build ./x (in /src): " + tc.err, tc.want} {
 				if !strings.Contains(got, want) {
 					t.Errorf("failure() = %q, want %q in it", got, want)

@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -54,14 +55,16 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 		}
 	}
 	for file, pair := range pairs {
-		if err := rundir.Write(dir.PKI(file+".crt"), pair.Cert, 0o644); err != nil {
-			return err
+		err := errors.Join(
+			rundir.Write(dir.PKI(file+".crt"), pair.Cert, 0o644), rundir.Write(dir.PKI(file+".key"), pair.Key, 0o600))
+		if _, isUser := users[file]; isUser && err == nil {
+			err = rundir.Write(dir.Kubeconfig(file), kubeconfigOf(name, apiPort, authority.Cert, pair), 0o600)
 		}
-		if err := rundir.Write(dir.PKI(file+".key"), pair.Key, 0o600); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	return writeKubeconfigs(dir, name, apiPort, authority.Cert, pairs)
+	return rundir.Write(dir.Path("kubeconfig"), kubeconfigOf(name, apiPort, authority.Cert, pairs["admin"]), 0o600)
 }
 
 const kubeconfig = `apiVersion: v1
@@ -72,20 +75,8 @@ clusters: [{name: %[1]s, cluster: {server: 'https://127.0.0.1:%[2]d', certificat
 users: [{name: %[1]s, user: {client-certificate-data: %[4]s, client-key-data: %[5]s}}]
 `
 
-func writeKubeconfigs(dir rundir.Dir, name string, apiPort int, ca []byte, pairs map[string]pki.Pair) error {
+func kubeconfigOf(name string, apiPort int, ca []byte, user pki.Pair) []byte {
 	name = "memcached-operator-" + name // of the context and all else, so that it can be merged into another kubeconfig
 	encode := base64.StdEncoding.EncodeToString
-	for user := range users {
-		content := fmt.Appendf(nil, kubeconfig, name, apiPort, encode(ca), encode(pairs[user].Cert), encode(pairs[user].Key))
-		paths := []string{dir.Kubeconfig(user)}
-		if user == "admin" {
-			paths = append(paths, dir.Path("kubeconfig"))
-		}
-		for _, path := range paths {
-			if err := rundir.Write(path, content, 0o600); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return fmt.Appendf(nil, kubeconfig, name, apiPort, encode(ca), encode(user.Cert), encode(user.Key))
 }

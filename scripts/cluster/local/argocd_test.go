@@ -35,8 +35,8 @@ spec:
 `
 
 func TestArgoCDOfEachVersion(t *testing.T) {
-	for _, program := range builds.ArgoCDs() {
-		version, err := builds.Version(program)
+	for _, program := range builds.ArgoCDs {
+		version, err := program.Version()
 		if err != nil {
 			t.Fatal(err)
 		}

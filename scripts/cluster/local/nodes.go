@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,15 +37,14 @@ func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 	if err != nil {
 		return err
 	}
-	if err := kube.Create(ctx, node.object()); err != nil {
+	object := node.object()
+	if err := kube.Create(ctx, object); err != nil {
 		return fmt.Errorf("add Node %s: %w", node.Name, err)
 	}
-	ready := func(ctx context.Context) (bool, error) {
-		object := &corev1.Node{}
-		err := kube.Get(ctx, client.ObjectKey{Name: node.Name}, object)
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, func(ctx context.Context) (bool, error) {
+		err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
 		return isOpen(object), err
-	}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, ready)
+	})
 	if err != nil {
 		return fmt.Errorf("Node %s is not ready: %w", node.Name, err)
 	}
@@ -97,18 +97,11 @@ func (c *Cluster) addFirstNodes(ctx context.Context, architectures []string, upd
 }
 
 func (n Node) object() *corev1.Node {
-	labels := maps.Clone(n.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[corev1.LabelHostname] = n.Name
-	labels[corev1.LabelOSStable] = "linux"
-	if n.OS != "" {
-		labels[corev1.LabelOSStable] = n.OS
-	}
+	labels := map[string]string{corev1.LabelHostname: n.Name, corev1.LabelOSStable: cmp.Or(n.OS, "linux")}
 	if n.Architecture != "" {
 		labels[corev1.LabelArchStable] = n.Architecture
 	}
+	maps.Copy(labels, n.Labels)
 	room := n.Room
 	if room == nil {
 		room = Room("4", "8Gi")

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // programs returns what the cluster is built from, and the exact version of Argo CD, if it is to have that.
-func (o Options) programs() (binaries []builds.Binary, argoCDVersion string, err error) {
+func (o Options) programs() (components []*builds.Component, argoCDVersion string, err error) {
 	switch {
 	case o.Simulated && o.ArgoCD:
 		return nil, "", fmt.Errorf("cluster %q: Argo CD needs a real Node", o.Name)
@@ -48,7 +48,7 @@ func (o Options) programs() (binaries []builds.Binary, argoCDVersion string, err
 	if err != nil {
 		return nil, "", err
 	}
-	argoCDVersion, err = builds.Version(argoCD)
+	argoCDVersion, err = argoCD.Version()
 	return builds.WithArgoCD(argoCD), argoCDVersion, err
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 func TestProgramsFollowTheOptions(t *testing.T) {
-	newest := builds.ArgoCDs()[0]
+	newest := builds.ArgoCDs[0]
 	tests := map[string]struct {
 		options Options
-		with    builds.Binary // one of the programs
-		version string        // how that of Argo CD begins
+		with    *builds.Component // one of them
+		version string            // how that of Argo CD begins
 		wantErr string
 	}{
-		"a real Node needs a kubelet":             {Options{}, builds.Kubelet, "", ""},
+		"a real Node needs a kubelet":             {Options{}, builds.Cluster()[1], "", ""},
 		"a simulated one needs kwok":              {Options{Simulated: true}, builds.Kwok, "", ""},
 		"without a version it is the default":     {Options{ArgoCD: true}, newest, "v3.5.", ""},
 		"a version chooses":                       {Options{ArgoCD: true, ArgoCDVersion: "3.5"}, newest, "v3.5.", ""},
@@ -26,15 +26,15 @@ func TestProgramsFollowTheOptions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			binaries, version, err := tc.options.programs()
+			components, version, err := tc.options.programs()
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Errorf("programs() = %v, want an error with %q", err, tc.wantErr)
 				}
 				return
 			}
-			if err != nil || !slices.Contains(binaries, tc.with) {
-				t.Errorf("programs() = %v, %v, want %s in it", binaries, err, tc.with.Name)
+			if err != nil || !slices.Contains(components, tc.with) {
+				t.Errorf("programs() = %v, %v, want %v in it", components, err, tc.with)
 			}
 			if !strings.HasPrefix(version, tc.version) || (version == "") != (tc.version == "") {
 				t.Errorf("version = %q, want %q", version, tc.version)

@@ -24,9 +24,10 @@ const (
 type ports [4]*net.TCPListener
 
 func openPorts(simulated bool) (p ports, err error) {
-	firsts := []int{firstAPIPort, firstRegistryPort, firstOther + rand.N(manyOthers), firstOther + rand.N(manyOthers)}
+	other := func() int { return firstOther + rand.N(manyOthers) }
+	firsts := []int{firstAPIPort, firstRegistryPort, other(), other()}
 	if simulated {
-		firsts[0] = firstOther + rand.N(manyOthers)
+		firsts[0] = other()
 	}
 	for i, first := range firsts {
 		if p[i], err = openPort(first); err != nil {
@@ -38,8 +39,8 @@ func openPorts(simulated bool) (p ports, err error) {
 }
 
 func (p ports) numbers() supervisor.Ports {
-	number := func(l *net.TCPListener) int { return l.Addr().(*net.TCPAddr).Port }
-	return supervisor.Ports{API: number(p[0]), Registry: number(p[1]), Etcd: number(p[2]), EtcdPeer: number(p[3])}
+	number := func(i int) int { return p[i].Addr().(*net.TCPAddr).Port }
+	return supervisor.Ports{API: number(0), Registry: number(1), Etcd: number(2), EtcdPeer: number(3)}
 }
 
 // Close closes this process's copies of the sockets. The cluster has its own, or makes some at the same ports.

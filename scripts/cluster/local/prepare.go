@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,21 +35,17 @@ const (
 // prepare writes what the processes read when they start.
 func prepare(ctx context.Context, opts Options, config supervisor.Config) error {
 	dir := config.Dir
-	if err := writeAccess(dir, opts.Name, config.Ports.API); err != nil {
-		return fmt.Errorf("write certificates: %w", err)
-	}
-	policy := opts.AuditPolicy
-	if policy == "" {
-		policy = metadataOnly
-	}
-	if err := rundir.Write(dir.Path("audit-policy.yaml"), []byte(policy), 0o600); err != nil {
+	err := errors.Join(
+		writeAccess(dir, opts.Name, config.Ports.API),
+		rundir.Write(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
+		rundir.WriteJSON(dir.Config(), config),
+	)
+	if err != nil {
 		return err
 	}
-	if err := rundir.WriteJSON(dir.Config(), config); err != nil {
-		return err
-	}
-	if opts.Simulated {
-		return copyStages(ctx, dir)
+	if opts.Simulated { // what kwok does with Nodes and Pods, from its own module
+		return copyFiles(ctx, builds.Kwok, dir.Path("stages"), "kustomize/stage/node/fast/node-*.yaml",
+			"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "kustomize/stage/pod/fast/pod-*.yaml")
 	}
 	initRepo := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
 	if out, err := initRepo.CombinedOutput(); err != nil {
@@ -64,7 +61,7 @@ func prepare(ctx context.Context, opts Options, config supervisor.Config) error 
 
 // configure gathers what the supervisor is told.
 func configure(
-	opts Options, dir rundir.Dir, binaries builds.Binaries, ports supervisor.Ports,
+	opts Options, dir rundir.Dir, binaries map[string]string, ports supervisor.Ports,
 ) (config supervisor.Config, err error) {
 	config = supervisor.Config{
 		Dir: dir, Ports: ports, Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
@@ -73,12 +70,10 @@ func configure(
 		config.AuditMiB = auditAllMiB
 	}
 	if config.Real {
-		if config.CNIDir, err = preflight.CNIDir(); err != nil {
-			return config, err
-		}
+		config.CNIDir, err = preflight.CNIDir()
 	}
-	if config.ArgoCD {
-		config.Binaries["redis-server"], err = preflight.Program("redis-server")
+	if config.ArgoCD && err == nil {
+		binaries["redis-server"], err = preflight.Program("redis-server")
 	}
 	return config, err
 }
@@ -96,14 +91,8 @@ func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 	)
 }
 
-// copyStages takes what kwok does with Nodes and Pods from its own module.
-func copyStages(ctx context.Context, dir rundir.Dir) error {
-	return copyFiles(ctx, builds.Kwok, dir.Path("stages"), "kustomize/stage/node/fast/node-*.yaml",
-		"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "kustomize/stage/pod/fast/pod-*.yaml")
-}
-
-func copyFiles(ctx context.Context, program builds.Binary, to string, patterns ...string) error {
-	module, err := builds.ModuleDir(ctx, program)
+func copyFiles(ctx context.Context, component *builds.Component, to string, patterns ...string) error {
+	module, err := component.ModuleDir(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +102,7 @@ func copyFiles(ctx context.Context, program builds.Binary, to string, patterns .
 			return err
 		}
 		if len(paths) == 0 {
-			return fmt.Errorf("the module of %s has no %s", program.Name, pattern)
+			return fmt.Errorf("%s has no %s", module, pattern)
 		}
 		for _, path := range paths {
 			content, err := os.ReadFile(path)

@@ -56,7 +56,7 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 	return nil, errors.Join(err, stop(context.WithoutCancel(ctx), dir))
 }
 
-func create(ctx context.Context, opts Options, dir rundir.Dir, binaries builds.Binaries) (*Cluster, error) {
+func create(ctx context.Context, opts Options, dir rundir.Dir, binaries map[string]string) (*Cluster, error) {
 	ports, err := openPorts(opts.Simulated)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Cluster) finish(ctx context.Context, opts Options, dir rundir.Dir) (err
 }
 
 func describe(opts Options, config supervisor.Config) (*Cluster, error) {
-	version, err := builds.Version(builds.KubeAPIServer)
+	version, err := builds.Kubernetes.Version()
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func describe(opts Options, config supervisor.Config) (*Cluster, error) {
 		Kubeconfig:    dir.Path("kubeconfig"),
 		Logs:          dir.Logs(),
 		AuditLog:      dir.Log("audit"),
-		Kubectl:       config.Binaries[builds.Kubectl.Name],
+		Kubectl:       config.Binaries["kubectl"],
 		Kubernetes:    version,
 		ArgoCD:        opts.ArgoCD,
 		ArgoCDVersion: opts.ArgoCDVersion,

@@ -12,8 +12,7 @@ import (
 
 // Need is something that has to be on the machine.
 type Need struct {
-	Program string // on the search path, or a CNI plugin where CNI is set
-	CNI     bool
+	Program string // on the search path, or a network plugin
 	Package string // of Debian and Ubuntu, which call all of them the same
 	Service string // that the package would start with the machine from then on
 	Why     string
@@ -29,9 +28,9 @@ var (
 	runc      = Need{Program: "runc", Package: "runc", Why: "starts containers for containerd"}
 	nft       = Need{Program: "nft", Package: "nftables", Why: "writes the rules of kube-proxy"}
 	mount     = Need{Program: "mount", Package: "mount", Why: "mounts volumes for the kubelet"}
-	ptp       = Need{Program: "ptp", CNI: true, Package: cniPlugins, Why: "gives Pods their network"}
-	hostLocal = Need{Program: "host-local", CNI: true, Package: cniPlugins, Why: "gives Pods their addresses"}
-	loopback  = Need{Program: "loopback", CNI: true, Package: cniPlugins, Why: "gives Pods their localhost"}
+	ptp       = Need{Program: "ptp", Package: cniPlugins, Why: "gives Pods their network"}
+	hostLocal = Need{Program: "host-local", Package: cniPlugins, Why: "gives Pods their addresses"}
+	loopback  = Need{Program: "loopback", Package: cniPlugins, Why: "gives Pods their localhost"}
 	redis     = Need{
 		Program: "redis-server", Package: "redis-server", Service: "redis-server", Why: "is Argo CD's cache",
 	}
@@ -87,14 +86,11 @@ var purposes = map[string]func() []Need{
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },
 }
 
-// Purposes names the runs that For knows.
-func Purposes() []string { return slices.Sorted(maps.Keys(purposes)) }
-
 // For returns what a run needs: demo, e2e, e2e-arch or bench.
 func For(purpose string) ([]Need, error) {
 	needs, ok := purposes[purpose]
 	if !ok {
-		return nil, fmt.Errorf("purpose %q: choose one of %s", purpose, strings.Join(Purposes(), ", "))
+		return nil, fmt.Errorf("purpose %q: choose one of %s", purpose, strings.Join(slices.Sorted(maps.Keys(purposes)), ", "))
 	}
 	return needs(), nil
 }

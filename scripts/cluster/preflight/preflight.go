@@ -19,11 +19,8 @@ import (
 func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	m := machine{os: runtime.GOOS, root: os.Geteuid() == 0, has: Need.Installed}
 	missing := m.missing(needs)
-	if problem := m.verdict(missing, mayInstall); problem != nil {
+	if problem := m.verdict(missing, mayInstall); problem != nil || len(missing) == 0 {
 		return problem
-	}
-	if len(missing) == 0 {
-		return nil
 	}
 	if err := install(ctx, missing); err != nil {
 		return err
@@ -31,21 +28,24 @@ func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	return m.verdict(m.missing(needs), false)
 }
 
+// pluginDirs are where distributions have the network plugins.
+var pluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
+
 // Program finds a program of the system, also where the search path of an ordinary user doesn't look.
 func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return search(name, "/usr/local/sbin", "/usr/sbin", "/sbin")
+	return search(name, append([]string{"/usr/local/sbin", "/usr/sbin", "/sbin"}, pluginDirs...))
 }
 
 // CNIDir finds the folder of the network plugins.
 func CNIDir() (string, error) {
-	path, err := search("ptp", "/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni")
+	path, err := search(ptp.Program, pluginDirs)
 	return filepath.Dir(path), err
 }
 
-func search(name string, dirs ...string) (string, error) {
+func search(name string, dirs []string) (string, error) {
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -57,14 +57,7 @@ func search(name string, dirs ...string) (string, error) {
 
 // Installed reports whether this machine has it.
 func (n Need) Installed() bool {
-	if !n.CNI {
-		_, err := Program(n.Program)
-		return err == nil
-	}
-	dir, err := CNIDir()
-	if err == nil {
-		_, err = search(n.Program, dir)
-	}
+	_, err := Program(n.Program)
 	return err == nil
 }
 
@@ -102,11 +95,16 @@ func (m machine) verdict(missing []Need, mayInstall bool) error {
 }
 
 // packages are those of the needs, each once.
-func packages(needs []Need) (names []string) {
+func packages(needs []Need) []string {
+	return unique(needs, func(need Need) string { return need.Package })
+}
+
+// unique is something of each need, each once, and nothing where it is empty.
+func unique(needs []Need, of func(Need) string) (values []string) {
 	for _, need := range needs {
-		if !slices.Contains(names, need.Package) {
-			names = append(names, need.Package)
+		if value := of(need); value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
 		}
 	}
-	return names
+	return values
 }

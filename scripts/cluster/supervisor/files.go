@@ -5,11 +5,16 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/base64"
+	"path/filepath"
+	"strings"
 	"text/template"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
 )
+
+// resync is how often Argo CD looks for commits, as a local repository has no webhook.
+const resync = "3s"
 
 // files are what the processes read, as templates.
 //
@@ -21,14 +26,21 @@ func (s *supervisor) render(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	stages, err := filepath.Glob(s.Dir.Path("stages", "*.yaml"))
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	err = parsed.Execute(&out, map[string]any{
-		"Dir": s.Dir, "CNIDir": s.CNIDir, "Registry": s.Registry(),
-		"NodeIP": NodeIP, "DNSIP": dnsIP, "PodNetwork": podNetwork,
+		"Dir": s.Dir, "Ports": s.Ports, "Real": s.Real, "CNIDir": s.CNIDir, "AuditMiB": s.AuditMiB,
+		"Path": s.path(), "Registry": s.Registry(),
+		"NodeName": nodeName, "NodeIP": NodeIP, "DNSIP": dnsIP,
+		"ServiceNetwork": serviceNetwork, "PodNetwork": podNetwork,
 		"Snapshotter": sandbox.Snapshotter(string(s.Dir)),
 		"Cgroup":      "/" + sandbox.Cgroup(string(s.Dir)),
 		"SecretKey":   base64.StdEncoding.EncodeToString([]byte(rand.Text())),
 		"Resync":      resync,
+		"KwokStages":  strings.Join(stages, ","),
 	})
 	return out.Bytes(), err
 }

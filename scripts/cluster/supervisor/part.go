@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
@@ -24,34 +26,45 @@ const (
 	maxFirstExits = 3 // exits after which a process that never was ready is given up
 )
 
-// part is one process of the cluster.
+// part is one process of the cluster, as config/parts.yaml describes it.
 type part struct {
-	name    string // of its log, and what ps shows
-	program string // its name among the binaries, where that is another one
-	args    []string
-	env     []string
-	ready   func(context.Context) error // nil where it counts as ready when it runs
+	Name    string   `json:"name"`    // of its log, and what ps shows
+	Program string   `json:"program"` // its name among the binaries, where that is another one
+	Args    []string `json:"args"`
+	Env     []string `json:"env"`
+	Ready   string   `json:"ready"` // what to probe; it counts as ready when it runs where this is empty
 
 	exits atomic.Int32
 }
 
+func (s *supervisor) readParts() error {
+	content, err := s.render("parts.yaml")
+	if err != nil {
+		return err
+	}
+	return yaml.UnmarshalStrict(content, &s.parts)
+}
+
 // startParts starts processes side by side and returns when all are ready, or one can't be.
-func (s *supervisor) startParts(ctx context.Context, parts ...*part) error {
+func (s *supervisor) startParts(ctx context.Context, names ...string) error {
 	var group errgroup.Group
-	for _, p := range parts {
-		group.Go(func() error {
-			log, err := s.Dir.OpenLog(p.name)
-			if err != nil {
-				return err
-			}
-			s.running.Go(func() { s.keepRunning(ctx, p, log) })
-			if err := s.awaitReady(ctx, p); err != nil {
-				return fmt.Errorf("%s did not start: %w\n%s", p.name, err, rundir.Tail(s.Dir.Log(p.name)))
-			}
-			return s.tell(Event{Part: p.name})
-		})
+	for _, name := range names {
+		i := slices.IndexFunc(s.parts, func(p *part) bool { return p.Name == name })
+		group.Go(func() error { return s.startPart(ctx, s.parts[i]) })
 	}
 	return group.Wait()
+}
+
+func (s *supervisor) startPart(ctx context.Context, p *part) error {
+	log, err := s.Dir.OpenLog(p.Name)
+	if err != nil {
+		return err
+	}
+	s.running.Go(func() { s.keepRunning(ctx, p, log) })
+	if err := s.awaitReady(ctx, p); err != nil {
+		return fmt.Errorf("%s did not start: %w\n%s", p.Name, err, rundir.Tail(s.Dir.Log(p.Name)))
+	}
+	return s.tell(Event{Part: p.Name})
 }
 
 // keepRunning runs a process, again and again with growing pauses, until the context ends.
@@ -66,7 +79,7 @@ func (s *supervisor) keepRunning(ctx context.Context, p *part, log *os.File) {
 			backoff.Duration = 250 * time.Millisecond // it had run well
 		}
 		pause := backoff.Step()
-		fmt.Fprintf(log, "--- supervisor: %s ended (%v), starting it again in %s\n", p.name, err, pause)
+		fmt.Fprintf(log, "--- supervisor: %s ended (%v), starting it again in %s\n", p.Name, err, pause)
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -80,7 +93,7 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.own(cmd.Process.Pid, p.name)
+	s.own(cmd.Process.Pid, p.Name)
 	defer s.own(cmd.Process.Pid, "")
 	return cmd.Wait()
 }
@@ -88,19 +101,15 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 // command gives a process only the environment it needs: a proxy or a kubeconfig of the user's would make it connect to
 // something else.
 func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
-	program := p.program
-	if program == "" {
-		program = p.name
-	}
-	cmd := exec.CommandContext(ctx, s.Binaries[program], p.args...)
-	cmd.Args[0] = p.name // what ps shows, what Parts goes by, and what tells Argo CD's binary which program it is
+	cmd := exec.CommandContext(ctx, s.Binaries[cmp.Or(p.Program, p.Name)], p.Args...)
+	cmd.Args[0] = p.Name // what ps shows, what Parts goes by, and what tells Argo CD's binary which program it is
 	cmd.Dir = "/"
-	if s.Real {
-		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=/tmp", "TMPDIR=/tmp"}, p.env...)
-	} else {
-		cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + string(s.Dir), "TMPDIR=" + os.TempDir()}, p.env...)
+	home, tmp := "/tmp", "/tmp"
+	if !s.Real {
+		home, tmp = string(s.Dir), os.TempDir()
 		cmd.ExtraFiles = []*os.File{s.lock} // without namespaces, the lock shows whether any process is left
 	}
+	cmd.Env = append([]string{"PATH=" + s.path(), "HOME=" + home, "TMPDIR=" + tmp}, p.Env...)
 	return cmd
 }
 
@@ -132,9 +141,9 @@ func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
 		switch {
 		case p.exits.Load() >= maxFirstExits:
 			return errGivenUp
-		case p.ready != nil:
-			return p.ready(ctx)
-		case !s.runs(p.name):
+		case p.Ready != "":
+			return probe(ctx, p.Ready)
+		case !s.runs(p.Name):
 			return errNotStarted
 		}
 		return nil

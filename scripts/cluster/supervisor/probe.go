@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -14,6 +15,8 @@ const (
 	lookupTimeout = 300 * time.Millisecond
 )
 
+var dialer = net.Dialer{Timeout: probeTimeout}
+
 // probeClient asks processes that the supervisor has just started for their health. It sends nothing secret, and some
 // of them make up their certificate when they start.
 var probeClient = &http.Client{
@@ -21,48 +24,49 @@ var probeClient = &http.Client{
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// healthy asks a process for its health.
-func healthy(url string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		response, err := probeClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s", url, response.Status)
-		}
-		return nil
+// probe asks a process: for its health (http, https), for a name (dns), or only to accept a connection (tcp, unix).
+func probe(ctx context.Context, address string) error {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return err
 	}
+	switch parsed.Scheme {
+	case "http", "https":
+		return healthy(ctx, address)
+	case "dns":
+		return resolves(ctx, parsed.Host)
+	}
+	conn, err := dialer.DialContext(ctx, parsed.Scheme, parsed.Host+parsed.Path)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
-// accepts is for processes that only listen.
-func accepts(network, address string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		dialer := net.Dialer{Timeout: probeTimeout}
-		conn, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
+func healthy(ctx context.Context, address string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
 	}
+	response, err := probeClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", address, response.Status)
+	}
+	return nil
 }
 
 // resolves asks the cluster's DNS by its Service, which proves kube-proxy as well.
-func resolves(name string) func(context.Context) error {
+func resolves(ctx context.Context, name string) error {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		dialer := net.Dialer{Timeout: probeTimeout}
 		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsIP, "53"))
 	}}
-	return func(ctx context.Context) error {
-		// A question asked before kube-proxy wrote its rules is lost: ask anew, don't wait for it.
-		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-		defer cancel()
-		_, err := resolver.LookupHost(ctx, name)
-		return err
-	}
+	// A question asked before kube-proxy wrote its rules is lost: ask anew, don't wait for it.
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	_, err := resolver.LookupHost(ctx, name)
+	return err
 }

@@ -75,6 +75,7 @@ const (
 type supervisor struct {
 	Config
 	lock    *os.File
+	parts   []*part // all that a cluster may have
 	running sync.WaitGroup
 
 	mu     sync.Mutex // processes become ready side by side
@@ -90,7 +91,7 @@ func Run(ctx context.Context, dir rundir.Dir) error {
 	for fd := lockFD; fd <= registryFD; fd++ {
 		syscall.CloseOnExec(fd)
 	}
-	if err := rundir.ReadJSON(dir.Config(), &s.Config); err != nil {
+	if err := errors.Join(rundir.ReadJSON(dir.Config(), &s.Config), s.readParts()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -115,40 +116,6 @@ func (s *supervisor) tell(event Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.report.Encode(event)
-}
-
-// stage is a step of the start that people see.
-type stage struct {
-	title string
-	run   func(context.Context) error
-}
-
-func (s *supervisor) stages() []stage {
-	if !s.Real {
-		return []stage{{"Control plane", s.startControlPlane}, {"Simulated kubelets", s.startSimulation}}
-	}
-	stages := []stage{
-		{"Network and registry", s.startSandbox},
-		{"Control plane", s.startControlPlane},
-		{"Node", s.startNode},
-		{"Cluster DNS", s.startDNS},
-	}
-	if s.ArgoCD {
-		stages = append(stages, stage{"Argo CD", s.startArgoCD})
-	}
-	return stages
-}
-
-func (s *supervisor) start(ctx context.Context) error {
-	for _, stage := range s.stages() {
-		if err := s.tell(Event{Stage: stage.title}); err != nil {
-			return err
-		}
-		if err := stage.run(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // startSandbox isolates the cluster, and serves on the sockets that `up` opened outside.

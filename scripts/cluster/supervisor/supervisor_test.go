@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,12 +62,13 @@ func TestEachFileCanBeRendered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := &supervisor{Config: Config{Dir: "/run/x", CNIDir: "/cni"}}
 	for _, entry := range entries {
-		content, err := (&supervisor{Config: Config{Dir: "/run/x", CNIDir: "/cni"}}).render(entry.Name())
+		content, err := s.render(entry.Name())
 		if err != nil || strings.Contains(string(content), "<no value>") {
 			t.Errorf("%s: %v\n%s", entry.Name(), err, content)
 		}
-		if filepath.Ext(entry.Name()) != ".yaml" {
+		if filepath.Ext(entry.Name()) != ".yaml" || entry.Name() == "parts.yaml" {
 			continue
 		}
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
@@ -75,5 +77,30 @@ func TestEachFileCanBeRendered(t *testing.T) {
 				t.Errorf("%s: %v in\n%s", entry.Name(), err, document)
 			}
 		}
+	}
+}
+
+func TestThePartsFollowTheKindOfNodes(t *testing.T) {
+	tests := map[string]struct {
+		real bool
+		want string
+	}{
+		"a real Node reaches the API server":            {true, "--advertise-address=" + NodeIP},
+		"nothing outside of it reaches a control plane": {false, "--bind-address=127.0.0.1"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &supervisor{Config: Config{Dir: "/run/x", Ports: Ports{API: 1, Etcd: 2}, Real: tc.real}}
+			if err := s.readParts(); err != nil {
+				t.Fatal(err)
+			}
+			etcd, server := s.parts[0], s.parts[1]
+			if etcd.Ready != "tcp://127.0.0.1:2" || !slices.Contains(server.Args, "--etcd-servers=https://127.0.0.1:2") {
+				t.Errorf("the API server looks for etcd by %q, which is at %s", server.Args, etcd.Ready)
+			}
+			if !slices.Contains(server.Args, tc.want) {
+				t.Errorf("the API server lacks %s: %q", tc.want, server.Args)
+			}
+		})
 	}
 }

@@ -1,0 +1,145 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+)
+
+const fieldManager = "local-cluster"
+
+// stage is a step of the start that people see.
+type stage struct {
+	title string
+	run   func(context.Context) error
+}
+
+func (s *supervisor) stages() []stage {
+	if !s.Real {
+		return []stage{{"Control plane", s.startControlPlane}, {"Simulated kubelets", s.startSimulation}}
+	}
+	stages := []stage{
+		{"Network and registry", s.startSandbox},
+		{"Control plane", s.startControlPlane},
+		{"Node", s.startNode},
+		{"Cluster DNS", s.startDNS},
+	}
+	if s.ArgoCD {
+		stages = append(stages, stage{"Argo CD", s.startArgoCD})
+	}
+	return stages
+}
+
+func (s *supervisor) start(ctx context.Context) error {
+	for _, stage := range s.stages() {
+		if err := s.tell(Event{Stage: stage.title}); err != nil {
+			return err
+		}
+		if err := stage.run(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *supervisor) startControlPlane(ctx context.Context) error {
+	for _, together := range [][]string{{"etcd"}, {"kube-apiserver"}, {"kube-controller-manager", "kube-scheduler"}} {
+		if err := s.startParts(ctx, together...); err != nil {
+			return err
+		}
+	}
+	err := await(ctx, func(ctx context.Context) error { // Only then can a Pod be created.
+		return s.kubectl(ctx, "get", "--namespace=default", "serviceaccount/default")
+	})
+	if err != nil {
+		return fmt.Errorf("no service account for Pods: %w\n%s", err, rundir.Tail(s.Dir.Log("kube-controller-manager")))
+	}
+	return nil
+}
+
+func (s *supervisor) startSimulation(ctx context.Context) error { return s.startParts(ctx, "kwok") }
+
+func (s *supervisor) startNode(ctx context.Context) error {
+	err := errors.Join(s.write("containerd.toml"), s.write("kubelet.yaml"), s.write("resolv.conf"),
+		s.write("pods.conflist", "cni"))
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"containerd", "kubelet"} {
+		if err := s.startParts(ctx, name); err != nil {
+			return err
+		}
+	}
+	err = await(ctx, func(ctx context.Context) error {
+		return s.kubectl(ctx, "wait", "--for=condition=Ready", "node/"+nodeName, "--timeout=10s")
+	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet")))
+	}
+	return s.startParts(ctx, "kube-proxy") // last, as it waits long for a Node that it doesn't find at once
+}
+
+func (s *supervisor) startDNS(ctx context.Context) error {
+	if err := errors.Join(s.write("Corefile"), s.write("dns.yaml")); err != nil {
+		return err
+	}
+	if err := s.apply(ctx, fieldManager, "kube-system", s.Dir.Path("dns.yaml")); err != nil {
+		return err
+	}
+	return s.startParts(ctx, "coredns")
+}
+
+func (s *supervisor) startArgoCD(ctx context.Context) error {
+	for _, dir := range []string{"ssh", "tls", "gpg", "plugins"} {
+		if err := os.MkdirAll(s.Dir.Argo(dir), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := s.installArgoCD(ctx); err != nil {
+		return fmt.Errorf("install Argo CD: %w", err)
+	}
+	if err := s.startParts(ctx, "redis", "argocd-repo-server"); err != nil {
+		return err
+	}
+	return s.startParts(ctx, "argocd-application-controller")
+}
+
+// installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
+// Those have a field manager of their own: an apply removes what its manager applied before and leaves out now, which
+// would be every default in the same ConfigMap.
+func (s *supervisor) installArgoCD(ctx context.Context) error {
+	if err := s.write("argocd.yaml"); err != nil {
+		return err
+	}
+	if err := s.kubectl(ctx, "create", "namespace", ArgoCDNamespace); err != nil {
+		return err
+	}
+	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Argo("manifests")); err != nil {
+		return err
+	}
+	// The API server serves a new kind a moment after it took its definition.
+	return await(ctx, func(ctx context.Context) error {
+		return s.apply(ctx, fieldManager+"-settings", ArgoCDNamespace, s.Dir.Path("argocd.yaml"))
+	})
+}
+
+// kubectl is the supervisor's own access to the API server, as an administrator.
+func (s *supervisor) kubectl(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, s.Binaries["kubectl"], append(args, "--kubeconfig="+s.Dir.Kubeconfig("admin"))...)
+	cmd.Env = []string{"HOME=" + s.Dir.Path("kubectl")} // of its cache
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// apply writes the objects of a file or folder, into a namespace where their kind has one.
+func (s *supervisor) apply(ctx context.Context, manager, namespace, path string) error {
+	return s.kubectl(ctx, "apply", "--server-side", "--force-conflicts", "--validate=false", "--field-manager="+manager,
+		"--namespace="+namespace, "--filename="+path)
+}
