@@ -1,5 +1,4 @@
-// Command bench measures how fast and how small the operator is, against what it must reach. Its table says what falls
-// short; that fails nothing.
+// Command bench measures the speed and size of the operator against bounds. A missed bound is no error.
 package main
 
 import (
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -21,162 +19,121 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/progress"
-	"github.com/example-inc/memcached-operator/test/bench/lab"
+	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
-	"github.com/example-inc/memcached-operator/test/bench/rows"
+	"github.com/example-inc/memcached-operator/test/bench/scenarios"
 )
 
 func main() {
 	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := new(flags).command().ExecuteContext(ctx); err != nil {
+	if err := command().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
-type flags struct {
-	rows.Options
-
-	only   []string
-	output string
-	page   string
-
-	changed []string // flags that were set
-}
-
-func (f *flags) command() *cobra.Command {
+func command() *cobra.Command {
+	bench := scenarios.Defaults()
+	var only []string
+	var page string
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure the operator against what it must reach",
-		Long: "Bench measures the operator's own binary on a real API server and etcd. Its figures are of use only on a\n" +
-			"machine that does nothing else meanwhile. The rows are " + strings.Join(rows.Names(), ", ") + ".",
+		Short: "Measure the speed and size of the operator against bounds",
+		Long: "Bench measures the operator's own binary on a real API server and etcd. Run it on a machine that does\n" +
+			"nothing else. The scenarios are " + strings.Join(scenarios.Names(), ", ") + ".",
 		Example: "  make bench\n" +
 			"  make bench ARGS='--only create,drift --runs 1'\n" +
 			"  make bench ARGS='--only growth --sizes 10,500,1000,2000'\n" +
 			"  make bench PROFILE=1",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cmd.Flags().Visit(f.note)
-			return f.run(cmd.Context(), cmd.OutOrStdout())
+			chosen, err := scenarios.Choose(only)
+			if err != nil {
+				return err
+			}
+			if err := validate(bench); err != nil {
+				return err
+			}
+			return run(cmd.Context(), cmd.OutOrStdout(), bench, chosen, page, repeat(cmd.Flags()))
 		},
 	}
-	cmd.Flags().StringSliceVar(&f.only, "only", nil, "rows to measure; all by default")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
-	cmd.Flags().StringVar(&f.page, "page", "", "page to write the figures and plots into; none by default")
-	cmd.Flags().IntVar(&f.Runs, "runs", 5, "how often what is compared is measured; the median counts")
-	cmd.Flags().IntVar(&f.Count, "count", 1000, "Memcacheds that are made at a time")
-	cmd.Flags().IntSliceVar(&f.InFlight, "in-flight", []int{1, 10}, "writes that are under way at a time")
-	cmd.Flags().IntVar(&f.Damages, "damages", 100, "children that are deleted or changed, one by one")
-	cmd.Flags().IntSliceVar(&f.Sizes, "sizes", []int{10, 500, 1000, 5000, 10000}, "Memcacheds in a cluster that grows")
-	cmd.Flags().IntVar(&f.Changes, "changes", 50, "specs that are changed, one by one")
-	cmd.Flags().DurationVar(&f.Rest, "rest", time.Minute, "how long nothing happens")
-	cmd.Flags().DurationVar(&f.Resync, "resync", 30*time.Second, "the operator's --sync-period where that is measured")
-	cmd.Flags().StringVar(&f.Pure, "benchtime", "1s", "how long each benchmark runs, as go test takes it")
-	cmd.Flags().StringVar(&f.Profiles, "profiles", "", "folder for CPU and heap profiles of the operator; none by default")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "scenarios to measure; all by default")
+	cmd.Flags().StringVar(&page, "page", "", "page to write the figures to; none by default")
+	cmd.Flags().IntVar(&bench.Runs, "runs", bench.Runs, "number of runs of what is compared; the median counts")
+	cmd.Flags().IntVar(&bench.Count, "count", bench.Count, "number of Memcacheds to create at a time")
+	cmd.Flags().IntSliceVar(&bench.Sizes, "sizes", bench.Sizes, "numbers of Memcacheds in a growing cluster")
+	cmd.Flags().StringVar(&bench.Profiles, "profiles", "", "folder for CPU and heap profiles; none by default")
 	return cmd
 }
 
-func (f *flags) run(ctx context.Context, out io.Writer) error {
-	chosen, err := rows.Choose(f.only)
-	if err != nil {
-		return err
-	}
-	if err := f.validate(); err != nil {
-		return err
-	}
-	measured, err := f.measure(ctx, chosen)
-	if err != nil {
-		return err
-	}
-	if f.page != "" {
-		if err := publish(measured, f.page); err != nil {
-			return err
-		}
-	}
-	if f.output == "json" {
-		return writeJSON(out, measured)
-	}
-	return measured.Text(out)
-}
-
-func (f *flags) validate() error {
-	if f.output != "text" && f.output != "json" {
-		return fmt.Errorf("--output %q: want text or json", f.output)
-	}
-	for name, number := range map[string]int{
-		"runs": f.Runs, "count": f.Count, "damages": f.Damages, "changes": f.Changes,
-		"in-flight": slices.Min(append(f.InFlight, 1)),
-	} {
-		if number < 1 {
-			return fmt.Errorf("--%s %d: want at least 1", name, number)
-		}
-	}
-	if len(f.Sizes) == 0 || len(f.InFlight) == 0 {
-		return errors.New("--sizes and --in-flight want a number at least")
-	}
-	before := 0
-	for _, size := range f.Sizes {
-		if size <= before {
-			return fmt.Errorf("--sizes %s: each has to be more than the one before", commas(f.Sizes))
-		}
-		before = size
+func validate(b scenarios.Bench) error {
+	switch {
+	case b.Runs < 1:
+		return fmt.Errorf("--runs %d: use at least 1", b.Runs)
+	case b.Count < 1:
+		return fmt.Errorf("--count %d: use at least 1", b.Count)
+	case len(b.Sizes) == 0 || b.Sizes[0] < 1 || len(slices.Compact(slices.Clone(b.Sizes))) < len(b.Sizes) ||
+		!slices.IsSorted(b.Sizes):
+		return fmt.Errorf("--sizes %v: use numbers from 1 on, each larger than the one before", b.Sizes)
 	}
 	return nil
 }
 
-func commas(numbers []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", ",")
+// repeat is the command that measures the same again.
+func repeat(flags *pflag.FlagSet) string {
+	var args []string
+	flags.Visit(func(flag *pflag.Flag) {
+		if flag.Name != "page" && flag.Name != "profiles" {
+			args = append(args, fmt.Sprintf("--%s %s", flag.Name, strings.Trim(flag.Value.String(), "[]")))
+		}
+	})
+	if len(args) == 0 {
+		return "make bench"
+	}
+	return "make bench ARGS='" + strings.Join(args, " ") + "'"
 }
 
-func (f *flags) measure(ctx context.Context, chosen []rows.Row) (measured report.Report, err error) {
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return measured, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b := &rows.Bench{Options: f.Options, Dir: dir}
-	if b.Tree, err = builds.Root(); err != nil {
-		return measured, err
+func run(
+	ctx context.Context, out io.Writer, bench scenarios.Bench, chosen []scenarios.Scenario, page, repeat string,
+) (err error) {
+	defer func() { err = errors.Join(err, os.RemoveAll(bench.Run)) }()
+	if err := prepare(ctx, &bench.Folders); err != nil {
+		return err
 	}
 	version, err := builds.Kubernetes.Version()
 	if err != nil {
-		return measured, err
-	}
-	machine := report.ThisMachine(version, f.repeat())
-	if _, err := builds.Assets(ctx); err != nil { // The first time this takes minutes.
-		return measured, err
-	}
-	err = progress.Stage(ctx, "Operator and floor", func(func(string)) (err error) {
-		b.Programs, err = lab.Build(ctx, b.Tree, dir)
 		return err
-	})
-	if err != nil {
-		return measured, err
 	}
-	for _, row := range chosen {
+	measuredOn := environment.Machine(version) + ", by `" + repeat + "`"
+	var all []report.Figure
+	for _, scenario := range chosen {
+		figures := scenario.Measure(ctx, bench)
 		if ctx.Err() != nil {
-			break
+			return ctx.Err()
 		}
-		result := row.Measure(ctx, b)
-		result.Machine = machine
-		measured = append(measured, result)
+		if page != "" {
+			if err := report.WritePage(page, scenario.Name, figures, measuredOn); err != nil {
+				return err
+			}
+		}
+		all = append(all, figures...)
 	}
-	return measured, ctx.Err()
+	return report.Text(out, all)
 }
 
-// repeat is the command that measures the same again.
-func (f *flags) repeat() string {
-	if len(f.changed) == 0 {
-		return "make bench"
+// prepare makes a folder for the run, and compiles what the run needs.
+func prepare(ctx context.Context, folders *environment.Folders) (err error) {
+	if folders.Tree, err = builds.Root(); err != nil {
+		return err
 	}
-	return "make bench ARGS='" + strings.Join(f.changed, " ") + "'"
-}
-
-// note remembers what was asked for beyond the defaults, but for where it goes.
-func (f *flags) note(flag *pflag.Flag) {
-	if !slices.Contains([]string{"page", "output", "profiles"}, flag.Name) {
-		f.changed = append(f.changed, fmt.Sprintf("--%s %s", flag.Name, strings.Trim(flag.Value.String(), "[]")))
+	if folders.Run, err = os.MkdirTemp("", "bench-"); err != nil {
+		return err
 	}
+	folders.Programs = folders.Run
+	if _, err := builds.Assets(ctx); err != nil { // The first time, this compiles Kubernetes, for minutes.
+		return err
+	}
+	return progress.Stage(ctx, "Operator and baseline", func(func(string)) error { return folders.Build(ctx) })
 }

@@ -3,39 +3,24 @@
 package e2e
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 )
 
-// request is what the API server's audit log says of a request.
-type request struct {
-	Verb      string
-	URI       string `json:"requestURI"`
-	User      struct{ Username string }
-	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
-	Response  struct{ Code int } `json:"responseStatus"`
-	Ended     time.Time          `json:"stageTimestamp"`
-}
+// request is a request in the API server's audit log.
+type request struct{ audit.Request }
 
 func (r request) String() string {
 	object := strings.Trim(r.ObjectRef.Namespace+"/"+r.ObjectRef.Name, "/")
-	return fmt.Sprintf("%s %s %s by %s", r.Verb, r.resource(), object, r.User.Username)
-}
-
-func (r request) resource() string {
-	return strings.Trim(r.ObjectRef.Resource+"/"+r.ObjectRef.Subresource, "/")
+	return fmt.Sprintf("%s %s %s by %s", r.Verb, r.Resource(), object, r.User.Username)
 }
 
 func (r request) is(verb, resource, user string) bool {
-	return r.Verb == verb && r.resource() == resource && r.User.Username == user
+	return r.Verb == verb && r.Resource() == resource && r.User.Username == user
 }
 
 // writes reports whether the request was to change something, and was not refused.
@@ -44,43 +29,28 @@ func (r request) writes() bool {
 		!strings.Contains(r.URI, "dryRun=All") && r.Response.Code < 300
 }
 
-// auditEnd is how far the audit log goes just now.
+// auditEnd is where the audit log ends now.
 func (s *site) auditEnd(t *testing.T) int64 {
 	t.Helper()
-	info, err := os.Stat(s.Cluster.AuditLog)
+	end, err := audit.Log{Path: s.Cluster.AuditLog}.End()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return info.Size()
+	return end
 }
 
-// writesSince reads the successful writes from the audit log, from a place in it on.
+// writesSince reads the successful writes from the audit log, from an offset on.
 func (s *site) writesSince(t *testing.T, offset int64) []request {
 	t.Helper()
-	file, err := os.Open(s.Cluster.AuditLog)
+	requests, _, err := audit.Log{Path: s.Cluster.AuditLog}.Read(offset)
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Seek(offset, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
 	var writes []request
-	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return writes // What is left is a line half written.
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r request
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		if r.writes() {
-			writes = append(writes, r)
+	for _, r := range requests {
+		if write := (request{r}); write.writes() {
+			writes = append(writes, write)
 		}
 	}
+	return writes
 }

@@ -110,7 +110,7 @@ func (s *site) assertReverseOrder(t *testing.T, writes []request) {
 	deleted := func(resource, name string) time.Time {
 		for _, write := range writes {
 			if write.Verb == "delete" && write.ObjectRef.Resource == resource && write.ObjectRef.Name == name {
-				return write.Ended
+				return write.Answered
 			}
 		}
 		t.Fatalf("nobody deleted %s %s", resource, name)

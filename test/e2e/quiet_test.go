@@ -117,7 +117,7 @@ func (s *site) untilAtRest(t *testing.T) {
 		since := began
 		for _, write := range s.writesSince(t, offset) {
 			if excuse(write) == "" {
-				since, last = write.Ended, write
+				since, last = write.Answered, write
 			}
 		}
 		return time.Since(since)

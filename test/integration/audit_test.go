@@ -1,13 +1,13 @@
 package integration
 
 import (
-	"bufio"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	auditlog "github.com/example-inc/memcached-operator/internal/testing/audit"
 )
 
 // auditPolicy notes each request of the operator when it is answered, and of nobody else.
@@ -34,34 +34,13 @@ func newAuditLog(dir string) *auditLog {
 	return log
 }
 
-// request is what the tests look at of an audit event.
-type request struct {
-	Verb string `json:"verb"`
-	User struct {
-		Username string `json:"username"`
-	} `json:"user"`
-	ObjectRef struct {
-		Resource    string `json:"resource"`
-		Subresource string `json:"subresource"`
-		Namespace   string `json:"namespace"`
-		Name        string `json:"name"`
-	} `json:"objectRef"`
-	ResponseStatus struct {
-		Code int `json:"code"`
-	} `json:"responseStatus"`
-}
-
-// String reads like "patch memcacheds/status 200".
-func (r request) String() string {
-	resource := r.ObjectRef.Resource
-	if r.ObjectRef.Subresource != "" {
-		resource += "/" + r.ObjectRef.Subresource
+// describe reads like "patch memcacheds/status", and "patch services (failed)".
+func describe(r auditlog.Request) string {
+	failed := ""
+	if r.Response.Code >= 400 {
+		failed = " (failed)"
 	}
-	verdict := ""
-	if r.ResponseStatus.Code >= 400 {
-		verdict = " (failed)"
-	}
-	return r.Verb + " " + resource + verdict
+	return r.Verb + " " + r.Resource() + failed
 }
 
 // requests returns what the operator asked of a namespace so far: all but leases, events, and the lists and
@@ -71,7 +50,7 @@ func (l *auditLog) requests(t *testing.T, namespace string) []string {
 	var requests []string
 	for _, r := range l.read() {
 		if r.ObjectRef.Namespace == namespace && !background(r) {
-			requests = append(requests, r.String())
+			requests = append(requests, describe(r))
 		}
 	}
 	return requests
@@ -83,32 +62,21 @@ func (l *auditLog) clusterWide() []string {
 	for _, r := range l.read() {
 		self := strings.HasPrefix(r.ObjectRef.Resource, "selfsubject") // Asking what one may do is allowed to anybody.
 		if r.User.Username == operatorUser && r.ObjectRef.Resource != "" && r.ObjectRef.Namespace == "" && !self {
-			requests = append(requests, r.String())
+			requests = append(requests, describe(r))
 		}
 	}
 	return requests
 }
 
-func (l *auditLog) read() []request {
-	file, err := os.Open(l.path)
+func (l *auditLog) read() []auditlog.Request {
+	requests, _, err := auditlog.Log{Path: l.path}.Read(0)
 	if err != nil {
 		panic(err)
 	}
-	defer file.Close()
-	var requests []request
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r request
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			continue // A line that is still being written.
-		}
-		requests = append(requests, r)
-	}
 	return requests
 }
 
-func background(r request) bool {
+func background(r auditlog.Request) bool {
 	return r.Verb == "list" || r.Verb == "watch" || slices.Contains([]string{"leases", "events"}, r.ObjectRef.Resource)
 }
 

@@ -1,72 +1,49 @@
-// Package report turns what was measured into verdicts, tables and a page. It measures nothing.
+// Package report makes verdicts, tables and parts of a page of what was measured. It measures nothing.
 package report
 
 import (
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+	"text/tabwriter"
 )
 
-// Verdict says how a figure stands to what it must reach.
+// Verdict compares a figure with its bound.
 type Verdict string
 
 // The verdicts.
 const (
 	Reached     Verdict = "reached"
 	Missed      Verdict = "missed"
-	Told        Verdict = "-" // nothing is demanded of the figure
+	Unbounded   Verdict = "-"
 	NotMeasured Verdict = "not measured"
 )
 
 // Figure is a line of the table.
 type Figure struct {
-	Name     string  `json:"figure"`
-	Measured string  `json:"measured"`
-	Want     string  `json:"mustReach,omitempty"`
-	Verdict  Verdict `json:"verdict"`
+	Name, Measured, Want string
+	Verdict              Verdict
 }
 
-// Bound is what a value must not exceed, or must reach.
-type Bound struct {
-	Value float64
-	Unit  string
-	Least bool // the value is to be at least this, not at most
-}
-
-// AtMost is a bound from above.
-func AtMost(value float64, unit string) Bound { return Bound{Value: value, Unit: unit} }
-
-// AtLeast is a bound from below.
-func AtLeast(value float64, unit string) Bound { return Bound{Value: value, Unit: unit, Least: true} }
-
-// String reads like "at most 1.5 times".
-func (b Bound) String() string {
-	word := "at most"
-	if b.Least {
-		word = "at least"
+// AtMost makes the figure of a value that has a bound. Details stand in parentheses.
+func AtMost(bound float64, unit, name string, value float64, details ...string) Figure {
+	figure := Unjudged(name, value, unit, details...)
+	figure.Want, figure.Verdict = strings.TrimSpace("at most "+Number(bound)+" "+unit), Missed
+	if value <= bound {
+		figure.Verdict = Reached
 	}
-	return strings.TrimSpace(word + " " + b.write(b.Value))
+	return figure
 }
 
-func (b Bound) write(value float64) string { return strings.TrimSpace(Number(value) + " " + b.Unit) }
-
-func (b Bound) judge(value float64) Verdict {
-	if b.Least && value >= b.Value || !b.Least && value <= b.Value {
-		return Reached
+// Unjudged makes the figure of a value without a bound.
+func Unjudged(name string, value float64, unit string, details ...string) Figure {
+	measured := strings.TrimSpace(Number(value) + " " + unit)
+	if len(details) > 0 {
+		measured += " (" + strings.Join(details, "; ") + ")"
 	}
-	return Missed
-}
-
-// Judge makes the figure of a value that has a bound. Details stand in brackets.
-func Judge(name string, value float64, bound Bound, details ...string) Figure {
-	return Figure{
-		Name: name, Measured: bound.write(value) + brackets(details), Want: bound.String(), Verdict: bound.judge(value),
-	}
-}
-
-// Tell makes the figure of a value without a bound.
-func Tell(name string, value float64, unit string, details ...string) Figure {
-	return Figure{Name: name, Measured: Bound{Unit: unit}.write(value) + brackets(details), Verdict: Told}
+	return Figure{Name: name, Measured: measured, Verdict: Unbounded}
 }
 
 // Failed makes the figure of what could not be measured.
@@ -75,14 +52,7 @@ func Failed(name string, reason error) Figure {
 	return Figure{Name: name, Measured: first, Verdict: NotMeasured}
 }
 
-func brackets(details []string) string {
-	if len(details) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(details, "; ") + ")"
-}
-
-// Number writes a value with three digits that count, and whole numbers in full.
+// Number writes a value with three significant digits, and whole numbers in full.
 func Number(value float64) string {
 	switch {
 	case value == float64(int64(value)), value >= 100, value <= -100:
@@ -93,28 +63,41 @@ func Number(value float64) string {
 	return fmt.Sprintf("%.2f", value)
 }
 
-// Row is what was measured together, and where.
-type Row struct {
-	Name    string   `json:"row"`
-	Machine Machine  `json:"machine"`
-	Figures []Figure `json:"figures"`
+var header = []string{"figure", "measured", "must reach", "verdict"}
+
+func rows(figures []Figure) [][]string {
+	var rows [][]string
+	for _, figure := range figures {
+		rows = append(rows, []string{figure.Name, figure.Measured, figure.Want, string(figure.Verdict)})
+	}
+	return rows
 }
 
-// Report is all that was measured.
-type Report []Row
-
-// Merge returns the rows of both in the order of the names. A row of the later report takes the place of an earlier
-// one; a row of no such name is gone.
-func (r Report) Merge(later Report, order []string) Report {
-	var merged Report
-	for _, name := range order {
-		for _, report := range []Report{later, r} {
-			i := slices.IndexFunc(report, func(row Row) bool { return row.Name == name })
-			if i >= 0 {
-				merged = append(merged, report[i])
-				break
-			}
-		}
+// Text writes figures for a terminal.
+func Text(out io.Writer, figures []Figure) error {
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	for _, row := range append([][]string{header}, rows(figures)...) {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
-	return merged
+	return table.Flush()
+}
+
+// WritePage writes the figures of a scenario into a page, between its two marks.
+func WritePage(path, scenario string, figures []Figure, measuredOn string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- begin: make bench, "+scenario+" -->\n", "<!-- end: make bench, "+scenario+" -->\n"
+	head, rest, opened := strings.Cut(string(content), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		return fmt.Errorf("%s: no lines %q and %q", path, strings.TrimSpace(begin), strings.TrimSpace(end))
+	}
+	var table strings.Builder
+	for _, row := range append([][]string{header, slices.Repeat([]string{"---"}, len(header))}, rows(figures)...) {
+		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
+	}
+	page := fmt.Sprintf("%s%s\n%s\nMeasured on %s.\n\n%s%s", head, begin, &table, measuredOn, end, tail)
+	return os.WriteFile(path, []byte(page), 0o644)
 }

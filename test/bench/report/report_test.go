@@ -1,31 +1,30 @@
 package report
 
 import (
-	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestJudge(t *testing.T) {
-	tests := map[string]struct {
-		got  Figure
-		want Figure
-	}{
-		"below what it may be": {
-			Judge("time", 1.3, AtMost(1.5, "times"), "13 s against 10 s", "noisy"),
+func TestFigures(t *testing.T) {
+	tests := map[string]struct{ got, want Figure }{
+		"below the bound": {
+			AtMost(1.5, "times", "time", 1.3, "13 s against 10 s", "noisy"),
 			Figure{Name: "time", Measured: "1.30 times (13 s against 10 s; noisy)", Want: "at most 1.50 times", Verdict: Reached},
 		},
-		"as much as it may be":     {Judge("n", 6, AtMost(6, "")), Figure{Name: "n", Measured: "6", Want: "at most 6", Verdict: Reached}},
-		"more than it may be":      {Judge("n", 1, AtMost(0, "")), Figure{Name: "n", Measured: "1", Want: "at most 0", Verdict: Missed}},
-		"as much as it has to be":  {Judge("n", 0.95, AtLeast(0.95, "")), Figure{Name: "n", Measured: "0.95", Want: "at least 0.95", Verdict: Reached}},
-		"less than it has to be":   {Judge("n", 0.9, AtLeast(0.95, "")), Figure{Name: "n", Measured: "0.90", Want: "at least 0.95", Verdict: Missed}},
-		"more than it has to be":   {Judge("n", 2, AtLeast(0.95, "")), Figure{Name: "n", Measured: "2", Want: "at least 0.95", Verdict: Reached}},
-		"nothing is demanded":      {Tell("heap", 12.345, "MiB"), Figure{Name: "heap", Measured: "12.3 MiB", Verdict: Told}},
-		"it could not be measured": {Failed("heap", errors.New("no root\nat all")), Figure{Name: "heap", Measured: "no root", Verdict: NotMeasured}},
+		"at the bound":    {AtMost(6, "", "n", 6), Figure{Name: "n", Measured: "6", Want: "at most 6", Verdict: Reached}},
+		"above the bound": {AtMost(0, "", "n", 1), Figure{Name: "n", Measured: "1", Want: "at most 0", Verdict: Missed}},
+		"without a value": {AtMost(1, "", "n", math.NaN()), Figure{Name: "n", Measured: "NaN", Want: "at most 1", Verdict: Missed}},
+		"without a bound": {Unjudged("heap", 12.345, "MiB"), Figure{Name: "heap", Measured: "12.3 MiB", Verdict: Unbounded}},
+		"three digits":    {Unjudged("heap", 123.45, "MiB"), Figure{Name: "heap", Measured: "123 MiB", Verdict: Unbounded}},
+		"what has failed": {
+			Failed("heap", os.ErrNotExist), Figure{Name: "heap", Measured: "file does not exist", Verdict: NotMeasured},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -36,122 +35,85 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsNoNumberReachesNothing(t *testing.T) {
-	if got := Judge("n", Median(nil), AtMost(5, "ms")).Verdict; got != Missed {
-		t.Errorf("verdict %s on nothing", got)
+func TestAScenarioReplacesItsOwnPartOfThePage(t *testing.T) {
+	const other = "\n<!-- begin: make bench, drift -->\nas before\n<!-- end: make bench, drift -->\n"
+	page := filepath.Join(t.TempDir(), "speed.md")
+	content := "# Speed\n<!-- begin: make bench, images -->\n<!-- end: make bench, images -->\n" + other
+	if err := os.WriteFile(page, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if got := Judge("n", Median(nil), AtLeast(5, "ms")).Verdict; got != Missed {
-		t.Errorf("verdict %s on nothing", got)
-	}
-}
-
-func TestNumber(t *testing.T) {
-	for value, want := range map[float64]string{0: "0", 3: "3", 1500: "1500", 0.123: "0.12", 9.876: "9.88", 45.67: "45.7", 123.4: "123", -45.67: "-45.7"} {
-		if got := Number(value); got != want {
-			t.Errorf("Number(%v) = %s, want %s", value, got, want)
+	for _, size := range []float64{1, 2} { // The second run replaces the figures of the first.
+		if err := WritePage(page, "images", []Figure{AtMost(25, "MiB", "size", size)}, "2026-01-02: 2 cores"); err != nil {
+			t.Fatal(err)
 		}
 	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# Speed\n<!-- begin: make bench, images -->\n\n" +
+		"| figure | measured | must reach | verdict |\n| --- | --- | --- | --- |\n| size | 2 MiB | at most 25 MiB | reached |\n\n" +
+		"Measured on 2026-01-02: 2 cores.\n\n<!-- end: make bench, images -->\n" + other
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	err = WritePage(page, "create", nil, "")
+	if err == nil || !strings.Contains(err.Error(), `no lines "<!-- begin: make bench, create -->" and`) {
+		t.Errorf("error %v of a page without the marks", err)
+	}
 }
 
-var (
-	here  = Machine{Date: "2026-01-02", Cores: 2, Kernel: "Linux 6", Go: "go1.26 amd64", Kubernetes: "v1.36.3", Command: "make bench"}
-	there = Machine{Date: "2026-01-03", Cores: 8, Memory: "32 GiB", Kernel: "Linux 7", Go: "go1.26 arm64", Kubernetes: "v1.36.3", Command: "make bench", Load: "0.05"}
-	speed = Row{Name: "speed", Machine: here, Figures: []Figure{Judge("time", 2, AtMost(1.5, "times"))}}
-	size  = Row{Name: "size", Machine: here, Figures: []Figure{Tell("heap", 12, "MiB")}}
-)
+func TestTextIsATable(t *testing.T) {
+	var out strings.Builder
+	if err := Text(&out, []Figure{Unjudged("heap", 2, "MiB")}); err != nil {
+		t.Fatal(err)
+	}
+	want := "figure   measured   must reach   verdict\nheap     2 MiB                   -\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
 
-func TestMerge(t *testing.T) {
-	again := speed
-	again.Machine = there
+func TestPercentile(t *testing.T) {
+	hundred := make([]float64, 100)
+	for i := range hundred {
+		hundred[i] = float64(100 - i)
+	}
 	tests := map[string]struct {
-		before, later, want Report
+		values  []float64
+		p, want float64
 	}{
-		"a first run":                         {nil, Report{speed}, Report{speed}},
-		"a row is measured again":             {Report{speed, size}, Report{again}, Report{again, size}},
-		"a row comes before one that is kept": {Report{size}, Report{speed}, Report{speed, size}},
-		"a row is no more":                    {Report{speed, {Name: "gone"}}, Report{size}, Report{speed, size}},
+		"no values":                       {nil, 50, math.NaN()},
+		"one value":                       {[]float64{7}, 99, 7},
+		"the 50th of a hundred":           {hundred, 50, 50},
+		"the 99th of a hundred":           {hundred, 99, 99},
+		"two of three values are not 99%": {[]float64{3, 1, 2}, 99, 3},
+		"one of three values is not half": {[]float64{3, 1, 2}, 50, 2},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.before.Merge(tc.later, []string{"speed", "size"})); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, Percentile(tc.values, tc.p), cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("percentile (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestText(t *testing.T) {
-	var got strings.Builder
-	if err := (Report{speed, size}).Text(&got); err != nil {
-		t.Fatal(err)
-	}
-	want := "figure   measured   must reach           verdict\n" +
-		"time     2 times    at most 1.50 times   missed\n" +
-		"heap     12 MiB                          -\n"
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("text (-want +got):\n%s", diff)
-	}
-}
-
-func TestMarkdown(t *testing.T) {
-	elsewhere := size
-	elsewhere.Machine = there
-	figures := "| figure | measured | must reach | verdict |\n| --- | --- | --- | --- |\n" +
-		"| time | 2 times | at most 1.50 times | missed |\n| heap | 12 MiB |  | - |\n\nMeasured on:\n\n"
+func TestFit(t *testing.T) {
 	tests := map[string]struct {
-		report Report
-		want   string
+		xs, ys []float64
+		want   Line
 	}{
-		"of one run": {
-			Report{speed, size},
-			"- speed, size: 2026-01-02: 2 cores, Linux 6, go1.26 amd64, Kubernetes v1.36.3. Made by `make bench`.\n",
-		},
-		"of two runs": {
-			Report{speed, elsewhere},
-			"- speed: 2026-01-02: 2 cores, Linux 6, go1.26 amd64, Kubernetes v1.36.3. Made by `make bench`.\n" +
-				"- size: 2026-01-03: 8 cores, 32 GiB, Linux 7, go1.26 arm64, Kubernetes v1.36.3, load 0.05 before. Made by `make bench`.\n",
+		"points on a line": {[]float64{0, 10, 20}, []float64{5, 25, 45}, Line{Start: 5, Slope: 2}},
+		"one of them is off: 10 where the line has 19": {
+			[]float64{0, 1, 2, 3}, []float64{20, 30, 10, 20}, Line{Start: 23, Slope: -2, Off: 9.0 / 19},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(figures+tc.want, tc.report.Markdown()); diff != "" {
-				t.Errorf("Markdown (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, Fit(tc.xs, tc.ys), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+				t.Errorf("line (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestWritePage(t *testing.T) {
-	page := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(page, []byte("# Speed\n"+begin+"old\n"+end+"More.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // Once more changes nothing.
-		if err := (Report{speed}).WritePage(page); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := "# Speed\n" + begin + "\n" + Report{speed}.Markdown() + "\n" + end + "More.\n"
-		if diff := cmp.Diff(want, string(got)); diff != "" {
-			t.Errorf("page (-want +got):\n%s", diff)
-		}
-	}
-}
-
-func TestAPageWithoutMarkersIsLeftAlone(t *testing.T) {
-	for name, page := range map[string]string{"none": "x", "one": begin, "the wrong way round": end + begin} {
-		if _, err := Between(page, "figures"); !errors.Is(err, ErrNoMarkers) {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-}
-
-func TestThisMachine(t *testing.T) {
-	machine := ThisMachine("v1.36.3", "make bench")
-	if machine.Cores < 1 || machine.Kernel == "" || machine.Date == "" || !strings.HasPrefix(machine.Go, "go1.") {
-		t.Errorf("machine %+v", machine)
 	}
 }

@@ -1,8 +1,7 @@
-package rows
+package scenarios
 
 import (
 	"context"
-	"fmt"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // images builds the two images for this machine's architecture.
-func images(ctx context.Context, b *Bench, update func(string)) (figures []report.Figure, err error) {
+func (b *Bench) images(ctx context.Context) (figures []report.Figure, err error) {
 	agent, _, err := oci.Agent(b.Tree)
 	if err != nil {
 		return nil, err
@@ -19,12 +18,12 @@ func images(ctx context.Context, b *Bench, update func(string)) (figures []repor
 	for _, image := range []struct {
 		name    string
 		program oci.Program
-		most    float64
+		bound   float64
 	}{
 		{"operator", oci.Operator(b.Tree, "bench"), 25},
 		{"agent", agent, 8},
 	} {
-		update(image.name)
+		b.update(image.name)
 		built, err := image.program.Build(ctx)
 		if err != nil {
 			return figures, err
@@ -33,13 +32,12 @@ func images(ctx context.Context, b *Bench, update func(string)) (figures []repor
 		if err != nil {
 			return figures, err
 		}
-		figures = append(figures, report.Judge(fmt.Sprintf("image of the %s, compressed", image.name),
-			size/mebibyte, report.AtMost(image.most, "MiB")))
+		figures = append(figures, report.AtMost(image.bound, "MiB", "image of the "+image.name+", compressed", size/mebibyte))
 	}
 	return figures, nil
 }
 
-// compressed is what a registry sends of an image, in bytes.
+// compressed is the number of bytes that a registry sends for an image.
 func compressed(image v1.Image) (float64, error) {
 	manifest, err := image.Manifest()
 	if err != nil {

@@ -1,4 +1,4 @@
-package lab
+package environment
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serving is an operator of which nothing but its metrics is there.
+// serving is an operator that does nothing but serve metrics.
 func serving(t *testing.T, metrics func() string) *Operator {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -20,7 +20,7 @@ func serving(t *testing.T, metrics func() string) *Operator {
 	return &Operator{metrics: strings.TrimPrefix(server.URL, "http://"), ended: make(chan error, 1)}
 }
 
-func passes(done, queued, active int) string {
+func metrics(done, queued, active int) string {
 	return fmt.Sprintf(`# TYPE controller_runtime_reconcile_total counter
 controller_runtime_reconcile_total{controller="memcached",result="success"} %d
 controller_runtime_reconcile_total{controller="memcached",result="error"} 1
@@ -37,41 +37,40 @@ func TestMetrics(t *testing.T) {
 		metrics string
 		busy    bool
 	}{
-		"nothing is to be done":   {passes(7, 0, 0), false},
-		"a pass waits":            {passes(7, 1, 0), true},
-		"the last pass goes on":   {passes(7, 0, 1), true},
-		"there is another metric": {passes(7, 0, 0) + "other{name=\"memcached\"} 5\n", false},
+		"idle":                            {metrics(7, 0, 0), false},
+		"a Memcached is in the queue":     {metrics(7, 1, 0), true},
+		"a reconciliation is in progress": {metrics(7, 0, 1), true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			metrics, err := serving(t, func() string { return tc.metrics }).Metrics(t.Context())
+			metrics, err := serving(t, func() string { return tc.metrics }).readMetrics(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if metrics.Passes() != 8 || metrics.Busy() != tc.busy {
-				t.Errorf("%v passes, busy %t, want 8 and %t", metrics.Passes(), metrics.Busy(), tc.busy)
+			if metrics.Reconciled() != 8 || metrics.Busy() != tc.busy {
+				t.Errorf("%v reconciliations, busy %t, want 8 and %t", metrics.Reconciled(), metrics.Busy(), tc.busy)
 			}
-			if got := metrics.Sum("controller_runtime_reconcile_total", "result", "success"); got != 7 {
-				t.Errorf("%v passes with success, want 7", got)
+			if got := metrics.Sum("controller_runtime_reconcile_total", "success"); got != 7 {
+				t.Errorf("%v successful reconciliations, want 7", got)
 			}
 		})
 	}
 }
 
-func TestAnOperatorHasSettledWhenItHasMadeNoPassForAWhile(t *testing.T) {
-	var looks atomic.Int32
-	operator := serving(t, func() string { return passes(int(min(looks.Add(1), 10)), 0, 0) })
+func TestAnOperatorHasSettledWhenItHasNotReconciledForAWhile(t *testing.T) {
+	var reads atomic.Int32
+	operator := serving(t, func() string { return metrics(int(min(reads.Add(1), 10)), 0, 0) })
 	began := time.Now()
 	if err := operator.Settle(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took < quiet || looks.Load() <= 10 {
-		t.Errorf("it settled after %s and %d looks", took, looks.Load())
+	if took := time.Since(began); took < quiet || reads.Load() <= 10 {
+		t.Errorf("it settled after %s and %d reads", took, reads.Load())
 	}
 }
 
-func TestAnOperatorThatEndedIsNotWaitedFor(t *testing.T) {
-	operator := serving(t, func() string { return passes(0, 0, 0) })
+func TestAwaitFailsWhenTheOperatorHasEnded(t *testing.T) {
+	operator := serving(t, func() string { return metrics(0, 0, 0) })
 	operator.ended <- nil
 	err := operator.Await(t.Context(), time.Minute, func(Metrics) bool { return false })
 	if err == nil || !strings.Contains(err.Error(), "the operator ended") {

@@ -1,0 +1,162 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/test/bench/environment"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+)
+
+// creation compares the operator with the baseline.
+type creation struct {
+	*Bench
+	env *environment.Environment
+
+	// Of all runs of the operator.
+	memcacheds, requests, refused, events int
+}
+
+// program starts what reconciles Memcacheds. It returns when it started, and what waits for its end once all
+// Memcacheds have a status.
+type program func(ctx context.Context, inFlight int) (started time.Time, finish func() error, err error)
+
+// create measures the time from the start of the operator until all objects of new Memcacheds exist and the status of
+// each is written. There are no other controllers.
+func (b *Bench) create(ctx context.Context) (figures []report.Figure, err error) {
+	env, err := b.bare(ctx, "create")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, env.Close()) }()
+	if err := env.Record(ctx); err != nil {
+		return nil, err
+	}
+	profiles := b.Profiles
+	b.Profiles = "" // A run with a profile does not count.
+	c := &creation{Bench: b, env: env}
+	for _, inFlight := range b.InFlight {
+		figure, err := c.compare(ctx, inFlight)
+		if err != nil {
+			return figures, err
+		}
+		figures = append(figures, figure)
+	}
+	figures = append(figures, c.requestFigures()...)
+	if profiles != "" {
+		b.update("profiles")
+		b.Profiles = profiles
+		_, err = c.measure(ctx, c.operator, b.InFlight[len(b.InFlight)-1])
+	}
+	return figures, err
+}
+
+// compare measures the operator and the baseline in turn.
+func (c *creation) compare(ctx context.Context, inFlight int) (report.Figure, error) {
+	var ratios, operators, baselines []float64
+	for run := range c.Runs {
+		c.updatef("%d in flight, run %d of %d", inFlight, run+1, c.Runs)
+		operator, err := c.measure(ctx, c.operator, inFlight)
+		if err != nil {
+			return report.Figure{}, err
+		}
+		baseline, err := c.measure(ctx, c.baseline, inFlight)
+		if err != nil {
+			return report.Figure{}, err
+		}
+		operators, baselines = append(operators, operator), append(baselines, baseline)
+		ratios = append(ratios, operator/baseline)
+	}
+	name := fmt.Sprintf("%d new Memcacheds, %d in flight: time against the baseline", c.Count, inFlight)
+	return report.AtMost(1.5, "times", name, report.Median(ratios), against("s", operators, baselines)), nil
+}
+
+// against reads like "12 s against 10 s".
+func against(unit string, measured, compared []float64) string {
+	return fmt.Sprintf("%s %s against %s %s",
+		report.Number(report.Median(measured)), unit, report.Number(report.Median(compared)), unit)
+}
+
+// measure creates Memcacheds and runs a program. It returns the seconds from the program's start until the API server's
+// answer to the first status of the last Memcached.
+func (c *creation) measure(ctx context.Context, run program, inFlight int) (float64, error) {
+	if err := c.env.CreateMemcacheds(ctx, 0, c.Count, func(string) {}); err != nil {
+		return 0, err
+	}
+	offset, err := c.env.Audit.End()
+	if err != nil {
+		return 0, err
+	}
+	started, finish, err := run(ctx, inFlight)
+	if err != nil {
+		return 0, err
+	}
+	done, last := map[string]bool{}, time.Time{}
+	err = c.env.Audit.Await(ctx, offset, timeout, func(r audit.Request) bool {
+		if writesStatus(r) && !done[r.ObjectRef.Name] {
+			done[r.ObjectRef.Name], last = true, r.Answered
+		}
+		return len(done) == c.Count
+	})
+	if err != nil {
+		err = fmt.Errorf("%d of %d Memcacheds have a status: %w", len(done), c.Count, err)
+	}
+	return last.Sub(started).Seconds(), errors.Join(err, finish(), c.env.Empty(ctx))
+}
+
+func writesStatus(r audit.Request) bool {
+	return byOperator(r) && r.Resource() == "memcacheds/status" && r.Response.Code < 300
+}
+
+func (c *creation) operator(ctx context.Context, inFlight int) (time.Time, func() error, error) {
+	offset, err := c.env.Audit.End()
+	if err != nil {
+		return time.Time{}, nil, err
+	}
+	operator, err := c.env.StartOperator(ctx, fmt.Sprintf("--max-concurrent-reconciles=%d", inFlight))
+	if err != nil {
+		return time.Time{}, nil, err
+	}
+	profiled := c.profileCPU(ctx, operator, fmt.Sprintf("cpu-create-%d.pprof", c.Count))
+	return operator.Started, func() error {
+		err := operator.Settle(ctx, timeout) // Requests after the last first status count, too.
+		return errors.Join(err, <-profiled, operator.Stop(), c.count(offset))
+	}, nil
+}
+
+func (c *creation) baseline(ctx context.Context, inFlight int) (time.Time, func() error, error) {
+	started, err := c.env.CreateByBaseline(ctx, inFlight)
+	return started, func() error { return nil }, err
+}
+
+// count adds up the operator's requests, without the first lists, and its events.
+func (c *creation) count(offset int64) error {
+	all, _, err := c.env.Audit.Read(offset)
+	for _, r := range all {
+		switch {
+		case !byOperator(r):
+		case r.ObjectRef.Resource == "events":
+			c.events++
+		case !isBackground(r) && r.Verb != "list":
+			c.requests++
+			if r.Response.Code >= 400 {
+				c.refused++
+			}
+		}
+	}
+	c.memcacheds += c.Count
+	return err
+}
+
+func (c *creation) requestFigures() []report.Figure {
+	each, managed := float64(c.memcacheds), len(environment.Managed)
+	return []report.Figure{
+		report.AtMost(float64(managed+2), "", "requests per new Memcached, without events", float64(c.requests)/each,
+			fmt.Sprintf("%d managed objects", managed)),
+		report.Unjudged("events per new Memcached", float64(c.events)/each, ""),
+		report.AtMost(0, "", "refused requests among them", float64(c.refused)),
+	}
+}

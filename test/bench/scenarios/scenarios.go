@@ -1,0 +1,165 @@
+// Package scenarios measures: a function for each group of figures.
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/test/bench/environment"
+	"github.com/example-inc/memcached-operator/test/bench/report"
+)
+
+// timeout is how long a step may take.
+const timeout = 10 * time.Minute
+
+// Bench is what scenarios need. How much they measure stands in Defaults.
+type Bench struct {
+	environment.Folders
+
+	Runs      int           // of what is compared; the median counts
+	Count     int           // Memcacheds that are created at a time
+	InFlight  []int         // writes in flight; the last number is the operator's default
+	Drifts    int           // managed objects that are deleted or changed
+	Sizes     []int         // Memcacheds in a growing cluster
+	Changes   int           // of specs
+	Rest      time.Duration // without any change
+	Resync    time.Duration // the operator's --sync-period: longer than it takes to catch up after a start
+	BenchTime string        // of Go's benchmarks
+	Profiles  string        // folder for profiles; none are written if it is empty
+
+	update func(string) // shows progress
+}
+
+// Defaults are what the figures of the page were measured with.
+func Defaults() Bench {
+	return Bench{
+		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
+		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s",
+	}
+}
+
+// Scenario is a group of figures that are measured together.
+type Scenario struct {
+	Name, title string
+
+	measure func(*Bench, context.Context) ([]report.Figure, error)
+}
+
+// All are the scenarios, in the order of the page.
+var All = []Scenario{
+	{"create", "New Memcacheds", (*Bench).create},
+	{"drift", "Changes by other clients", (*Bench).drift},
+	{"growth", "A growing cluster", (*Bench).growth},
+	{"pure", "Comparison and rendering", (*Bench).pure},
+	{"images", "Size of the images", (*Bench).images},
+}
+
+// Names are those of all scenarios.
+func Names() []string {
+	var names []string
+	for _, scenario := range All {
+		names = append(names, scenario.Name)
+	}
+	return names
+}
+
+// Choose returns the scenarios of these names; all if there are no names.
+func Choose(names []string) ([]Scenario, error) {
+	if len(names) == 0 {
+		return All, nil
+	}
+	var chosen []Scenario
+	for _, name := range names {
+		i := slices.Index(Names(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("--only %s: unknown scenario; use %s", name, strings.Join(Names(), ", "))
+		}
+		chosen = append(chosen, All[i])
+	}
+	return chosen, nil
+}
+
+// Measure measures a scenario. The error of one that fails becomes a figure.
+func (s Scenario) Measure(ctx context.Context, b Bench) (figures []report.Figure) {
+	err := progress.Stage(ctx, s.title, func(update func(string)) (err error) {
+		// The start of a cluster reports stages too, and progress shows one at a time.
+		ctx := progress.WithOutput(ctx, io.Discard)
+		b.update = update
+		figures, err = s.measure(&b, ctx)
+		return err
+	})
+	if err != nil {
+		progress.Note(ctx, "%v", err)
+		figures = append(figures, report.Failed(s.title, err))
+	}
+	return figures
+}
+
+func (b *Bench) updatef(format string, args ...any) { b.update(fmt.Sprintf(format, args...)) }
+
+// folders returns those of an environment of a scenario.
+func (b *Bench) folders(scenario string) (environment.Folders, error) {
+	folders := b.Folders
+	folders.Run = filepath.Join(b.Run, scenario)
+	return folders, os.MkdirAll(folders.Run, 0o755)
+}
+
+func (b *Bench) bare(ctx context.Context, scenario string) (*environment.Environment, error) {
+	folders, err := b.folders(scenario)
+	if err != nil {
+		return nil, err
+	}
+	return environment.Bare(ctx, folders)
+}
+
+// profileCPU profiles an operator that was just started, if profiles are wanted. The channel reports the end.
+func (b *Bench) profileCPU(ctx context.Context, operator *environment.Operator, file string) <-chan error {
+	done := make(chan error, 1)
+	if b.Profiles == "" {
+		close(done)
+		return done
+	}
+	go func() {
+		err := operator.Await(ctx, time.Minute, func(environment.Metrics) bool { return true })
+		if err == nil {
+			err = operator.Profile(ctx, "profile?seconds=5", filepath.Join(b.Profiles, file))
+		}
+		done <- err
+	}()
+	return done
+}
+
+func byOperator(r audit.Request) bool { return r.User.Username == environment.OperatorUser }
+
+// isBackground returns whether the operator makes a request whatever happens: watches, its Lease, events, and what it
+// asks at its start about its own permissions and the API server's resources.
+func isBackground(r audit.Request) bool {
+	resource := r.ObjectRef.Resource
+	return r.Verb == "watch" || strings.HasPrefix(resource, "selfsubject") ||
+		slices.Contains([]string{"leases", "events", ""}, resource)
+}
+
+// requestsSince returns the operator's requests after an offset of the audit log, without those in the background, and
+// without the verbs in except.
+func requestsSince(e *environment.Environment, offset int64, except ...string) ([]audit.Request, error) {
+	requests, _, err := e.Audit.Read(offset)
+	return slices.DeleteFunc(requests, func(r audit.Request) bool {
+		return !byOperator(r) || isBackground(r) || slices.Contains(except, r.Verb)
+	}), err
+}
+
+// noRequests is the figure of requests that should not exist, with an example if one does.
+func noRequests(name string, requests []audit.Request) report.Figure {
+	if len(requests) == 0 {
+		return report.AtMost(0, "", name, 0)
+	}
+	return report.AtMost(0, "", name, float64(len(requests)), "such as "+requests[0].String())
+}
