@@ -131,7 +131,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 func TestAToolBuildsByTheDockerfile(t *testing.T) {
 	const ref, from = "r.example.com/b:1", " --file bundle/bundle.Dockerfile bundle\n"
 	const list = "manifest rm " + ref + "\nbuild --no-cache --manifest " + ref +
-		" --platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x" + from + "manifest push --all " + ref + " docker://" + ref + "\n"
+		" --platform linux/amd64,linux/arm64,linux/ppc64le,linux/s390x" + from +
+		"manifest push --all --tls-verify=true " + ref + " docker://" + ref + "\n"
 	bin := t.TempDir()
 	t.Chdir("../..")
 	for tool, want := range map[string]string{

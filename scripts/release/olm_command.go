@@ -166,7 +166,7 @@ func imageCommand() *cobra.Command {
 			return err
 		}
 		if *tool != "" {
-			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push)
+			return buildByTool(command, *tool, *dir, string(kinds[args[0]]), *tag, *push, *insecure)
 		}
 		index, err := kinds[args[0]].Build(*dir)
 		if err != nil {
@@ -189,7 +189,11 @@ func imageCommand() *cobra.Command {
 
 // buildByTool builds for all platforms with podman and buildah, and for its own with docker, as not every docker can
 // build for more.
-func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push bool) error {
+func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push, insecure bool) error {
+	image, err := name.NewTag(tag, nameOptions(insecure)...)
+	if err != nil {
+		return err
+	}
 	run := func(args ...string) error {
 		called := exec.CommandContext(command.Context(), tool, args...)
 		// An attestation would be one more platform in the index.
@@ -208,7 +212,8 @@ func buildByTool(command *cobra.Command, tool, dir, dockerfile, tag string, push
 		// With its cache, podman would use the first platform's image for all: their layers are the same.
 		build = []string{"build", "--no-cache", "--manifest", tag,
 			"--platform", "linux/" + strings.Join(oci.Architectures(), ",linux/")}
-		pushing = []string{"manifest", "push", "--all", tag, "docker://" + tag}
+		verify := image.Scheme() != "http" // as Docker does for registries on this machine
+		pushing = []string{"manifest", "push", "--all", fmt.Sprintf("--tls-verify=%t", verify), tag, "docker://" + tag}
 	default:
 		return fmt.Errorf("--tool %q: name docker, podman or buildah, or omit it", tool)
 	}
