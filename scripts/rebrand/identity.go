@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/module"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/example-inc/memcached-operator/scripts/place"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // identity is the four names of a project. In a request for another identity, an empty name stays as it is.
@@ -27,21 +27,17 @@ const projectFile = "PROJECT"
 
 // readIdentity returns the identity of the project in a folder.
 func readIdentity(dir string) (id identity, err error) {
-	var group, domain string
-	for _, name := range []struct {
-		place.Place
-		into *string
-	}{
-		{place.Place{File: "go.mod", Find: `(?m)^module (\S+)`}, &id.Module},
-		{place.Place{File: projectFile, Find: `(?m)^[ -]+group: (\S+)`}, &group},
-		{place.Place{File: projectFile, Find: `(?m)^[ -]+domain: (\S+)`}, &domain},
-		{place.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}, &id.Registry},
-		{place.Place{File: projectFile, Find: `(?m)^projectName: (\S+)`}, &id.Name},
-	} {
-		value, readErr := name.Read(dir)
-		*name.into, err = value, errors.Join(err, readErr)
+	read := func(file, find string) string {
+		value, readErr := worktree.Place{File: file, Find: find}.Read(dir)
+		err = errors.Join(err, readErr)
+		return value
 	}
-	id.Group = group + "." + domain
+	id = identity{
+		Module:   read("go.mod", `(?m)^module (\S+)`),
+		Group:    read(projectFile, `(?m)^[ -]+group: (\S+)`) + "." + read(projectFile, `(?m)^[ -]+domain: (\S+)`),
+		Registry: read("Makefile", `(?m)^REGISTRY \?= (\S+)$`),
+		Name:     read(projectFile, `(?m)^projectName: (\S+)`),
+	}
 	return id, err
 }
 
@@ -58,8 +54,8 @@ func (id identity) names() [][2]string {
 	return [][2]string{{"MODULE", id.Module}, {"GROUP", id.Group}, {"REGISTRY", id.Registry}, {"NAME", id.Name}}
 }
 
-// spellings are all forms in which files have the names, in the same order for each identity.
-func (id identity) spellings() (all []string) {
+// spellings are all forms in which a file has the names, in the same order for each identity.
+func (id identity) spellings(file string) (all []string) {
 	for _, name := range id.names() {
 		escaped := regexp.QuoteMeta(name[1])
 		if escaped == name[1] { // localhost:5001: without an escape of its own it would be the same as the name
@@ -67,11 +63,15 @@ func (id identity) spellings() (all []string) {
 		}
 		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
 	}
-	group, _, _ := strings.Cut(id.Group, ".")
-	return append(all,
+	group, domain, _ := strings.Cut(id.Group, ".")
+	all = append(all,
 		strings.ReplaceAll(id.Name, "-", "_")+"_", // metrics
 		group+"_v1_memcached",                     // the file name of a sample
 	)
+	if file == projectFile {
+		all = append(all, "group: "+group+"\n", "domain: "+domain+"\n")
+	}
+	return all
 }
 
 // invalid is an error that names the parameter to correct, and the fix.
@@ -144,18 +144,15 @@ func (id identity) fits(next identity, texts []string) error {
 	const limit = validation.DNS1035LabelMaxLength
 	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
 	longest := id.Name
-	for _, text := range texts {
-		for _, label := range labels.FindAllString(text, -1) {
-			if len(label) > len(longest) && len(label) <= limit {
-				longest = label
-			}
+	for _, label := range labels.FindAllString(strings.Join(texts, "\n"), -1) {
+		if len(label) > len(longest) && len(label) <= limit {
+			longest = label
 		}
 	}
 	most := limit - len(longest) + len(id.Name)
 	if len(next.Name) <= most {
 		return nil
 	}
-	label := strings.Replace(longest, id.Name, next.Name, 1)
-	return invalid("NAME", next.Name, fmt.Sprintf("%s would be longer than the %d characters of a Service", label, limit),
+	return invalid("NAME", next.Name, strings.Replace(longest, id.Name, next.Name, 1)+" would be too long for a Service",
 		fmt.Sprintf("use at most %d characters", most))
 }

@@ -1,3 +1,4 @@
+// Command rebrand gives the project another module path, API group, registry and name: what a fork does first.
 package main
 
 import (
@@ -7,19 +8,68 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func newCommand() *cobra.Command {
+	var change identity
+	var check string
+	var dryRun bool
+	command := &cobra.Command{
+		Use:   "rebrand",
+		Short: "Change module path, API group, registry and project name everywhere",
+		Long: "Rebrand reads the current names from go.mod, PROJECT and Makefile, and replaces them in the text and the\n" +
+			"path of every file. It works in a copy: there it generates what is generated, builds all modules and all\n" +
+			"overlays, and looks for old names. Only then it changes this tree. A name that you leave out stays.\n" +
+			"The tree must have no uncommitted changes; git restore undoes a rebrand. docs/forking.md explains each name.",
+		Example: "  go run ./scripts/rebrand --module github.com/YOU/REPOSITORY --group cache.YOUR.DOMAIN \\\n" +
+			"    --registry ghcr.io/YOU --name YOU-memcached --dry-run",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	flags := command.Flags()
+	flags.StringVar(&change.Module, "module", "", "path of the Go module: the address of the repository without https://")
+	flags.StringVar(&change.Group, "group", "", "API group, and prefix of the annotations: a DNS name of yours")
+	flags.StringVar(&change.Registry, "registry", "", "registry of the images: host, port and path")
+	flags.StringVar(&change.Name, "name", "", "name of the project, with which the names of its objects begin")
+	flags.StringVar(&check, "check", "", "command to run in the rebranded copy too, such as 'make test'")
+	flags.BoolVar(&dryRun, "dry-run", false, "change nothing, and print what would change")
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		root, err := worktree.Root(command.Context())
+		if err != nil {
+			return err
+		}
+		c := &copied{root: root, out: command.OutOrStdout()}
+		return c.rebrand(command.Context(), change, check, dryRun)
+	}
+	return command
+}
+
 // copied is a copy of the tree at root, which gets the new names.
 type copied struct {
+	rewriter
+
 	root, dir string
-	from, to  identity
 	out       io.Writer
 }
 
@@ -72,14 +122,13 @@ func (c *copied) copy(ctx context.Context, _ func(string)) error {
 	if err := worktree.Copy(ctx, c.root, c.dir); err != nil {
 		return err
 	}
-	return c.git(ctx, []string{"init", "--quiet"}, []string{"add", "--all", "--force"},
-		[]string{"-c", "user.name=rebrand", "-c", "user.email=rebrand@localhost", "-c", "commit.gpgsign=false",
-			"commit", "--quiet", "--no-verify", "--message", "before"})
+	return c.git(ctx, "init --quiet", "add --all --force", "-c user.name=rebrand -c user.email=rebrand@localhost "+
+		"-c commit.gpgsign=false commit --quiet --no-verify --message before")
 }
 
-func (c *copied) git(ctx context.Context, commands ...[]string) error {
-	for _, args := range commands {
-		if _, err := worktree.Git(ctx, c.dir, args...); err != nil {
+func (c *copied) git(ctx context.Context, commands ...string) error {
+	for _, command := range commands {
+		if _, err := worktree.Git(ctx, c.dir, strings.Fields(command)...); err != nil {
 			return err
 		}
 	}
@@ -91,7 +140,7 @@ func (c *copied) replace(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	return newRewriter(c.from, c.to).tree(c.dir, files)
+	return c.tree(c.dir, files)
 }
 
 // generate writes what depends on the names by more than their text: by order, by hash, by the width of a column.
@@ -137,7 +186,7 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	found, err := newRewriter(c.from, c.to).leftovers(c.dir, files)
+	found, err := c.leftovers(c.dir, files)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -166,9 +215,8 @@ func environment() []string {
 
 // adopt applies the difference to the tree. Git applies all of it or nothing.
 func (c *copied) adopt(ctx context.Context, dryRun bool) error {
-	patch := filepath.Join(c.dir, ".git", "rebrand.patch")
-	err := c.git(ctx, []string{"add", "--all"}, []string{"diff", "--cached", "--binary", "--output", patch, "HEAD"})
-	if err != nil {
+	const patch = ".git/rebrand.patch"
+	if err := c.git(ctx, "add --all", "diff --cached --binary --output "+patch+" HEAD"); err != nil {
 		return err
 	}
 	size, err := worktree.Git(ctx, c.dir, "diff", "--cached", "--shortstat", "--find-renames", "HEAD")
@@ -184,13 +232,13 @@ func (c *copied) adopt(ctx context.Context, dryRun bool) error {
 		fmt.Fprintf(c.out, "%-9s %s\n", name[0], change)
 	}
 	if dryRun {
-		fmt.Fprintf(c.out, "Would change:%s", size)
+		fmt.Fprintf(c.out, "Would change:%s\n", size)
 		return nil
 	}
-	if _, err := worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", patch); err != nil {
+	if _, err := worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", filepath.Join(c.dir, patch)); err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
-	fmt.Fprintf(c.out, "Changed and staged:%s\n"+
+	fmt.Fprintf(c.out, "Changed and staged:%s\n\n"+
 		"Next:\n  git diff --cached --stat   # look at it\n  make test\n  git commit\n"+
 		"To undo it: git restore --staged --worktree .\n", size)
 	return nil

@@ -31,12 +31,13 @@ var (
 // TestTheTreeHasOtherNamesAndGetsItsOwnBack works in a copy. The generators run only in
 // make rebrand ARGS="--dry-run --check 'make test'".
 func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
-	c := &copied{root: "../..", dir: t.TempDir(), to: identity{ // In parts: a name that a file has already is refused.
+	c := &copied{root: "../..", dir: t.TempDir()}
+	c.to = identity{ // In parts: a name that a file has already is refused.
 		Module:   strings.Join([]string{"code.other.test", "platform", "caches"}, "/"),
 		Group:    strings.Join([]string{"stores", "other", "test"}, "."),
 		Registry: strings.Join([]string{"images.other.test:5055", "team"}, "/"),
 		Name:     strings.Join([]string{"other", "memcached"}, "-"),
-	}}
+	}
 	var err error
 	if c.from, err = readIdentity(c.root); err != nil {
 		t.Fatal(err)
@@ -70,7 +71,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	back := &copied{dir: c.dir, from: c.to, to: c.from}
+	back := &copied{dir: c.dir, rewriter: rewriter{c.to, c.from}}
 	if err := back.replace(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestTheWholeChangeIsStaged(t *testing.T) {
 	if err := c.adopt(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	want := "M  Makefile\nM  PROJECT\nM  README.md\nR  my-widget-controller.yaml -> my-nuts.yaml\nR  widget-controller.yaml -> nuts.yaml\n"
+	want := "M  Makefile\nM  PROJECT\nM  README.md\nR  my-widget-controller.yaml -> my-nuts.yaml\nR  widget-controller.yaml -> nuts.yaml"
 	if diff := cmp.Diff(want, git(t, c.root, "status", "--porcelain")); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
@@ -192,13 +193,13 @@ func TestNamesAreReplacedInAllSpellingsAndBack(t *testing.T) {
 	}
 	dir := t.TempDir()
 	create(t, dir, before)
-	if err := newRewriter(widgets, gadgets).tree(dir, slices.Collect(maps.Keys(before))); err != nil {
+	if err := (rewriter{widgets, gadgets}).tree(dir, slices.Collect(maps.Keys(before))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(after, contents(t, dir)); diff != "" {
 		t.Errorf("there (-want +got):\n%s", diff)
 	}
-	if err := newRewriter(gadgets, widgets).tree(dir, slices.Collect(maps.Keys(after))); err != nil {
+	if err := (rewriter{gadgets, widgets}).tree(dir, slices.Collect(maps.Keys(after))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
@@ -213,7 +214,7 @@ func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 		"old": "x\n a widget-controller y\nWIDGET_CONTROLLER_NAME\nparts_widgets_test\nmy-widget-controller widget-controller\n" +
 			"widgets.test parts\nexample.net/team/widget-controller",
 	})
-	got, err := newRewriter(widgets, gadgets).leftovers(dir, []string{"binary", "new names", "old", "widget-controller.yaml"})
+	got, err := rewriter{widgets, gadgets}.leftovers(dir, []string{"binary", "new names", "old", "widget-controller.yaml"})
 	want := []string{
 		"old:2: a widget-controller y", "old:3: WIDGET_CONTROLLER_NAME", "old:4: parts_widgets_test",
 		"old:5: my-widget-controller widget-controller", "old:7: example.net/team/widget-controller", "widget-controller.yaml: the path",

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,33 +15,25 @@ import (
 )
 
 // rewriter replaces the names of one identity by those of another. Whatever could not be taken back is an error.
-type rewriter struct {
-	from, to    identity
-	there, back *strings.Replacer
-}
+type rewriter struct{ from, to identity }
 
-func newRewriter(from, to identity) *rewriter {
-	old, fresh := from.spellings(), to.spellings()
-	return &rewriter{from: from, to: to, there: longestFirst(old, fresh), back: longestFirst(fresh, old)}
-}
-
-// longestFirst replaces all spellings at once, where several begin at the same place the longest: the module path
-// contains the project's name, and must not be changed with it.
-func longestFirst(old, fresh []string) *strings.Replacer {
-	order := make([]int, len(old))
-	for i := range order {
-		order[i] = i
+// replacer replaces all spellings at once, where several begin at the same place the longest: the module path contains
+// the project's name, and must not be changed with it.
+func replacer(old, fresh []string) *strings.Replacer {
+	pairs := make([][2]string, len(old))
+	for i := range old {
+		pairs[i] = [2]string{old[i], fresh[i]}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(old[b]), len(old[a])) })
-	var pairs []string
-	for _, i := range order {
-		pairs = append(pairs, old[i], fresh[i])
+	slices.SortStableFunc(pairs, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	var all []string
+	for _, pair := range pairs {
+		all = append(all, pair[:]...)
 	}
-	return strings.NewReplacer(pairs...)
+	return strings.NewReplacer(all...)
 }
 
 // tree rewrites the files of a folder, in their text and in their paths.
-func (r *rewriter) tree(dir string, files []string) error {
+func (r rewriter) tree(dir string, files []string) error {
 	contents := map[string]string{}
 	for _, name := range files {
 		content, err := os.ReadFile(filepath.Join(dir, name))
@@ -75,36 +66,31 @@ func write(dir, name, target, before, after string) error {
 	if name == target && before == after {
 		return nil
 	}
-	info, err := os.Stat(filepath.Join(dir, name))
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		return err
-	}
-	content := []byte(after)
+	path, content := filepath.Join(dir, name), []byte(after)
 	if filepath.Ext(name) == ".go" { // Imports and columns may be in another order with other names.
 		if tidy, err := format.Source(content); err == nil {
 			content = tidy
 		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return err
 	}
 	return worktree.WriteFile(filepath.Join(dir, target), content, info.Mode().Perm())
 }
 
 // text rewrites the text of a file. It fails if the text already has one of the new names: the two would be
 // indistinguishable afterwards, and the project could not be rebranded again.
-func (r *rewriter) text(name, text string) (string, error) {
+func (r rewriter) text(name, text string) (string, error) {
 	if isBinary(text) {
 		return text, nil
 	}
-	next := r.there.Replace(text)
-	if name == projectFile {
-		next = project(next, r.from, r.to)
-	}
-	again := r.back.Replace(next)
-	if name == projectFile {
-		again = project(again, r.to, r.from)
-	}
+	old, fresh := r.from.spellings(name), r.to.spellings(name)
+	next := replacer(old, fresh).Replace(text)
+	again := replacer(fresh, old).Replace(next)
 	if again == text {
 		return next, nil
 	}
@@ -117,28 +103,17 @@ func (r *rewriter) text(name, text string) (string, error) {
 		name, i+1, strings.TrimSpace(lines[i]))
 }
 
-// project rewrites the two halves of the group in the file PROJECT.
-func project(text string, from, to identity) string {
-	group, domain, _ := strings.Cut(from.Group, ".")
-	nextGroup, nextDomain, _ := strings.Cut(to.Group, ".")
-	for _, part := range [][3]string{{"group", group, nextGroup}, {"domain", domain, nextDomain}} {
-		line := regexp.MustCompile(`(?m)^([ -]*` + part[0] + `: )` + regexp.QuoteMeta(part[1]) + `$`)
-		text = line.ReplaceAllString(text, "${1}"+part[2])
-	}
-	return text
-}
-
 func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 
 // leftovers finds the old names that are still in a tree, also in spellings that the rewriter does not know, such as
 // other cases. Each is described by path, line and text.
-func (r *rewriter) leftovers(dir string, files []string) (found []string, err error) {
+func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
 	const mark = "\x00" // text files do not have it
 	kept := looseSpellings(r.to)
 	old := slices.DeleteFunc(looseSpellings(r.from), func(s string) bool { return slices.Contains(kept, s) })
 	// New names pass, also where they contain an old one.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
-	find := longestFirst(slices.Concat(kept, old), replacements)
+	find := replacer(slices.Concat(kept, old), replacements)
 	isLeft := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
 	for _, name := range files {
 		if isLeft(name) {
@@ -162,7 +137,7 @@ func (r *rewriter) leftovers(dir string, files []string) (found []string, err er
 
 // looseSpellings are those of the identity, and others that files might have, in lower case.
 func looseSpellings(id identity) []string {
-	all := id.spellings()
+	all := id.spellings("")
 	for _, name := range id.names() {
 		for _, separator := range []string{"_", "-"} {
 			all = append(all, strings.NewReplacer(".", separator, "/", separator, "-", separator).Replace(name[1]))

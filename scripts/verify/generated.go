@@ -55,15 +55,12 @@ func changes(ctx context.Context, dir string, generators []string) ([]string, er
 	if _, err := worktree.Git(ctx, dir, "add", "--no-all", "--intent-to-add", "."); err != nil {
 		return nil, err
 	}
-	names, err := worktree.Git(ctx, dir, "diff", "--name-only", "-z")
+	names, err := worktree.List(ctx, dir, "diff", "--name-only")
 	if err != nil {
 		return nil, err
 	}
 	var problems []string
-	for name := range strings.SplitSeq(strings.TrimSuffix(names, "\x00"), "\x00") {
-		if name == "" {
-			continue
-		}
+	for _, name := range names {
 		diff, err := worktree.Git(ctx, dir, "diff", "--no-color", "--unified=1", "--", name)
 		if err != nil {
 			return nil, err

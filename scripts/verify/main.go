@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,11 +38,11 @@ func newCommand() *cobra.Command {
 	command.Flags().StringArrayVar(&generators, "generate", []string{"make from-types"},
 		"command that writes generated files (repeatable)")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		root, err := worktree.Git(command.Context(), ".", "rev-parse", "--show-toplevel")
+		root, err := worktree.Root(command.Context())
 		if err != nil {
 			return err
 		}
-		problems, err := verify(command.Context(), strings.TrimSpace(root), generators)
+		problems, err := verify(command.Context(), root, generators)
 		if err != nil {
 			return err
 		}

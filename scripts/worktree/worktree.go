@@ -1,4 +1,4 @@
-// Package worktree runs git in a work tree and copies its files.
+// Package worktree runs git in a work tree, copies its files, and reads and writes single values in them.
 package worktree
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Git runs one git command in a folder and returns what it prints.
+// Git runs one git command in a folder and returns what it prints, without the last newline.
 func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir
@@ -24,7 +24,16 @@ func Git(ctx context.Context, dir string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(stderr.String()))
 	}
-	return string(out), nil
+	return strings.TrimSuffix(string(out), "\n"), nil
+}
+
+// Root returns the folder of the repository that this process runs in.
+func Root(ctx context.Context) (string, error) { return Git(ctx, ".", "rev-parse", "--show-toplevel") }
+
+// List runs one git command with -z and returns the names that it prints.
+func List(ctx context.Context, dir string, args ...string) ([]string, error) {
+	out, err := Git(ctx, dir, slices.Insert(args, 1, "-z")...)
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
 // Environment returns the environment of this process without the variables that git sets for hooks: they would direct
@@ -34,6 +43,15 @@ func Environment() []string {
 		who := strings.HasPrefix(variable, "GIT_AUTHOR_") || strings.HasPrefix(variable, "GIT_COMMITTER_")
 		return strings.HasPrefix(variable, "GIT_") && !who
 	})
+}
+
+// Files returns the regular files of the work tree, tracked or new, without ignored and deleted ones.
+func Files(ctx context.Context, root string) ([]string, error) {
+	names, err := List(ctx, root, "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate")
+	return slices.DeleteFunc(names, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(root, name))
+		return err != nil || !info.Mode().IsRegular()
+	}), err
 }
 
 // Copy copies the work tree of a repository, uncommitted files included, to another folder.

@@ -6,18 +6,23 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // Name is the chart's name, and the name of the Helm release in all examples.
@@ -48,19 +53,12 @@ func Write(root, dir string, o Options) (path string, artifact v1.Image, err err
 	if err != nil {
 		return "", nil, err
 	}
-	created, err := time.Parse(time.RFC3339, s.csv.GetAnnotations()["createdAt"])
+	packed, err := files.pack(s.csv.GetAnnotations()["createdAt"])
 	if err != nil {
-		return "", nil, err
-	}
-	packed, err := files.pack(created)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", nil, err
 	}
 	path = filepath.Join(dir, Name+"-"+o.Version+".tgz")
-	if err := os.WriteFile(path, packed, 0o644); err != nil {
+	if err := worktree.WriteFile(path, packed, 0o644); err != nil {
 		return "", nil, err
 	}
 	artifact, err = newArtifact(files, packed)
@@ -97,8 +95,12 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// pack makes the package as helm package does, but the same files make the same bytes.
-func (f Files) pack(modified time.Time) ([]byte, error) {
+// pack makes the package as helm package does, but the same files and time make the same bytes.
+func (f Files) pack(created string) ([]byte, error) {
+	modified, err := time.Parse(time.RFC3339, created)
+	if err != nil {
+		return nil, err
+	}
 	var packed bytes.Buffer
 	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -106,10 +108,10 @@ func (f Files) pack(modified time.Time) ([]byte, error) {
 	}
 	archive := tar.NewWriter(zipped)
 	for _, path := range slices.Sorted(maps.Keys(f)) { // Chart.yaml comes first, as Helm expects.
-		header := &tar.Header{
+		err := archive.WriteHeader(&tar.Header{
 			Typeflag: tar.TypeReg, Name: Name + "/" + path, Mode: 0o644, Size: int64(len(f[path])), ModTime: modified.UTC(),
-		}
-		if err := archive.WriteHeader(header); err != nil {
+		})
+		if err != nil {
 			return nil, err
 		}
 		if _, err := archive.Write([]byte(f[path])); err != nil {
@@ -119,3 +121,40 @@ func (f Files) pack(modified time.Time) ([]byte, error) {
 	err = errors.Join(archive.Close(), zipped.Close())
 	return packed.Bytes(), err
 }
+
+// Media types of charts in registries, as Helm defines them.
+const (
+	configType  types.MediaType = "application/vnd.cncf.helm.config.v1+json"
+	contentType types.MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+)
+
+// artifact is a package as registries keep it, and as helm pull gets it: Chart.yaml as its config, and one layer.
+type artifact struct {
+	config, manifest []byte
+	content          v1.Layer
+}
+
+func newArtifact(files Files, packed []byte) (v1.Image, error) {
+	config, err := yaml.YAMLToJSON([]byte(files["Chart.yaml"]))
+	if err != nil {
+		return nil, err
+	}
+	a := &artifact{config: config, content: static.NewLayer(packed, contentType)}
+	configured, configErr := partial.Descriptor(static.NewLayer(config, configType))
+	content, err := partial.Descriptor(a.content)
+	if err := errors.Join(configErr, err); err != nil {
+		return nil, err
+	}
+	a.manifest, err = json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: *configured, Layers: []v1.Descriptor{*content},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToImage(a)
+}
+
+func (a *artifact) RawConfigFile() ([]byte, error)                         { return a.config, nil }
+func (a *artifact) RawManifest() ([]byte, error)                           { return a.manifest, nil }
+func (a *artifact) MediaType() (types.MediaType, error)                    { return types.OCIManifestSchema1, nil }
+func (a *artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return a.content, nil }

@@ -6,16 +6,16 @@ package cut
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
+	"text/template"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -33,16 +33,26 @@ type Release struct {
 	Build func(ctx context.Context, dir, version string) (operator, agent v1.ImageIndex, err error)
 }
 
+// Record describes a release for programs: it is the content of release.json.
+type Record struct {
+	Version   string   `json:"version"`
+	Registry  string   `json:"registry"`
+	Commit    string   `json:"commit"`
+	Time      string   `json:"time"` // of the commit, as in 2026-01-31T12:00:00Z
+	Go        string   `json:"go"`   // version that the images are built with
+	Platforms []string `json:"platforms"`
+	Memcached string   `json:"memcached"` // image of a Memcached that names none; it may lack a digest
+	Images    []Image  `json:"images"`    // of operator, agent, bundle and catalog, and the chart
+}
+
 // Tree is a tree with a release in it.
 type Tree struct {
-	Dir       string
-	Version   string
-	Registry  string
-	Images    []Image // of operator, agent, bundle and catalog
-	Memcached string  // image of a Memcached that names none; it may lack a digest
-	History
+	Record
 
-	oldAgent string // the agent's image in the manifests before
+	Dir      string
+	LastTag  string   // of the release before this one; empty: this is the first
+	Subjects []string // of the commits since, the newest first
+	OldAgent string   // the agent's image in the manifests before
 }
 
 // Image is one of the images that a release consists of.
@@ -79,19 +89,17 @@ func (i Image) String() string { return i.ByTag() + "@" + i.Digest }
 
 // WriteTo copies the files of the commit into an empty folder, and writes the release into them.
 func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
-	history, err := r.validate(ctx)
+	t := &Tree{Dir: dir, Record: Record{Version: r.Version, Registry: r.Registry}}
+	if err := r.validate(ctx, t); err != nil {
+		return nil, err
+	}
+	names, err := worktree.List(ctx, r.Root, "ls-files")
 	if err != nil {
 		return nil, err
 	}
-	files, err := worktree.Git(ctx, r.Root, "ls-files", "-z")
-	if err != nil {
-		return nil, err
-	}
-	names := strings.FieldsFunc(files, func(r rune) bool { return r == 0 })
 	if err := worktree.CopyFiles(r.Root, dir, names); err != nil {
 		return nil, err
 	}
-	t := &Tree{Dir: dir, Version: r.Version, Registry: r.Registry, History: history}
 	if err := r.build(ctx, t); err != nil {
 		return nil, err
 	}
@@ -101,7 +109,11 @@ func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
 	return t, t.stampOLM(ctx)
 }
 
-// Prepare writes the release into the tree at Root, unless it is a dry run, and reports what it changes.
+//go:embed report.txt
+var report string
+
+// Prepare writes the release into the tree at Root, unless it is a dry run. It reports what it changes, what to do next
+// and what is new.
 func (r *Release) Prepare(ctx context.Context, dryRun bool, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "release-")
 	if err != nil {
@@ -121,22 +133,8 @@ func (r *Release) Prepare(ctx context.Context, dryRun bool, out io.Writer) error
 			return err
 		}
 	}
-	return t.report(out, changed, dryRun)
-}
-
-// build builds the images of operator and agent.
-func (r *Release) build(ctx context.Context, t *Tree) error {
-	operatorIndex, agentIndex, err := r.Build(ctx, t.Dir, r.Version)
-	if err != nil {
-		return err
-	}
-	operator, err := NewImage(r.Registry+"/"+bundle.Package, r.Version, operatorIndex)
-	if err != nil {
-		return err
-	}
-	agent, err := r.agent(ctx, t, agentIndex)
-	t.Images = []Image{operator, agent}
-	return err
+	text := template.Must(template.New("").Parse(report))
+	return text.Execute(out, map[string]any{"Tree": t, "Changed": changed, "DryRun": dryRun})
 }
 
 // differences lists the files in changed that are not the same in old.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/example-inc/memcached-operator/scripts/place"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/release/image"
@@ -25,11 +24,11 @@ const (
 
 // The places that name a release.
 var (
-	operatorImage  = place.Place{File: managerFile, Find: `(?m)^ +image: (\S+)`}
-	agentImage     = place.Place{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`}
-	memcachedImage = place.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
-	createdAt      = place.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
-	catalogImage   = place.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
+	operatorImage  = worktree.Place{File: managerFile, Find: `(?m)^ +image: (\S+)`}
+	agentImage     = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_AGENT\n +value: (\S+)`}
+	memcachedImage = worktree.Place{File: managerFile, Find: `RELATED_IMAGE_MEMCACHED\n +value: (\S+)`}
+	createdAt      = worktree.Place{File: bundle.Base, Find: `createdAt: "(.*)"`}
+	catalogImage   = worktree.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
 )
 
 // stamp writes the release into the files that bundle and catalog are made of, and into documentation.
@@ -40,35 +39,34 @@ func (r *Release) stamp(t *Tree, files []string) error {
 		return err
 	}
 	type write struct {
-		place.Place
+		worktree.Place
 		value string
 	}
+	at := func(file, find, value string) write { return write{worktree.Place{File: file, Find: find}, value} }
 	writes := []write{
-		{place.Place{File: "Makefile", Find: `(?m)^VERSION \?= (\S+)$`}, r.Version},
-		{place.Place{File: "Makefile", Find: `(?m)^REGISTRY \?= (\S+)$`}, r.Registry},
+		at("Makefile", `(?m)^VERSION \?= (\S+)$`, r.Version),
+		at("Makefile", `(?m)^REGISTRY \?= (\S+)$`, r.Registry),
+		at(settings, `(?m)^  operatorImage: (\S+)`, operator.String()),
+		at(settings, `(?m)^  agentImage: (\S+)`, agent.String()),
 		{operatorImage, operator.String()},
 		{agentImage, agent.String()},
-		{place.Place{File: settings, Find: `(?m)^  operatorImage: (\S+)`}, operator.String()},
-		{place.Place{File: settings, Find: `(?m)^  agentImage: (\S+)`}, agent.String()},
 	}
 	if old != operator.String() { // Otherwise this release is in the commit already, with the time of the one before.
 		writes = append(writes, write{createdAt, t.Time})
 	}
 	if r.MemcachedImage != "" {
 		writes = append(writes, write{memcachedImage, r.MemcachedImage},
-			write{place.Place{File: settings, Find: `(?m)^  memcachedImage: (\S+)`}, r.MemcachedImage})
+			at(settings, `(?m)^  memcachedImage: (\S+)`, r.MemcachedImage))
 	}
 	var errs []error
 	for _, w := range writes {
 		errs = append(errs, w.Write(t.Dir, w.value))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return err
+		return err // The rest reads what is written here.
 	}
-	if t.Memcached, err = memcachedImage.Read(t.Dir); err != nil {
-		return err
-	}
-	return errors.Join(t.stampDocs(files, old), t.keepReleased())
+	t.Memcached, err = memcachedImage.Read(t.Dir)
+	return errors.Join(err, t.stampDocs(files, old), t.keepReleased())
 }
 
 // stampDocs writes registry and version into documentation. It does not send readers to a candidate.
@@ -77,7 +75,7 @@ func (t *Tree) stampDocs(files []string, oldOperator string) error {
 		return nil
 	}
 	replacer := strings.NewReplacer(
-		repositoryOf(oldOperator), t.Images[0].Repository, repositoryOf(t.oldAgent), t.Images[1].Repository)
+		repositoryOf(oldOperator), t.Images[0].Repository, repositoryOf(t.OldAgent), t.Images[1].Repository)
 	for _, name := range files {
 		if filepath.Ext(name) != ".md" {
 			continue
@@ -135,16 +133,6 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 		return err
 	}
 	return catalogImage.Write(t.Dir, t.Images[3].ByDigest())
-}
-
-func (t *Tree) addImage(suffix string, kind image.Kind) error {
-	index, err := kind.Build(filepath.Join(t.Dir, bundle.Dir))
-	if err != nil {
-		return err
-	}
-	i, err := NewImage(t.Registry+"/"+bundle.Package+suffix, "v"+t.Version, index)
-	t.Images = append(t.Images, i)
-	return err
 }
 
 func isCandidate(version string) bool { return strings.Contains(version, "-") }

@@ -16,42 +16,35 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-// History is what Git knows of the commit that is released.
-type History struct {
-	Commit   string
-	Time     string   // of the commit, as in 2026-01-31T12:00:00Z
-	LastTag  string   // of the release before this one; empty: this is the first
-	Subjects []string // of the commits since, the newest first
-}
-
-// validate refuses what cannot be released.
-func (r *Release) validate(ctx context.Context) (h History, err error) {
-	if err := bundle.ValidateVersion("version", r.Version); err != nil {
-		return h, err
-	}
-	if err := bundle.ValidateImage("image", r.Registry+"/"+bundle.Package+":"+r.Version); err != nil {
-		return h, fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team", r.Registry, err)
+// validate refuses what cannot be released, and reads from Git what is released.
+func (r *Release) validate(ctx context.Context, t *Tree) error {
+	errs := []error{bundle.ValidateVersion("version", r.Version)}
+	if err := bundle.ValidateImage("image", r.Registry+"/"+bundle.Package+":x"); err != nil {
+		errs = append(errs, fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team",
+			r.Registry, err))
 	}
 	if r.MemcachedImage != "" {
-		if err := bundle.ValidateImage("memcached-image", r.MemcachedImage); err != nil {
-			return h, err
-		}
+		errs = append(errs, bundle.ValidateImage("memcached-image", r.MemcachedImage))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	if err := r.validateTree(ctx); err != nil {
-		return h, err
+		return err
 	}
-	if h, err = r.history(ctx); err != nil {
-		return h, err
+	if err := r.readHistory(ctx, t); err != nil {
+		return err
 	}
-	last, err := semver.Parse(strings.TrimPrefix(h.LastTag, "v"))
-	switch {
-	case h.LastTag == "":
-	case err != nil:
-		return h, fmt.Errorf("the tag %s is not a version: %w", h.LastTag, err)
-	case semver.MustParse(r.Version).LE(last):
-		return h, fmt.Errorf("--version %q is not newer than the last release, %s: choose a higher one", r.Version, last)
+	if t.LastTag != "" {
+		last, err := semver.Parse(strings.TrimPrefix(t.LastTag, "v"))
+		if err != nil {
+			return fmt.Errorf("the tag %s is not a version: %w", t.LastTag, err)
+		}
+		if semver.MustParse(r.Version).LE(last) {
+			return fmt.Errorf("--version %q is not newer than the last release, %s: choose a higher one", r.Version, last)
+		}
 	}
-	return h, validateAPI(r.Root)
+	return validateAPI(r.Root)
 }
 
 // validateTree refuses what would be in a release without being in its commit.
@@ -68,7 +61,7 @@ func (r *Release) validateTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(shallow) == "true" {
+	if shallow == "true" {
 		return errors.New("this clone is shallow, and may lack tags and commits since the last release: " +
 			"run git fetch --unshallow --tags")
 	}
@@ -90,28 +83,26 @@ func (r *Release) withoutOut() []string {
 	return []string{"--", ".", ":(exclude,literal)" + filepath.ToSlash(name)}
 }
 
-// history reads what was committed since the last release. The tag of this release may exist already.
-func (r *Release) history(ctx context.Context) (h History, err error) {
+// readHistory reads what was committed since the last release. The tag of this release may exist already.
+func (r *Release) readHistory(ctx context.Context, t *Tree) error {
 	out, err := worktree.Git(ctx, r.Root, "log", "-1", "--format=%H %cI")
 	if err != nil {
-		return h, err
+		return err
 	}
-	commit, committed, _ := strings.Cut(strings.TrimSpace(out), " ")
+	commit, committed, _ := strings.Cut(out, " ")
 	at, err := time.Parse(time.RFC3339, committed)
 	if err != nil {
-		return h, err
+		return err
 	}
-	h.Commit, h.Time = commit, at.UTC().Format(time.RFC3339)
+	t.Commit, t.Time = commit, at.UTC().Format(time.RFC3339)
 	span := "HEAD"
-	described, err := worktree.Git(ctx, r.Root,
+	t.LastTag, err = worktree.Git(ctx, r.Root,
 		"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "--exclude", "v"+r.Version)
 	if err == nil { // It fails where there is no tag.
-		h.LastTag = strings.TrimSpace(described)
-		span = h.LastTag + "..HEAD"
+		span = t.LastTag + "..HEAD"
 	}
-	out, err = worktree.Git(ctx, r.Root, "log", "--no-merges", "--format=%s", span)
-	h.Subjects = strings.FieldsFunc(out, func(r rune) bool { return r == '\n' })
-	return h, err
+	t.Subjects, err = worktree.List(ctx, r.Root, "log", "--no-merges", "--format=%s", span)
+	return err
 }
 
 // validateAPI compares the API with those that were released.

@@ -5,11 +5,13 @@ package dist
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -24,12 +26,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// content is what the parts of a release are made of.
+// recordFile describes the release for programs.
+const recordFile = "release.json"
+
+// content is what a release is made of, and the folder to write it to.
 type content struct {
 	*cut.Tree
 
-	out       string // folder to write to
-	platforms []v1.Platform
+	out string
 }
 
 // Build builds the images of operator and agent for some platforms.
@@ -63,7 +67,11 @@ func Make(ctx context.Context, r *cut.Release, platforms []v1.Platform) error {
 		if err != nil {
 			return err
 		}
-		return write(ctx, &content{t, dir, platforms})
+		t.Go, _, _ = strings.Cut(runtime.Version(), "-X:") // The images are built without any experiment.
+		for _, platform := range platforms {
+			t.Platforms = append(t.Platforms, platform.String())
+		}
+		return write(ctx, &content{t, dir})
 	})
 }
 
@@ -78,12 +86,13 @@ func write(ctx context.Context, c *content) error {
 		{"Helm chart", c.writeChart},
 		{"Mirror list", c.writeMirrorList},
 		{"Release notes", c.writeNotes},
+		{"Checksums", c.seal},
 	} {
 		if err := progress.Stage(ctx, part.title, func(func(string)) error { return part.write() }); err != nil {
 			return fmt.Errorf("%s: %w", part.title, err)
 		}
 	}
-	return c.seal()
+	return nil
 }
 
 func (c *content) writeFile(name string, content []byte) error {
@@ -96,12 +105,12 @@ func (c *content) writeImages() error {
 		if i.Index == nil {
 			continue
 		}
-		to, err := c.newLayout(i)
+		to, tag, err := c.newLayout(i)
 		if err != nil {
 			return err
 		}
 		var document bytes.Buffer
-		if err := errors.Join(to.AppendIndex(i.Index, tagged(i)), writeSBOM(&document, i, c.Time)); err != nil {
+		if err := errors.Join(to.AppendIndex(i.Index, tag), writeSBOM(&document, i, c.Time)); err != nil {
 			return err
 		}
 		if err := c.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes()); err != nil {
@@ -111,18 +120,14 @@ func (c *content) writeImages() error {
 	return nil
 }
 
-// newLayout makes a layout. It will list one image or index, as skopeo and crane expect.
-func (c *content) newLayout(i cut.Image) (layout.Path, error) {
+// newLayout makes a layout. It will list one image or index with its tag, as skopeo and crane expect.
+func (c *content) newLayout(i cut.Image) (to layout.Path, tag layout.Option, err error) {
 	dir := filepath.Join(c.out, i.Layout)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return layout.Write(dir, empty.Index)
-}
-
-// tagged is the annotation with the tag of an image in a layout.
-func tagged(i cut.Image) layout.Option {
-	return layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": i.Tag})
+	to, err = layout.Write(dir, empty.Index)
+	return to, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": i.Tag}), err
 }
 
 // writeManifests builds a manifest of each overlay. That of the overlay for several architectures has the plain name.
@@ -170,12 +175,41 @@ func (c *content) writeChart() error {
 		Digest: digest.String(), Layout: "images/" + chart.Name + "-chart",
 	}
 	c.Images = append(c.Images, i)
-	to, err := c.newLayout(i)
+	to, tag, err := c.newLayout(i)
 	if err != nil {
 		return err
 	}
-	return to.AppendImage(artifact, tagged(i))
+	return to.AppendImage(artifact, tag)
 }
 
 // ChartRepository is the repository of the Helm chart.
 func (c *content) ChartRepository() string { return path.Join(c.Registry, "charts", chart.Name) }
+
+// seal writes what follows from all other parts of a release: its record and its checksums.
+func (c *content) seal() error {
+	record, err := json.MarshalIndent(c.Record, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := c.writeFile(recordFile, append(record, '\n')); err != nil {
+		return err
+	}
+	files, err := sums(c.out)
+	if err != nil {
+		return err
+	}
+	return c.writeFile(sumsFile, []byte(files))
+}
+
+// ReadRecord reads the record of the release in dir.
+func ReadRecord(dir string) (*cut.Record, error) {
+	content, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no release: make one by make release OUT=%[1]s: %w", dir, err)
+	}
+	record := &cut.Record{}
+	if err := json.Unmarshal(content, record); err != nil {
+		return nil, fmt.Errorf("%s: %w", recordFile, err)
+	}
+	return record, nil
+}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/release"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/release/cut"
 	"github.com/example-inc/memcached-operator/scripts/release/dist"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -127,7 +128,7 @@ func assertNoPath(t *testing.T, contents map[string]string, root string) {
 	}
 }
 
-func assertManifests(t *testing.T, contents map[string]string, made *dist.Record) {
+func assertManifests(t *testing.T, contents map[string]string, made *cut.Record) {
 	t.Helper()
 	for _, suffix := range []string{"", "-amd64", "-arm64", "-openshift", "-ppc64le", "-s390x"} {
 		manifest := contents["install"+suffix+".yaml"]
@@ -142,7 +143,7 @@ func assertManifests(t *testing.T, contents map[string]string, made *dist.Record
 	}
 }
 
-func assertImages(t *testing.T, dir, mirrorList string, made *dist.Record) {
+func assertImages(t *testing.T, dir, mirrorList string, made *cut.Record) {
 	t.Helper()
 	var names, lines []string
 	for _, image := range made.Images {
@@ -178,7 +179,7 @@ func assertImages(t *testing.T, dir, mirrorList string, made *dist.Record) {
 	}
 }
 
-func assertSBOMs(t *testing.T, contents map[string]string, made *dist.Record) {
+func assertSBOMs(t *testing.T, contents map[string]string, made *cut.Record) {
 	t.Helper()
 	var operator *spdx.Document
 	for _, image := range slices.Backward(made.Images[:4]) {

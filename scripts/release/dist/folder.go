@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // replace lets write fill a new folder, and puts that in the place of out when it is complete, so that out never holds
@@ -68,10 +69,10 @@ func replaceable(dir string) error {
 // setModes lets everybody read a release, whatever the umask.
 func setModes(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case entry.IsDir():
+		}
+		if entry.IsDir() {
 			return os.Chmod(path, 0o755)
 		}
 		return os.Chmod(path, 0o644)
@@ -95,32 +96,25 @@ func sums(dir string) (string, error) {
 	return text.String(), err
 }
 
-// byName are the checksums by the names of files.
-func byName(sums string) map[string]string {
-	files := map[string]string{}
-	for line := range strings.Lines(sums) {
-		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
-		files[name] = sum
-	}
-	return files
-}
-
-// verify reports every file that has changed since the release was made, is missing, or was added.
+// verify reports the files that have changed since the release was made, are missing, or were added.
 func verify(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	listed, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if err != nil {
 		return err
 	}
 	present, err := sums(dir)
-	errs := []error{err}
-	want, got := byName(string(text)), byName(present)
-	all := maps.Clone(want)
-	maps.Copy(all, got)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if want[name] != got[name] {
-			errs = append(errs, fmt.Errorf("%s has the checksum %q, and in %s it is %q: make the release again",
-				name, got[name], sumsFile, want[name]))
-		}
+	if err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	lines := func(text string) sets.Set[string] { return sets.New(slices.Collect(strings.Lines(text))...) }
+	differing := sets.New[string]()
+	for line := range lines(string(listed)).SymmetricDifference(lines(present)) {
+		_, name, _ := strings.Cut(line, "  ")
+		differing.Insert(strings.TrimSpace(name))
+	}
+	if len(differing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("changed, missing or not listed in %s: %s: make the release again",
+		sumsFile, strings.Join(sets.List(differing), ", "))
 }

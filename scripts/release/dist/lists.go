@@ -55,7 +55,7 @@ func (c *content) writeNotes() error {
 	}
 	var text strings.Builder
 	err := template.Must(template.New("").Parse(notes)).Execute(&text, map[string]any{
-		"Release": c, "Go": goVersion(), "Name": chart.Name, "Changes": changes,
+		"Release": c, "Name": chart.Name, "Changes": changes,
 		"AgentKept": c.Images[1].Index == nil, "Pinned": strings.Contains(c.Memcached, "@"),
 	})
 	if err != nil {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
@@ -25,8 +27,10 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 	if err != nil {
 		return err
 	}
-	if err := record.complete(); err != nil {
-		return err
+	isMissing := func(p v1.Platform) bool { return !slices.Contains(record.Platforms, p.String()) }
+	if slices.ContainsFunc(oci.Platforms(), isMissing) {
+		return fmt.Errorf("%s: this release is a trial for %s alone, and tags that are pushed are final: "+
+			"make it again without --platform", recordFile, strings.Join(record.Platforms, ", "))
 	}
 	err = progress.Stage(ctx, "Checksums", func(func(string)) error { return verify(dir) })
 	if err != nil {

@@ -18,8 +18,10 @@ import (
 func releaseFor(t *testing.T, host string, agent bool) *content {
 	t.Helper()
 	c := &content{
-		Tree: &cut.Tree{Dir: "../../..", Version: "0.2.0", Registry: host + "/team", Memcached: "docker.io/library/memcached:1"},
-		out:  t.TempDir(), platforms: oci.Platforms(),
+		Tree: &cut.Tree{Dir: "../../..", Record: cut.Record{Version: "0.2.0", Registry: host + "/team"}}, out: t.TempDir(),
+	}
+	for _, platform := range oci.Platforms() {
+		c.Platforms = append(c.Platforms, platform.String())
 	}
 	for _, name := range []string{"memcached-operator", "memcached-agent"} {
 		index, err := oci.Files(nil, map[string]string{"file": name})
@@ -104,12 +106,12 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 		want    string
 	}{
 		"a folder without a release":            {func(t *testing.T, c *content) { remove(t, c.out, recordFile) }, "make one by make release OUT="},
-		"a file that was changed":               {func(t *testing.T, c *content) { touch(t, c.out, "install.yaml") }, "install.yaml has the checksum"},
-		"a file that is missing":                {func(t *testing.T, c *content) { remove(t, c.out, "install.yaml") }, `install.yaml has the checksum "", and`},
-		"a file that the release did not write": {func(t *testing.T, c *content) { touch(t, c.out, "more.yaml") }, `in SHA256SUMS it is "": make`},
+		"a file that was changed":               {func(t *testing.T, c *content) { touch(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
+		"a file that is missing":                {func(t *testing.T, c *content) { remove(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
+		"a file that the release did not write": {func(t *testing.T, c *content) { touch(t, c.out, "more.yaml") }, "SHA256SUMS: more.yaml: make"},
 		"no checksums":                          {func(t *testing.T, c *content) { remove(t, c.out, sumsFile) }, "SHA256SUMS: no such file"},
 		"a trial on fewer platforms": {
-			func(t *testing.T, c *content) { c.platforms = c.platforms[:2]; seal(t, c) }, "a trial without linux/ppc64le, linux/s390x",
+			func(t *testing.T, c *content) { c.Platforms = c.Platforms[:2]; seal(t, c) }, "a trial for linux/amd64, linux/arm64 alone",
 		},
 		"a layout outside the release": {
 			func(t *testing.T, c *content) { c.Images[1].Layout = "../images"; seal(t, c) }, `is in "../images", outside the release`,

@@ -20,7 +20,7 @@ import (
 type Found struct {
 	Values []Value
 	Stale  []Copy
-	Twice  []string // images, digests and actions that have no home, and are in several files
+	Twice  []error // images, digests and actions that have no home, and are in several files
 
 	root string
 }
@@ -31,24 +31,13 @@ type Value struct {
 	Copies           int
 }
 
-// Copy is one that differs from its home.
+// Copy is where a file repeats a version.
 type Copy struct {
 	Value
 
 	File, Has, Want string
 	Line            int
 	from, to        int // in the file
-}
-
-func (c Copy) String() string {
-	return fmt.Sprintf("%s:%d: %s is %s, and %s in %s, its home: run make generate",
-		c.File, c.Line, c.Name, c.Has, c.Want, c.Home)
-}
-
-// span is the end of a text in a file.
-type span struct {
-	file string
-	end  int
 }
 
 // Read looks through the files of a work tree.
@@ -74,24 +63,22 @@ func Write(root string, names []string, versions ...string) error {
 func read(root string, names []string, versions []fact) (*Found, error) {
 	files := map[string]string{}
 	for _, name := range names {
+		if unread.MatchString(name) {
+			continue
+		}
 		content, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return nil, err
 		}
 		files[name] = string(content)
 	}
-	found := &Found{root: root}
-	known := map[span]bool{}
+	found, known := &Found{root: root}, map[span]bool{}
 	for _, f := range versions {
-		value, at, err := f.value(files)
+		value, err := f.value(root)
 		if err != nil {
 			return nil, err
 		}
-		known[at] = true
-		var all []Copy
-		for name, content := range files {
-			all = append(all, f.copiesIn(name, content, value)...)
-		}
+		all := f.copiesIn(files, value)
 		value.Copies = len(all)
 		found.Values = append(found.Values, value)
 		for _, c := range all {
@@ -104,25 +91,25 @@ func read(root string, names []string, versions []fact) (*Found, error) {
 	slices.SortFunc(found.Stale, func(a, b Copy) int {
 		return strings.Compare(fmt.Sprintf("%s:%9d", a.File, a.from), fmt.Sprintf("%s:%9d", b.File, b.from))
 	})
-	found.Twice = slices.Concat(twice(files, known), apart(files))
+	found.Twice = twice(files, known)
 	return found, nil
 }
 
 // value reads the home of a version.
-func (f *fact) value(files map[string]string) (value Value, at span, err error) {
+func (f *fact) value(root string) (Value, error) {
 	home := f.Home
-	text, _, end, err := home.In(files[home.File])
-	if err == nil && f.Stable != nil && strings.Contains(text, "-") && validate(text) == nil {
+	text, err := home.Read(root)
+	if f.Stable != nil && strings.Contains(text, "-") && validate(text) == nil {
 		home = *f.Stable
-		text, _, end, err = home.In(files[home.File])
+		text, err = home.Read(root)
 	}
 	if err != nil {
-		return Value{}, span{}, fmt.Errorf("%s: %w", f.Name, err)
+		return Value{}, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	if err := validate(text); err != nil {
-		return Value{}, span{}, fmt.Errorf("%s: %s is %q, %w", home.File, f.Name, text, err)
+		return Value{}, fmt.Errorf("%s: %s is %q, %w", home.File, f.Name, text, err)
 	}
-	return Value{Name: f.Name, Text: text, Home: home.File}, span{home.File, end}, nil
+	return Value{Name: f.Name, Text: text, Home: home.File}, nil
 }
 
 // validate refuses what could not be found again in the copies.
@@ -137,28 +124,27 @@ func validate(text string) error {
 	return nil
 }
 
-// copiesIn finds what a file repeats.
-func (f *fact) copiesIn(name, content string, value Value) (all []Copy) {
-	if unread.MatchString(name) || slices.Contains(f.Except, name) {
-		return nil
-	}
+// copiesIn finds what the files repeat.
+func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 	for _, p := range f.Copies {
-		if !slices.ContainsFunc(p.In, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
-			continue
-		}
 		want := value.Text
-		if p.minor {
-			want = strings.Join(strings.SplitN(want, ".", 3)[:2], ".")
+		if strings.Contains(p.Find, minor) {
+			want = strings.Join(strings.Split(want, ".")[:2], ".")
 		}
-		for _, at := range p.pattern.FindAllStringSubmatchIndex(content, -1) {
-			c := Copy{
-				Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
-				Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
+		for name, content := range files {
+			if slices.Contains(f.Except, name) || !p.covers(name) {
+				continue
 			}
-			if strings.HasPrefix(content[c.to:], "@sha256:") {
-				c.Want = c.Has // A release wrote both: with another tag, the digest would be of another image.
+			for _, at := range p.pattern.FindAllStringSubmatchIndex(content, -1) {
+				c := Copy{
+					Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
+					Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
+				}
+				if strings.HasPrefix(content[c.to:], "@sha256:") {
+					c.Want = c.Has // A release wrote both: with another tag, the digest would be of another image.
+				}
+				all = append(all, c)
 			}
-			all = append(all, c)
 		}
 	}
 	return all
@@ -168,12 +154,10 @@ func (f *fact) copiesIn(name, content string, value Value) (all []Copy) {
 func (f *Found) Err() error {
 	var errs []error
 	for _, c := range f.Stale {
-		errs = append(errs, errors.New(c.String()))
+		errs = append(errs, fmt.Errorf("%s:%d: %s is %s, and %s in %s, its home: run make generate",
+			c.File, c.Line, c.Name, c.Has, c.Want, c.Home))
 	}
-	for _, text := range f.Twice {
-		errs = append(errs, errors.New(text))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.Twice...)...)
 }
 
 // Write changes the copies that differ, and returns the names of the files.
@@ -184,8 +168,8 @@ func (f *Found) Write() (changed []string, err error) {
 		if err != nil {
 			return changed, err
 		}
-		text := string(content[:c.from]) + c.Want + string(content[c.to:])
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		content = slices.Replace(content, c.from, c.to, []byte(c.Want)...)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
 			return changed, err
 		}
 		changed = append(changed, c.File)
