@@ -62,10 +62,10 @@ func planOf(t *testing.T, files tree.Files, method string) (Plan, error) {
 }
 
 // golden compares a text with that of testdata.
-func golden(t *testing.T, name string, print func(io.Writer)) {
+func golden(t *testing.T, name string, write func(io.Writer)) {
 	t.Helper()
 	var out bytes.Buffer
-	print(&out)
+	write(&out)
 	file := "testdata/" + name + ".txt"
 	if *update {
 		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {

@@ -171,6 +171,21 @@ func images(object map[string]any) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
+// collectNamed collects the images in the fields of one map.
+func collectNamed(fields map[string]any, found map[string]bool) {
+	name, _ := fields["name"].(string)
+	if text, isText := fields["value"].(string); isText && strings.HasPrefix(name, "RELATED_IMAGE_") {
+		found[text] = true
+	}
+	switch image := fields["image"].(type) {
+	case string:
+		found[image] = true
+	case map[string]any: // of a ClusterCatalog
+		ref, _ := image["ref"].(string)
+		found[ref] = true
+	}
+}
+
 func collectImages(value any, found map[string]bool) {
 	switch value := value.(type) {
 	case string:
@@ -182,17 +197,7 @@ func collectImages(value any, found map[string]bool) {
 			collectImages(item, found)
 		}
 	case map[string]any:
-		name, _ := value["name"].(string)
-		if text, isText := value["value"].(string); isText && strings.HasPrefix(name, "RELATED_IMAGE_") {
-			found[text] = true
-		}
-		switch image := value["image"].(type) {
-		case string:
-			found[image] = true
-		case map[string]any: // of a ClusterCatalog
-			ref, _ := image["ref"].(string)
-			found[ref] = true
-		}
+		collectNamed(value, found)
 		for key, item := range value {
 			if key != "openAPIV3Schema" { // describes fields named image, and names no image
 				collectImages(item, found)
