@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io/fs"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -103,28 +103,15 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 	must("bundle", "--version", "1.2.0", "--image", "ghcr.io/acme/operator:1.2.0", "--channels", "candidate,stable",
 		"--default-channel", "stable", "--pull-secret", "registry", "--memcached-image", "ghcr.io/acme/cache:1.6.1")
 	must("catalog", "--bundle-image", "ghcr.io/acme/memcached-operator-bundle:v1.2.0")
-	before := filesIn(t, tree)
-	must("renew")
-	if diff := cmp.Diff(before, filesIn(t, tree)); diff != "" {
-		t.Errorf("files (-before +after):\n%s", diff)
-	}
-}
-
-func filesIn(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		files[path] = string(content)
-		return err
-	})
+	before, err := bundle.Read(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	must("renew")
+	after, err := bundle.Read(tree)
+	if diff := cmp.Diff(before, after); diff != "" || err != nil {
+		t.Errorf("error %v, files (-before +after):\n%s", err, diff)
+	}
 }
 
 // TestAToolBuildsByTheDockerfile has a script in place of the tool, which prints what it is called with.

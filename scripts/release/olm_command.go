@@ -98,26 +98,7 @@ func renewCommand() *cobra.Command {
 		Example: "  go run ./scripts/release renew",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			files, err := bundle.Read(bundle.Dir)
-			if err != nil {
-				return err
-			}
-			v, err := files.Version()
-			if err != nil {
-				return err
-			}
-			c, err := catalog.Load(bundle.Dir)
-			if err != nil {
-				return err
-			}
-			listed := c.Bundle(v.Metadata.Name)
-			if listed == nil {
-				return fmt.Errorf("%s does not list %s: run make catalog", catalog.Path, v.Metadata.Name)
-			}
-			if err := catalog.WriteBundle(command.Context(), ".", bundle.Dir, v.Options); err != nil {
-				return err
-			}
-			if err := catalog.AddBundle(bundle.Dir, listed.Image); err != nil {
+			if err := catalog.Renew(command.Context(), ".", bundle.Dir); err != nil {
 				return err
 			}
 			fmt.Fprintln(command.OutOrStdout(), "Wrote bundle and catalog again.")

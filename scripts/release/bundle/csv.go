@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -24,9 +26,9 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	csv.YNode().Content[0].HeadComment = "" // A generated file has a heading of its own.
 	picture, pictureErr := icon(root)
 	examples, examplesErr := json.MarshalIndent(m[sample], "", "  ")
-	permissions, permissionsErr := m.permissions()
+	install, installErr := m.install()
 	spec, status, descriptorsErr := descriptors(root)
-	if err := errors.Join(pictureErr, examplesErr, permissionsErr, descriptorsErr); err != nil {
+	if err := errors.Join(pictureErr, examplesErr, installErr, descriptorsErr); err != nil {
 		return nil, err
 	}
 	crd := m.one("CustomResourceDefinition")
@@ -51,7 +53,7 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	if o.Replaces != "" {
 		edits = append(edits, set(Name(o.Replaces), "spec", "replaces"))
 	}
-	edits = append(edits, m.install(permissions)...)
+	edits = append(edits, install...)
 	return csv, csv.PipeE(append(edits, set(images, "spec", "relatedImages"))...)
 }
 
@@ -95,30 +97,87 @@ func icon(root string) (string, error) {
 	return base64.StdEncoding.EncodeToString(drawing), nil
 }
 
-// strategy is what OLM creates itself: the Deployment, and roles for its ServiceAccount.
-type strategy struct {
-	Strategy string
-	Spec     struct {
-		Permissions        []grant
-		ClusterPermissions []grant `yaml:"clusterPermissions"`
-		Deployments        []struct{ Name string }
-	}
-}
-
-type grant struct {
-	Account string `yaml:"serviceAccountName"`
-	Rules   []*yaml.Node
-}
-
-func (m manifests) install(rules map[string][]*yaml.Node) []yaml.Filter {
-	account, operator := m.one("ServiceAccount").GetName(), m.one("Deployment")
-	s := strategy{Strategy: "deployment"}
-	s.Spec.Permissions = []grant{{account, rules["permissions"]}}
-	s.Spec.ClusterPermissions = []grant{{account, rules["clusterPermissions"]}}
-	s.Spec.Deployments = []struct{ Name string }{{operator.GetName()}}
+// install is what OLM creates itself: the Deployment, and roles for its ServiceAccount.
+func (m manifests) install() ([]yaml.Filter, error) {
+	operator := m.one("Deployment")
+	rules, err := m.permissions()
+	text := render("install.yaml", map[string]any{
+		"Account": m.one("ServiceAccount").GetName(), "Deployment": operator.GetName(),
+	})
 	return []yaml.Filter{
-		set(s, "spec", "install"),
+		set(yaml.MustParse(text).YNode(), "spec", "install"),
+		set(rules["permissions"], "spec", "install", "spec", "permissions", "0", "rules"),
+		set(rules["clusterPermissions"], "spec", "install", "spec", "clusterPermissions", "0", "rules"),
 		set(field(operator, "metadata", "labels"), "spec", "install", "spec", "deployments", "0", "label"),
 		set(field(operator, "spec"), "spec", "install", "spec", "deployments", "0", "spec"),
+	}, err
+}
+
+const (
+	manager       = "manager"
+	relatedPrefix = "RELATED_IMAGE_"
+
+	// watchNamespace names the annotation in which OLM writes the namespaces to serve. It is empty for all.
+	watchNamespace = `name: WATCH_NAMESPACE
+valueFrom:
+  fieldRef:
+    fieldPath: metadata.annotations['olm.targetNamespaces']
+`
+)
+
+// completeDeployment writes this version's images into the Deployment, has OLM choose the namespaces to serve, and
+// returns the images.
+func (m manifests) completeDeployment(ctx context.Context, o Options) ([]RelatedImage, error) {
+	deployment := m.one("Deployment")
+	container, err := deployment.Pipe(yaml.Lookup("spec", "template", "spec", "containers", "[name="+manager+"]"))
+	if err != nil {
+		return nil, err
 	}
+	if container == nil {
+		return nil, fmt.Errorf("deployment %s has no container %s", deployment.GetName(), manager)
+	}
+	images, err := setImages(ctx, container, o)
+	if err != nil {
+		return nil, err
+	}
+	watch := yaml.Append(yaml.MustParse(watchNamespace).YNode())
+	if err := container.PipeE(yaml.LookupCreate(yaml.SequenceNode, "env"), watch); err != nil || o.PullSecret == "" {
+		return images, err
+	}
+	secret := yaml.NewMapRNode(&map[string]string{"name": o.PullSecret}).YNode()
+	return images, deployment.PipeE(yaml.LookupCreate(yaml.SequenceNode, "spec", "template", "spec", "imagePullSecrets"),
+		yaml.ElementSetter{Element: secret, Keys: []string{"name"}, Values: []string{o.PullSecret}})
+}
+
+// setImages replaces the container's image, and those that its environment names, by what the options name. It returns
+// them in this order.
+func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []RelatedImage, err error) {
+	names, refs := []string{manager}, map[string]*yaml.Node{manager: field(container, "image")}
+	for _, node := range field(container, "env").Content {
+		variable := yaml.NewRNode(node)
+		if name, found := strings.CutPrefix(field(variable, "name").Value, relatedPrefix); found {
+			name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+			names, refs[name] = append(names, name), field(variable, "value")
+		}
+	}
+	for name, chosen := range map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage} {
+		if refs[name] == nil {
+			return nil, fmt.Errorf("container %s names no image %s in its environment: set %s%s in operator/config/manager",
+				manager, name, relatedPrefix, strings.ToUpper(name))
+		}
+		refs[name].Value = cmp.Or(chosen, refs[name].Value)
+	}
+	for _, name := range names {
+		ref := refs[name]
+		if err := ValidateImage(name+"-image", ref.Value); err != nil {
+			return nil, err
+		}
+		if o.Digest != nil {
+			if ref.Value, err = o.Digest(ctx, ref.Value); err != nil {
+				return nil, err
+			}
+		}
+		images = append(images, RelatedImage{name, ref.Value})
+	}
+	return images, nil
 }

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,34 +34,23 @@ type Options struct {
 
 // Validate reports everything that is wrong.
 func (o Options) Validate() error {
+	// A valid value stands for one that is not given. The default channel need not be one of this version's: a candidate
+	// is not in stable.
 	errs := []error{
 		ValidateVersion("version", o.Version),
 		ValidateImage("image", o.Image),
 		validateChannels("channels", o.Channels...),
+		ValidateImage("agent-image", cmp.Or(o.AgentImage, ImageExample)),
+		ValidateImage("memcached-image", cmp.Or(o.MemcachedImage, ImageExample)),
+		validateChannels("default-channel", cmp.Or(o.DefaultChannel, "stable")),
 	}
-	if o.AgentImage != "" {
-		errs = append(errs, ValidateImage("agent-image", o.AgentImage))
-	}
-	if o.MemcachedImage != "" {
-		errs = append(errs, ValidateImage("memcached-image", o.MemcachedImage))
-	}
-	if o.DefaultChannel != "" { // It need not be one of this version's: a candidate is not in stable.
-		errs = append(errs, validateChannels("default-channel", o.DefaultChannel))
-	}
-	if o.PullSecret != "" {
-		if problems := validation.IsDNS1123Subdomain(o.PullSecret); len(problems) > 0 {
-			errs = append(errs, invalid("pull-secret", o.PullSecret, problems[0], "name a Secret of the operator's namespace"))
-		}
+	if problems := validation.IsDNS1123Subdomain(cmp.Or(o.PullSecret, "none")); len(problems) > 0 {
+		errs = append(errs, invalid("pull-secret", o.PullSecret, problems[0], "name a Secret of the operator's namespace"))
 	}
 	return errors.Join(errs...)
 }
 
-func (o Options) defaultChannel() string {
-	if o.DefaultChannel == "" {
-		return o.Channels[0]
-	}
-	return o.DefaultChannel
-}
+func (o Options) defaultChannel() string { return cmp.Or(o.DefaultChannel, o.Channels[0]) }
 
 // invalid is an error that names flag, value, problem and fix.
 func invalid(flag, value, problem, fix string) error {
@@ -70,20 +60,19 @@ func invalid(flag, value, problem, fix string) error {
 // ValidateVersion reports why a bundle cannot have the version.
 func ValidateVersion(flag, version string) error {
 	parsed, err := semver.Parse(version)
+	name := Name(version)
+	noName, noLabel := validation.IsDNS1123Subdomain(name), validation.IsValidLabelValue(name)
 	switch {
 	case err != nil && strings.HasPrefix(version, "v"):
 		return invalid(flag, version, "begins with a v", "leave it out, as in 0.1.0")
 	case err != nil:
 		return invalid(flag, version, "is no semantic version", "write three numbers, as in 0.1.0 or 0.2.0-rc.1")
 	case len(parsed.Build) > 0:
-		return invalid(flag, version, "has build metadata, which no Kubernetes name can hold",
-			"leave out the + and what follows")
-	}
-	if problems := validation.IsDNS1123Subdomain(Name(version)); len(problems) > 0 {
-		return invalid(flag, version, Name(version)+" is no name: "+problems[0], "use lower-case letters and digits")
-	}
-	if problems := validation.IsValidLabelValue(Name(version)); len(problems) > 0 {
-		return invalid(flag, version, Name(version)+" is no label value: "+problems[0], "make it shorter")
+		return invalid(flag, version, "has build metadata, which no Kubernetes name can hold", "leave out the + and the rest")
+	case len(noName) > 0:
+		return invalid(flag, version, name+" is no name: "+noName[0], "use lower-case letters and digits")
+	case len(noLabel) > 0:
+		return invalid(flag, version, name+" is no label value: "+noLabel[0], "make it shorter")
 	}
 	return nil
 }

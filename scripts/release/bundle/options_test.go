@@ -17,25 +17,6 @@ func good(change func(*Options)) Options {
 	return o
 }
 
-func TestOptionsThatAreTaken(t *testing.T) {
-	const digest = "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	tests := map[string]func(*Options){
-		"all that is required":       nil,
-		"a candidate":                func(o *Options) { o.Version, o.Channels = "0.3.0-rc.1", []string{"candidate"} },
-		"an image by digest":         func(o *Options) { o.Image = "registry.example.com/a" + digest },
-		"an image by tag and digest": func(o *Options) { o.Image = "registry.example.com/a:1" + digest },
-		"a registry on a port":       func(o *Options) { o.Image = "localhost:5000/a:1" },
-		"a Secret to pull by":        func(o *Options) { o.PullSecret = "registry" },
-	}
-	for name, change := range tests {
-		t.Run(name, func(t *testing.T) {
-			if err := good(change).Validate(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
 func TestOptionsThatAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Options)

@@ -42,12 +42,16 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", binding.GetKind(), binding.GetName(), err)
 		}
-		for _, rule := range field(role, "rules").Content {
-			list, err := listFor(rule)
+		var decoded rbacv1.ClusterRole
+		if err := sigsyaml.Unmarshal([]byte(role.MustString()), &decoded); err != nil {
+			return nil, err
+		}
+		for i, node := range field(role, "rules").Content {
+			list, err := listFor(decoded.Rules[i])
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)
 			}
-			rules[list] = append(rules[list], rule)
+			rules[list] = append(rules[list], node)
 		}
 	}
 	for _, role := range m["Role"] {
@@ -79,14 +83,7 @@ func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 }
 
 // listFor finds the list that all resources of a rule belong in. A subresource has the scope of its resource.
-func listFor(node *yaml.Node) (string, error) {
-	var rule struct {
-		APIGroups []string `yaml:"apiGroups"`
-		Resources []string
-	}
-	if err := node.Decode(&rule); err != nil {
-		return "", err
-	}
+func listFor(rule rbacv1.PolicyRule) (string, error) {
 	var resources []string
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {

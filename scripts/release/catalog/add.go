@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
@@ -53,6 +54,30 @@ func AddBundle(dir, image string) error {
 		return err
 	}
 	return worktree.WriteFile(filepath.Join(dir, Path), []byte(text), 0o644)
+}
+
+// Renew writes bundle and catalog in dir again, with the version, the images and the channels that they have.
+func Renew(ctx context.Context, root, dir string) error {
+	c, err := Load(dir)
+	if err != nil {
+		return err
+	}
+	files, err := bundle.Read(dir)
+	if err != nil {
+		return err
+	}
+	v, err := files.Version()
+	if err != nil {
+		return err
+	}
+	listed := c.Bundle(v.Metadata.Name)
+	if listed == nil {
+		return fmt.Errorf("%s does not list %s: run make catalog", Path, v.Metadata.Name)
+	}
+	if err := WriteBundle(ctx, root, dir, v.Options); err != nil {
+		return err
+	}
+	return AddBundle(dir, listed.Image)
 }
 
 // Previous is the newest version in a channel before the given one, and the range from the oldest to the given one:
@@ -120,4 +145,74 @@ func (c *Catalog) Add(files bundle.Files, image string) error {
 		}
 	}
 	return nil
+}
+
+// fromCSV are the fields of a ClusterServiceVersion that a catalog repeats: they spare OLM a look into the bundle.
+var fromCSV = []string{
+	"description", "displayName", "installModes", "keywords", "links", "maintainers", "maturity", "minKubeVersion",
+	"provider",
+}
+
+type packageDocument struct {
+	Schema, Name   string
+	DefaultChannel string `yaml:"defaultChannel"`
+	Icon           map[string]string
+	Description    *yaml.Node
+}
+
+type channelDocument struct {
+	Schema, Package, Name string
+	Entries               []Entry
+}
+
+type bundleDocument struct {
+	Schema, Name, Package, Image string
+	Properties                   []property
+	RelatedImages                []bundle.RelatedImage `yaml:"relatedImages"`
+}
+
+type property struct {
+	Type  string
+	Value any
+}
+
+// describe writes the documents of the package and of a version.
+func (c *Catalog) describe(v *bundle.Version, csv, image string) error {
+	object, err := yaml.Parse(csv)
+	if err != nil {
+		return fmt.Errorf("%s: %w", bundle.CSVFile, err)
+	}
+	field := func(path ...string) *yaml.Node {
+		found, err := object.Pipe(yaml.Lookup(path...))
+		if err != nil || found == nil {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagNull}
+		}
+		return found.YNode()
+	}
+	var icon map[string]string
+	if err := field("spec", "icon", "0").Decode(&icon); err != nil {
+		return fmt.Errorf("%s: spec.icon: %w", bundle.CSVFile, err)
+	}
+	metadata := map[string]any{
+		"annotations": field("metadata", "annotations"), "labels": field("metadata", "labels"),
+		"apiServiceDefinitions": struct{}{}, "crdDescriptions": field("spec", "customresourcedefinitions"),
+	}
+	for _, name := range fromCSV {
+		metadata[name] = field("spec", name)
+	}
+	version := bundleDocument{
+		Schema: bundleSchema, Name: v.Metadata.Name, Package: bundle.Package, Image: image,
+		RelatedImages: append([]bundle.RelatedImage{{Image: image}}, v.Spec.RelatedImages...),
+	}
+	add := func(kind string, value any) { version.Properties = append(version.Properties, property{kind, value}) }
+	add(packageSchema, map[string]string{"packageName": bundle.Package, "version": v.Version})
+	for _, api := range v.Spec.CustomResourceDefinitions.Owned {
+		_, group, _ := strings.Cut(api.Name, ".")
+		add("olm.gvk", map[string]string{"group": group, "kind": api.Kind, "version": api.Version})
+	}
+	add("olm.csv.metadata", metadata)
+	if err := c.put(version); err != nil {
+		return err
+	}
+	return c.put(packageDocument{packageSchema, bundle.Package, v.DefaultChannel, icon, field("spec", "description")})
 }

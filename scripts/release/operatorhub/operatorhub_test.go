@@ -1,7 +1,6 @@
 package operatorhub_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,43 +13,37 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/release/operatorhub"
 )
 
-const root = "../../.."
+const root, operator = "../../..", "operators/memcached-operator/"
 
 func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 	out := t.TempDir()
-	want := map[string]string{"operators/memcached-operator/ci.yaml": readFile(t, root, operatorhub.CI)}
-	for name, content := range readBundle(t) {
+	files, version := committed(t)
+	want := bundle.Files{operator + "ci.yaml": source(t)}
+	for name, content := range files {
 		if !strings.HasSuffix(name, ".Dockerfile") {
-			want["operators/memcached-operator/"+version(t)+"/"+name] = content
+			want[operator+version+"/"+name] = content
 		}
 	}
 	for range 2 { // Once more changes nothing.
 		dir, _, err := operatorhub.Write(root, out)
-		if err != nil {
-			t.Fatal(err)
+		if want := filepath.Join(out, operator, version); dir != want || err != nil {
+			t.Errorf("%s is written, want %s, error %v", dir, want, err)
 		}
-		if got := filepath.Join(out, "operators/memcached-operator", version(t)); dir != got {
-			t.Errorf("%s is written, want %s", dir, got)
-		}
-		got, err := bundle.Read(out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, map[string]string(got)); diff != "" {
+		if diff := cmp.Diff(want, read(t, out)); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 	}
 }
 
 func TestAnExistingCIFileIsKept(t *testing.T) {
-	const mine, file = "updateGraph: replaces-mode\nreviewers: [some-user]\n", "operators/memcached-operator/ci.yaml"
+	const mine, file = "updateGraph: replaces-mode\nreviewers: [some-user]\n", operator + "ci.yaml"
 	out := t.TempDir()
-	writeFile(t, out, file, mine)
+	write(t, out, bundle.Files{file: mine})
 	_, notes, err := operatorhub.Write(root, out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if content := readFile(t, out, file); content != mine {
+	if content := read(t, out)[file]; content != mine {
 		t.Errorf("it is now:\n%s", content)
 	}
 	all := strings.Join(notes, "\n")
@@ -60,8 +53,8 @@ func TestAnExistingCIFileIsKept(t *testing.T) {
 }
 
 func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
-	const operator = "operators/memcached-operator/"
-	ci := operator + "ci.yaml"
+	const ci = operator + "ci.yaml"
+	_, version := committed(t)
 	tests := map[string]struct{ file, content, want string }{
 		"a ci.yaml that is no YAML":                {ci, "reviewers: [", "ci.yaml: "},
 		"an update graph that bundles do not have": {ci, "updateGraph: semver-mode\nreviewers: [a]", `should be one of [replaces-mode], not "semver-mode"`},
@@ -69,21 +62,18 @@ func TestNothingIsWrittenThatTheRepositoriesRefuse(t *testing.T) {
 		"a reviewer who is no GitHub user":   {ci, "updateGraph: replaces-mode\nreviewers: [a@example.com]", "reviewers[0] should match"},
 		"a reviewer twice":                   {ci, "updateGraph: replaces-mode\nreviewers: [a, a]", "reviewers shouldn't contain duplicates"},
 		"a catalog that is not written here": {ci, "updateGraph: replaces-mode\nreviewers: [a]\nfbc: {enabled: true}", "must not validate the schema (not)"},
-		"another bundle of the version":      {operator + version(t) + "/metadata/annotations.yaml", "annotations: {}\n", "release a new version"},
+		"another bundle of the version":      {operator + version + "/metadata/annotations.yaml", "annotations: {}\n", "release a new version"},
 		"versions of which none is replaced": {operator + "0.0.1-never/metadata/annotations.yaml", "", "spec.replaces is"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
-			writeFile(t, out, tc.file, tc.content)
+			before := bundle.Files{tc.file: tc.content}
+			write(t, out, before)
 			if _, _, err := operatorhub.Write(root, out); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
-			got, err := bundle.Read(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(bundle.Files{tc.file: tc.content}, got); diff != "" {
+			if diff := cmp.Diff(before, read(t, out)); diff != "" {
 				t.Errorf("files (-before +after):\n%s", diff)
 			}
 		})
@@ -141,31 +131,13 @@ func TestWhatOnlyTheUserCanDecideIsNoted(t *testing.T) {
 func edited(t *testing.T, inBundle, inCI []string) string {
 	t.Helper()
 	copied := t.TempDir()
-	files := readBundle(t)
+	files, _ := committed(t)
 	for name, content := range files {
 		files[name] = replace(content, inBundle)
 	}
-	if err := files.Write(filepath.Join(copied, bundle.Dir)); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, copied, operatorhub.CI, replace(readFile(t, root, operatorhub.CI), inCI))
+	write(t, filepath.Join(copied, bundle.Dir), files)
+	write(t, copied, bundle.Files{operatorhub.CI: replace(source(t), inCI)})
 	return copied
-}
-
-func readFile(t *testing.T, dir, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-func writeFile(t *testing.T, dir, name, content string) {
-	t.Helper()
-	if err := (bundle.Files{name: content}).Write(dir); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func replace(text string, pairs []string) string {
@@ -175,20 +147,35 @@ func replace(text string, pairs []string) string {
 	return text
 }
 
-func readBundle(t *testing.T) bundle.Files {
+func read(t *testing.T, dir string) bundle.Files {
 	t.Helper()
-	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
+	files, err := bundle.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-func version(t *testing.T) string {
+func write(t *testing.T, dir string, files bundle.Files) {
 	t.Helper()
-	v, err := readBundle(t).Version()
+	if err := files.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// source is the ci.yaml of the repository.
+func source(t *testing.T) string {
+	t.Helper()
+	return read(t, filepath.Join(root, filepath.Dir(operatorhub.CI)))["ci.yaml"]
+}
+
+// committed is the bundle of the repository, and its version.
+func committed(t *testing.T) (bundle.Files, string) {
+	t.Helper()
+	files := read(t, filepath.Join(root, bundle.Dir))
+	v, err := files.Version()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Version
+	return files, v.Version
 }
