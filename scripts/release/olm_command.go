@@ -84,7 +84,7 @@ func catalogCommand() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Wrote %s\n", filepath.Join(dir, catalog.Path))
-		return pinCatalog(dir, func(s *values.Settings) bool { return slices.Contains(s.Placeholders(), "catalogImage") })
+		return pinCatalog(dir, false)
 	}
 	return command
 }
@@ -102,13 +102,14 @@ func renewCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(command.OutOrStdout(), "Wrote bundle and catalog again.")
-			return pinCatalog(bundle.Dir, func(*values.Settings) bool { return true })
+			return pinCatalog(bundle.Dir, true)
 		},
 	}
 }
 
-// pinCatalog writes the digest of the catalog's image into the settings beside dir, if there are any.
-func pinCatalog(dir string, applies func(*values.Settings) bool) error {
+// pinCatalog writes the digest of the catalog's image into the settings beside dir, if there are any. Without always it
+// replaces only the digest of the example's catalog.
+func pinCatalog(dir string, always bool) error {
 	root := filepath.Dir(dir)
 	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -118,7 +119,8 @@ func pinCatalog(dir string, applies func(*values.Settings) bool) error {
 		return err
 	}
 	return values.Edit(root, func(s *values.Settings) {
-		if name, _, _ := strings.Cut(s.CatalogImage, "@"); applies(s) {
+		if always || slices.Contains(s.Placeholders(), "catalogImage") {
+			name, _, _ := strings.Cut(s.CatalogImage, "@")
 			s.CatalogImage = name + "@" + digest
 		}
 	})

@@ -20,8 +20,10 @@ import (
 )
 
 const (
-	// CSVFile and AnnotationsFile are the files of a bundle that others read.
-	CSVFile         = "manifests/" + Package + ".clusterserviceversion.yaml"
+	// CSVFile is the file with the ClusterServiceVersion.
+	CSVFile = "manifests/" + Package + ".clusterserviceversion.yaml"
+
+	// AnnotationsFile is the file with channels and other facts about the bundle.
 	AnnotationsFile = "metadata/annotations.yaml"
 
 	channelsKey       = "operators.operatorframework.io.bundle.channels.v1"

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,31 +12,18 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// OLM creates the operator's roles from two lists of the ClusterServiceVersion:
+// permissionLists has the resources of the operator's rules by the list of the ClusterServiceVersion that they are in.
 //
-//   - clusterPermissions become ClusterRoles, in each install mode;
-//   - permissions become Roles in the operator's namespace and in each target namespace, or ClusterRoles if the target
-//     is all namespaces.
-//
-// So rules for namespaced resources belong in permissions: in clusterPermissions they would hold for the whole cluster,
-// whichever namespaces an administrator chose. That includes the Lease of the leader election, which is only in the
-// operator's namespace: OLM has nothing narrower, as a Role in the bundle cannot name the account's namespace.
-
-// lists has each resource in the operator's rules under the list that it belongs in. Whoever adds a rule decides.
-// Nodes and APIServices are cluster-scoped, but only an operator that serves all namespaces reads them, and for that
-// OLM creates ClusterRoles from permissions. In a Role the rule has no effect.
-var lists = map[string]sets.Set[string]{
-	"permissions": sets.New(
-		"/events", "/nodes", "/pods", "/secrets", "/services", "apiregistration.k8s.io/apiservices", "apps/deployments",
-		apiGroup+"/memcacheds", "coordination.k8s.io/leases", "events.k8s.io/events",
-		"networking.k8s.io/networkpolicies", "policy/poddisruptionbudgets",
-	),
-	"clusterPermissions": sets.New("authentication.k8s.io/tokenreviews", "authorization.k8s.io/subjectaccessreviews"),
-}
+//go:embed permissions.yaml
+var permissionLists []byte
 
 // permissions takes the roles that are bound to the operator's account out of the manifests, and returns their rules by
 // the list of the ClusterServiceVersion. Unbound ClusterRoles are for users: OLM applies them as they are.
 func (m manifests) permissions() (map[string][]*yaml.Node, error) {
+	var lists map[string][]string
+	if err := sigsyaml.Unmarshal(permissionLists, &lists); err != nil {
+		return nil, fmt.Errorf("permissions.yaml: %w", err)
+	}
 	rules := map[string][]*yaml.Node{}
 	for _, binding := range slices.Concat(m["ClusterRoleBinding"], m["RoleBinding"]) {
 		role, err := m.boundRole(binding)
@@ -47,7 +35,7 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 			return nil, err
 		}
 		for i, node := range field(role, "rules").Content {
-			list, err := listFor(decoded.Rules[i])
+			list, err := listFor(lists, decoded.Rules[i])
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)
 			}
@@ -83,7 +71,7 @@ func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
 }
 
 // listFor finds the list that all resources of a rule belong in. A subresource has the scope of its resource.
-func listFor(rule rbacv1.PolicyRule) (string, error) {
+func listFor(lists map[string][]string, rule rbacv1.PolicyRule) (string, error) {
 	var resources []string
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
@@ -91,11 +79,11 @@ func listFor(rule rbacv1.PolicyRule) (string, error) {
 			resources = append(resources, group+"/"+name)
 		}
 	}
-	for list, known := range lists {
-		if len(resources) > 0 && known.HasAll(resources...) {
+	for list, names := range lists {
+		if len(resources) > 0 && sets.New(names...).HasAll(resources...) {
 			return list, nil
 		}
 	}
 	return "", fmt.Errorf("the scope of a rule for %q is not known: add each resource to one list in "+
-		"scripts/release/bundle/permissions.go, and split a rule for both lists", resources)
+		"scripts/release/bundle/permissions.yaml, and split a rule for both lists", resources)
 }
