@@ -2,23 +2,19 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
-	"github.com/fluxcd/pkg/ssa/utils"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
-
-// relatedImage is the prefix of environment variables that contain an image, as in OLM.
-const relatedImage = "RELATED_IMAGE_"
 
 // build renders the kustomization in dir, with the images of --set-image.
 func build(dir string, setImage []string) ([]*unstructured.Unstructured, error) {
@@ -30,83 +26,66 @@ func build(dir string, setImage []string) ([]*unstructured.Unstructured, error) 
 	if err != nil {
 		return nil, err
 	}
-	var images []types.Image
-	for _, arg := range setImage {
-		image, err := parseImage(arg, used)
-		if err != nil {
+	images := make([]types.Image, len(setImage))
+	for i, arg := range setImage {
+		if images[i], err = parseImage(arg, used); err != nil {
 			return nil, fmt.Errorf("--set-image %q: %w", arg, err)
 		}
-		images = append(images, image)
 	}
 	return kustomize.Objects(dir, images...)
 }
 
-// imagesOf returns the images of all Deployments, those in environment variables included.
+// imagesOf returns the names of the images of all Deployments, those in environment variables included, as in OLM.
 func imagesOf(objects []*unstructured.Unstructured) ([]string, error) {
-	var images []string
-	for _, object := range objects {
-		if object.GetKind() != "Deployment" {
-			continue
-		}
-		var deployment appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
-			return nil, fmt.Errorf("%s: %w", utils.FmtUnstructured(object), err)
-		}
+	deployments, err := kustomize.Deployments(objects)
+	names := sets.New[string]()
+	for _, deployment := range deployments {
 		pod := deployment.Spec.Template.Spec
 		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-			images = append(images, container.Image)
+			names.Insert(nameOf(container.Image))
 			for _, variable := range container.Env {
-				if strings.HasPrefix(variable.Name, relatedImage) && variable.Value != "" {
-					images = append(images, variable.Value)
+				if strings.HasPrefix(variable.Name, "RELATED_IMAGE_") && variable.Value != "" {
+					names.Insert(nameOf(variable.Value))
 				}
 			}
 		}
 	}
-	slices.Sort(images)
-	return slices.Compact(images), nil
+	return sets.List(names), err
 }
 
 // parseImage reads NAME=REF. NAME is the name of a used image, or the last part of it.
 func parseImage(arg string, used []string) (types.Image, error) {
 	name, ref, found := strings.Cut(arg, "=")
 	if !found || name == "" {
-		return types.Image{}, fmt.Errorf("write NAME=REF, such as " +
+		return types.Image{}, errors.New("write NAME=REF, such as " +
 			"memcached-operator=localhost:5001/memcached-operator:dev")
 	}
 	parsed, err := reference.Parse(ref)
 	if _, isNamed := parsed.(reference.Named); !isNamed {
 		return types.Image{}, fmt.Errorf("%q is no image reference: %w", ref, cmp.Or(err, reference.ErrNameEmpty))
 	}
-	image := types.Image{NewName: nameOf(ref)}
+	matches := slices.DeleteFunc(slices.Clone(used), func(full string) bool {
+		return full != name && path.Base(full) != name
+	})
+	if len(matches) != 1 {
+		return types.Image{}, fmt.Errorf("%d images have that name; write one of these in full: %s",
+			len(matches), strings.Join(used, ", "))
+	}
+	image := types.Image{Name: matches[0], NewName: nameOf(ref)}
 	if tagged, ok := parsed.(reference.Tagged); ok {
 		image.NewTag = tagged.Tag()
 	}
 	if digested, ok := parsed.(reference.Digested); ok {
 		image.Digest = digested.Digest().String()
 	}
-	var matches []string
-	for _, full := range used {
-		if full = nameOf(full); (full == name || path.Base(full) == name) && !slices.Contains(matches, full) {
-			matches = append(matches, full)
-		}
-	}
-	switch len(matches) {
-	case 0:
-		return image, fmt.Errorf("no container has an image of that name; the images are: %s", strings.Join(used, ", "))
-	case 1:
-		image.Name = matches[0]
-		return image, nil
-	default:
-		return image, fmt.Errorf("several images have that name; write one in full: %s", strings.Join(matches, ", "))
-	}
+	return image, nil
 }
 
 // nameOf returns an image's reference without tag and digest.
 func nameOf(ref string) string {
-	if named, err := reference.Parse(ref); err == nil {
-		if named, ok := named.(reference.Named); ok {
-			return named.Name()
-		}
+	name, _, _ := strings.Cut(ref, "@")
+	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
+		name = name[:colon]
 	}
-	return ref
+	return name
 }

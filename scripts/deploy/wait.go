@@ -34,9 +34,6 @@ func wait(ctx context.Context, c *cluster, objects []*unstructured.Unstructured)
 	return nil
 }
 
-// statuses are the latest ones of objects.
-type statuses map[object.ObjMetadata]*event.ResourceStatus
-
 // waitFor waits until kstatus reports the status for all objects, or a failure. Unlike that of
 // ResourceManager.WaitForSet, its error has the reasons, down to the Pods.
 func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*unstructured.Unstructured) error {
@@ -45,10 +42,18 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 	}
 	poll, stop := context.WithCancel(ctx)
 	defer stop()
-	latest := statuses{}
+	latest := map[object.ObjMetadata]*event.ResourceStatus{}
 	ids := object.UnstructuredSetToObjMetadataSet(objects)
 	for _, id := range ids {
 		latest[id] = &event.ResourceStatus{Identifier: id, Message: "its status could not be read"}
+	}
+	except := func(statuses ...status.Status) (lines []string) { // describes the objects with other statuses
+		for _, id := range ids {
+			if !slices.Contains(statuses, latest[id].Status) {
+				lines = append(lines, describe(latest[id], "")...)
+			}
+		}
+		return lines
 	}
 	var cause error
 	for e := range c.poller.Poll(poll, ids, polling.PollOptions{PollInterval: pollInterval}) {
@@ -60,11 +65,11 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 			}
 			latest[s.Identifier] = s
 		}
-		if len(latest.others(ids, want, status.FailedStatus)) == 0 {
+		if len(except(want, status.FailedStatus)) == 0 {
 			stop() // the poller closes the channel some time later
 		}
 	}
-	lines := latest.others(ids, want)
+	lines := except(want)
 	if len(lines) == 0 {
 		return nil
 	}
@@ -73,17 +78,6 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 	}
 	return fmt.Errorf("waiting for status %s: %w:\n  %s", want, cmp.Or(cause, errors.New("failed")),
 		strings.Join(lines, "\n  "))
-}
-
-// others describes the objects that have none of the wanted statuses.
-func (latest statuses) others(ids object.ObjMetadataSet, wanted ...status.Status) []string {
-	var lines []string
-	for _, id := range ids {
-		if !slices.Contains(wanted, latest[id].Status) {
-			lines = append(lines, describe(latest[id], "")...)
-		}
-	}
-	return lines
 }
 
 // corrected reports a Memcached without a status as in progress: for kstatus it is current.

@@ -24,6 +24,9 @@ type builder struct {
 // target is an image to build, and the reference to push it to, if any.
 type target struct{ image, ref string }
 
+// isReleased reports whether the image is released, for all platforms of a release and no others.
+func (t target) isReleased() bool { return t.image == "operator" || t.image == "agent" }
+
 func buildCommand(options func() []name.Option) *cobra.Command {
 	b := &builder{}
 	var platforms []string
@@ -46,11 +49,8 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 			"    --platform linux/arm64,linux/s390x --suite trixie",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			targets, err := parseTargets(args)
+			targets, err := b.parse(args, platforms)
 			if err != nil {
-				return err
-			}
-			if b.platforms, err = parsePlatforms(platforms, targets); err != nil {
 				return err
 			}
 			for _, t := range targets {
@@ -69,18 +69,16 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 	return cmd
 }
 
-func parseTargets(args []string) ([]target, error) {
+// parse reads the arguments and the platforms.
+func (b *builder) parse(args, platforms []string) (targets []target, err error) {
 	pushed := map[string]bool{}
-	var targets []target
+	var supported []v1.Platform
 	for _, arg := range args {
 		image, ref, push := strings.Cut(arg, "=")
-		switch image {
-		case "operator", "agent", "memcached", "pause":
-		default:
-			if !strings.HasPrefix(image, "./") {
-				return nil, fmt.Errorf("image %q: choose from operator, agent, memcached, pause, and the directory of "+
-					"a Go program, such as ./test/client", image)
-			}
+		t := target{image: image, ref: ref}
+		if !t.isReleased() && image != "memcached" && image != "pause" && !strings.HasPrefix(image, "./") {
+			return nil, fmt.Errorf("image %q: choose from operator, agent, memcached, pause, and the directory of "+
+				"a Go program, such as ./test/client", image)
 		}
 		if push {
 			if err := bundle.ValidateTarget(image, withTag(ref, name.DefaultTag)); err != nil {
@@ -91,27 +89,20 @@ func parseTargets(args []string) ([]target, error) {
 			}
 			pushed[ref] = true
 		}
-		targets = append(targets, target{image: image, ref: ref})
-	}
-	return targets, nil
-}
-
-// parsePlatforms refuses platforms that the operator and the agent are not released for.
-func parsePlatforms(list []string, targets []target) ([]v1.Platform, error) {
-	var supported []v1.Platform
-	for _, t := range targets {
-		if t.image == "operator" || t.image == "agent" {
+		if t.isReleased() {
 			supported = oci.Platforms()
 		}
+		targets = append(targets, t)
 	}
-	return oci.ParsePlatforms(list, supported...)
+	b.platforms, err = oci.ParsePlatforms(platforms, supported...)
+	return targets, err
 }
 
 // publish returns the digest of what it built, after the reference that it pushed to: with the tag, which it may have
 // chosen itself.
 func (b *builder) publish(ctx context.Context, t target, options ...name.Option) (result string, err error) {
 	err = progress.Stage(ctx, "Image "+t.image, func(update func(string)) error {
-		index, version, err := b.build(ctx, t.image, update)
+		index, version, err := b.build(ctx, t, update)
 		if err != nil {
 			return err
 		}
@@ -122,25 +113,25 @@ func (b *builder) publish(ctx context.Context, t target, options ...name.Option)
 		update("pushing")
 		tagged := withTag(t.ref, cmp.Or(version, name.DefaultTag))
 		result = tagged + "@" + result
-		_, err = oci.PushIndex(ctx, index, tagged, options...)
+		_, err = oci.Push(ctx, index, tagged, options...)
 		return err
 	})
 	return result, err
 }
 
 // build returns an index of all platforms, and the version of the image if it has one.
-func (b *builder) build(ctx context.Context, image string, update func(string)) (
+func (b *builder) build(ctx context.Context, t target, update func(string)) (
 	index v1.ImageIndex, version string, err error) {
 	platforms := b.platforms
 	switch {
 	case len(platforms) > 0:
-	case image == "operator", image == "agent":
+	case t.isReleased():
 		platforms = oci.Platforms()
 	default:
 		platforms = []v1.Platform{oci.Host()}
 	}
-	program := oci.Program{Package: image}
-	switch image {
+	program := oci.Program{Package: t.image}
+	switch t.image {
 	case "memcached":
 		if len(b.platforms) > 0 || b.suite != "" {
 			return oci.MemcachedIndex(ctx, platforms, b.suite)
@@ -156,12 +147,16 @@ func (b *builder) build(ctx context.Context, image string, update func(string)) 
 	case "agent":
 		program, version, err = oci.Agent(".")
 	case "pause":
-		program.Package = "./scripts/images/pause"
+		program = oci.Pause
 	}
-	if err == nil {
-		index, err = program.BuildAll(ctx, platforms, update)
+	if err != nil {
+		return nil, "", err
 	}
-	return index, version, err
+	indexes, err := oci.BuildAll(ctx, platforms, update, program)
+	if err != nil {
+		return nil, "", err
+	}
+	return indexes[0], version, nil
 }
 
 // withTag adds a tag to a reference that has none.

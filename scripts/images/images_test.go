@@ -157,7 +157,7 @@ func pushIndex(t *testing.T, ref string, platforms ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := oci.PushIndex(t.Context(), index, ref); err != nil {
+	if _, err := oci.Push(t.Context(), index, ref); err != nil {
 		t.Fatal(err)
 	}
 	return ref

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,27 +40,19 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 			defer cancel()
 			instead := map[string]string{inspect.Operator: operator, inspect.Agent: agent, inspect.Memcached: memcached}
 			var report *inspect.Report
-			err = progress.Stage(ctx, "Ask the registries", func(update func(string)) error {
-				report = inspect.Compare(ctx, promises, instead, func(ctx context.Context, ref string) (oci.Description, error) {
+			asked := progress.Stage(ctx, "Ask the registries", func(update func(string)) error {
+				report = inspect.Compare(promises, instead, func(ref string) (oci.Description, error) {
 					update(ref)
 					return oci.Describe(ctx, ref, options()...)
 				})
 				return nil
 			})
-			if err != nil {
-				return err
-			}
 			if output == "text" {
-				err = report.WriteText(cmd.OutOrStdout())
-			} else {
-				encoder := json.NewEncoder(cmd.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				err = encoder.Encode(report)
+				return errors.Join(asked, report.WriteText(cmd.OutOrStdout()), report.Err())
 			}
-			if err != nil {
-				return err
-			}
-			return report.Err()
+			encoder := json.NewEncoder(cmd.OutOrStdout())
+			encoder.SetIndent("", "  ")
+			return errors.Join(asked, encoder.Encode(report), report.Err())
 		},
 	}
 	c := cmd.Flags()

@@ -7,15 +7,24 @@ import (
 	"os"
 	"path/filepath"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/api/filters/imagetag"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Build renders the kustomization in dir, in the order in which a client can apply the objects. The images have the
-// effect of entries under `images:` in its kustomization.yaml.
+// imageFields are where a Deployment names images: an operator's environment has those of the Pods that it creates.
+var imageFields = types.FsSlice{
+	{Path: "spec/template/spec/initContainers[]/image"},
+	{Path: "spec/template/spec/containers[]/image"},
+	{Path: "spec/template/spec/containers[]/env[]/value"},
+}
+
+// Build renders the kustomization in dir, in the order in which a client can apply the objects, and replaces the images.
 func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -26,19 +35,19 @@ func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is a file: name its directory, %s", dir, filepath.Dir(dir))
 	}
-	disk := filesys.MakeFsOnDisk()
-	root, _, err := disk.CleanedAbs(dir)
-	if err != nil {
-		return nil, err
-	}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionUnspecified // as the program: Namespaces and CRDs first
-	built, err := krusty.MakeKustomizer(options).Run(withImages{disk, root.String(), images}, dir)
+	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot build %s: %w", dir, err)
 	}
 	if built.Size() == 0 {
 		return nil, fmt.Errorf("%s renders no objects: list some under resources: in its kustomization.yaml", dir)
+	}
+	for _, image := range images {
+		if err := built.ApplyFilter(imagetag.Filter{ImageTag: image, FsSlice: imageFields}); err != nil {
+			return nil, fmt.Errorf("image %s of %s: %w", image.Name, dir, err)
+		}
 	}
 	return built, nil
 }
@@ -61,4 +70,20 @@ func Objects(dir string, images ...types.Image) ([]*unstructured.Unstructured, e
 		}
 	}
 	return objects, nil
+}
+
+// Deployments returns the Deployments among the objects.
+func Deployments(objects []*unstructured.Unstructured) ([]appsv1.Deployment, error) {
+	var deployments []appsv1.Deployment
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		var deployment appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		deployments = append(deployments, deployment)
+	}
+	return deployments, nil
 }

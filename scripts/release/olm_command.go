@@ -160,7 +160,7 @@ func imageCommand() *cobra.Command {
 			return err
 		}
 		if *push {
-			if _, err := oci.PushIndex(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
+			if _, err := oci.Push(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
 				return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
 			}
 		}

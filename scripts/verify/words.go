@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"go/scanner"
@@ -12,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sigs.k8s.io/yaml"
 )
@@ -25,24 +25,17 @@ type lexicon struct {
 	Words  map[string]string   `json:"words"`  // replacements by expressions
 	Except map[string][]string `json:"except"` // terms by paths
 
-	expression   *regexp.Regexp    // all terms, each in a named group
-	replacements map[string]string // by group
+	any *regexp.Regexp // of the expressions
 }
 
 func readLexicon(content []byte) (*lexicon, error) {
 	l := &lexicon{}
-	if err := yaml.UnmarshalStrict(content, l); err != nil {
-		return nil, fmt.Errorf("words.yaml: %w", err)
+	err := yaml.UnmarshalStrict(content, l)
+	if err == nil {
+		expressions := slices.Collect(maps.Keys(l.Words))
+		l.any, err = regexp.Compile(`\b(?:(?:` + strings.Join(expressions, ")|(?:") + `))\b`)
 	}
-	l.replacements = map[string]string{}
-	var groups []string
-	for _, term := range slices.Sorted(maps.Keys(l.Words)) {
-		group := fmt.Sprintf("word%d", len(groups))
-		groups = append(groups, fmt.Sprintf("(?P<%s>%s)", group, term))
-		l.replacements[group] = l.Words[term]
-	}
-	var err error
-	if l.expression, err = regexp.Compile(`\b(?:` + strings.Join(groups, "|") + `)\b`); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("words.yaml: %w", err)
 	}
 	return l, nil
@@ -52,41 +45,32 @@ func readLexicon(content []byte) (*lexicon, error) {
 func (l *lexicon) problems(root string, files []string) ([]string, error) {
 	var problems []string
 	for _, name := range files {
-		linesOf := map[string]func([]byte) map[int][]string{".go": goLines, ".md": markdownLines}[path.Ext(name)]
-		if linesOf == nil {
+		proseOf := map[string]func([]byte) []string{".go": goProse, ".md": markdownProse}[path.Ext(name)]
+		if proseOf == nil {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return nil, err
 		}
-		if generatedMark.Match(content) {
-			continue
-		}
-		lines := linesOf(content)
-		for _, number := range slices.Sorted(maps.Keys(lines)) {
-			for _, text := range lines[number] {
-				problems = append(problems, l.line(name, number, text)...)
+		for i, text := range proseOf(content) {
+			for _, word := range l.any.FindAllString(text, -1) {
+				if !l.excepted(name, word) {
+					problems = append(problems, fmt.Sprintf("%s:%d: %q: write: %s", name, i+1, word, l.replacement(word)))
+				}
 			}
 		}
 	}
 	return problems, nil
 }
 
-func (l *lexicon) line(file string, number int, text string) []string {
-	var problems []string
-	for _, match := range l.expression.FindAllStringSubmatchIndex(text, -1) {
-		word := text[match[0]:match[1]]
-		if l.excepted(file, word) {
-			continue
-		}
-		for group, name := range l.expression.SubexpNames() {
-			if replacement := l.replacements[name]; replacement != "" && match[2*group] >= 0 {
-				problems = append(problems, fmt.Sprintf("%s:%d: %q: write: %s", file, number, word, replacement))
-			}
+func (l *lexicon) replacement(word string) string {
+	for expression, replacement := range l.Words {
+		if regexp.MustCompile(`^(?:` + expression + `)$`).MatchString(word) {
+			return replacement
 		}
 	}
-	return problems
+	return ""
 }
 
 func (l *lexicon) excepted(file, word string) bool {
@@ -102,24 +86,34 @@ func (l *lexicon) excepted(file, word string) bool {
 // inlineCode is not prose.
 var inlineCode = regexp.MustCompile("`[^`]*`")
 
-// markdownLines returns the lines outside of code.
-func markdownLines(content []byte) map[int][]string {
-	lines, code := map[int][]string{}, false
-	for i, line := range strings.Split(string(content), "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+// markdownProse returns each line without its code.
+func markdownProse(content []byte) []string {
+	lines, code := strings.Split(string(content), "\n"), false
+	for i, line := range lines {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		if fence {
 			code = !code
-		} else if !code {
-			lines[i+1] = []string{inlineCode.ReplaceAllString(line, "")}
+		}
+		lines[i] = inlineCode.ReplaceAllString(line, "")
+		if fence || code {
+			lines[i] = ""
 		}
 	}
 	return lines
 }
 
-// goLines returns the lines of comments and strings, and the names of tests as words.
-func goLines(content []byte) map[int][]string {
-	lines := map[int][]string{}
-	files := token.NewFileSet()
-	file := files.AddFile("", -1, len(content))
+// generated is the line by which Go's tools recognize generated code.
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+var capital = regexp.MustCompile(`[A-Z]`)
+
+// goProse returns the comments and strings of each line, and the names of tests as words.
+func goProse(content []byte) []string {
+	if generated.Match(content) {
+		return nil
+	}
+	lines := make([]string, bytes.Count(content, []byte("\n"))+1)
+	file := token.NewFileSet().AddFile("", -1, len(content))
 	var s scanner.Scanner
 	s.Init(file, content, nil, scanner.ScanComments)
 	for previous := token.ILLEGAL; ; {
@@ -129,26 +123,13 @@ func goLines(content []byte) map[int][]string {
 		}
 		isTest := kind == token.IDENT && previous == token.FUNC && strings.HasPrefix(text, "Test")
 		if isTest {
-			text = asWords(text)
+			text = capital.ReplaceAllString(text, " $0") // TestReadsTwice becomes Test Reads Twice
 		}
 		if isTest || kind == token.COMMENT || kind == token.STRING {
 			for i, line := range strings.Split(text, "\n") {
-				number := file.Line(position) + i
-				lines[number] = append(lines[number], line)
+				lines[file.Line(position)-1+i] += line + "\n" // which no expression has
 			}
 		}
 		previous = kind
 	}
-}
-
-// asWords separates the words of a name in camel case: TestReadsTwice becomes Test Reads Twice.
-func asWords(name string) string {
-	var words strings.Builder
-	for i, r := range name {
-		if i > 0 && unicode.IsUpper(r) {
-			words.WriteByte(' ')
-		}
-		words.WriteRune(r)
-	}
-	return words.String()
 }

@@ -73,11 +73,11 @@ func prepare(ctx context.Context) (err error) {
 
 func pushIndex(ctx context.Context, program oci.Program, name string) (ref string, err error) {
 	err = progress.Stage(ctx, "The index "+name, func(update func(string)) error {
-		index, err := program.BuildAll(ctx, oci.Platforms(), update)
+		indexes, err := oci.BuildAll(ctx, oci.Platforms(), update, program)
 		if err != nil {
 			return err
 		}
-		ref, err = oci.PushIndex(ctx, index, host+"/"+name)
+		ref, err = oci.Push(ctx, indexes[0], host+"/"+name)
 		return err
 	})
 	return ref, err

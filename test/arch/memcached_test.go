@@ -41,7 +41,7 @@ func TestKeysGoThroughAMemcachedOfEachArchitecture(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ref, err := oci.PushIndex(t.Context(), index, host+"/memcached:"+version)
+			ref, err := oci.Push(t.Context(), index, host+"/memcached:"+version)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -138,7 +138,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.PushIndex(t.Context(), index, c.Cluster.Image("memcached-operator-bundle", "v"+version))
+	ref, err := oci.Push(t.Context(), index, c.Cluster.Image("memcached-operator-bundle", "v"+version))
 	if err != nil {
 		t.Fatal(err)
 	}

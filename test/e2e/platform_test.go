@@ -75,7 +75,7 @@ func foreignImage(t *testing.T, tag string, mislabelled bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.PushIndex(t.Context(), index, c.Cluster.Image("foreign", tag))
+	ref, err := oci.Push(t.Context(), index, c.Cluster.Image("foreign", tag))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func fetch(ctx context.Context, program string) error {
 	}
 	defer os.RemoveAll(root)
 	_, err = debian.Unpack(ctx, root, debian.Request{
-		Package: "prometheus", Architecture: debian.Architecture(runtime.GOARCH), Without: without,
+		Package: "prometheus", Architecture: runtime.GOARCH, Without: without,
 	})
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func copyFiles(ctx context.Context, component *builds.Component, to string, patt
 // pushPause puts the image of every Pod's sandbox where containerd looks for it.
 func pushPause(ctx context.Context, ref string) error {
 	return progress.Stage(ctx, "Pause image", func(func(string)) error {
-		image, err := oci.Pause(ctx)
+		image, err := oci.Pause.Build(ctx)
 		if err != nil {
 			return err
 		}

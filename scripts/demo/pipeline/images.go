@@ -52,7 +52,7 @@ func Build(ctx context.Context, root, version string, architectures []string, up
 		return Programs{}, err
 	}
 	client := oci.Program{Dir: root, Package: "./test/client"}
-	indexes, err := oci.BuildTogether(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
+	indexes, err := oci.BuildAll(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
 	if err != nil {
 		return Programs{}, err
 	}
@@ -111,15 +111,15 @@ func (p *Pipeline) PushOperator(ctx context.Context, version string) (string, er
 
 // PushProgram builds a program's image and pushes it.
 func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
-	index, err := program.BuildAll(ctx, platforms(p.Architectures), func(string) {})
+	indexes, err := oci.BuildAll(ctx, platforms(p.Architectures), func(string) {}, program)
 	if err != nil {
 		return "", err
 	}
-	return p.push(ctx, index, p.Registry+"/"+name+":"+tag)
+	return p.push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
 }
 
 func (p *Pipeline) push(ctx context.Context, index v1.ImageIndex, ref string) (string, error) {
-	pushed, err := oci.PushIndex(ctx, index, ref)
+	pushed, err := oci.Push(ctx, index, ref)
 	if err != nil {
 		return "", fmt.Errorf("%w: if %s asks for a login, use docker login or podman login", err, p.Registry)
 	}

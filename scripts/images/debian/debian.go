@@ -19,17 +19,9 @@ const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 // Request is a package to unpack.
 type Request struct {
 	Package      string
-	Architecture string   // as Debian names it
+	Architecture string   // as Go names it
 	Suite        string   // such as trixie; default: as this machine's apt is configured
 	Without      []string // packages that it depends on, and that its unpacked files do not need
-}
-
-// Architecture returns Debian's name of an architecture of Go.
-func Architecture(goarch string) string {
-	if goarch == "ppc64le" {
-		return "ppc64el"
-	}
-	return goarch
 }
 
 // Unpack writes the files of a package and of its dependencies below root. It returns the upstream version.
@@ -39,6 +31,9 @@ func Unpack(ctx context.Context, root string, r Request) (version string, err er
 		return "", err
 	}
 	defer os.RemoveAll(state)
+	if r.Architecture == "ppc64le" {
+		r.Architecture = "ppc64el"
+	}
 	if err := r.fetch(ctx, state); err != nil {
 		return "", fmt.Errorf("fetch %s for %s: %w", r.Package, r.Architecture, err)
 	}

@@ -3,7 +3,6 @@ package inspect
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
@@ -26,11 +25,11 @@ const (
 	Memcached = "memcached"
 )
 
+// Fields that promise architectures. OLM selects Nodes for an operator by the labels of its bundle.
 const (
-	manager       = "operator/config/manager"
-	relatedImage  = "RELATED_IMAGE_"
-	architectures = "OPERAND_ARCHITECTURES"
-	archLabel     = "operatorframework.io/arch." // prefix of the labels by which OLM selects Nodes for an operator
+	affinity  = "the node affinity"
+	operand   = "OPERAND_ARCHITECTURES"
+	archLabel = "operatorframework.io/arch."
 )
 
 // Promise is a field of the manifests that lets an image run on architectures.
@@ -42,68 +41,54 @@ type Promise struct {
 	Architectures []string `json:"architectures"` // empty: the field names none
 }
 
-// Promises reads the overlays, the manager's manifests and the bundle of the repository at root.
+// Promises reads the manager's manifests, the overlays and the bundle of the repository at root.
 func Promises(root string) ([]Promise, error) {
-	overlays, err := filepath.Glob(filepath.Join(root, "overlays/*/kustomization.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	var promises []Promise
-	for _, file := range append([]string{filepath.Join(root, manager, "kustomization.yaml")}, overlays...) {
-		found, err := ofKustomization(root, file)
+	sources := []string{"operator/config/manager"}
+	for _, pattern := range []string{"overlays/*/kustomization.yaml", "bundle/manifests/*.clusterserviceversion.yaml"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, err
 		}
-		promises = append(promises, found...)
-	}
-	bundled, err := filepath.Glob(filepath.Join(root, "bundle/manifests/*.clusterserviceversion.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range bundled {
-		found, err := ofBundle(root, file)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		for _, file := range files {
+			source, err := filepath.Rel(root, strings.TrimSuffix(file, "/kustomization.yaml"))
+			if err != nil {
+				return nil, err
+			}
+			sources = append(sources, source)
 		}
-		promises = append(promises, found...)
-	}
-	return promises, nil
-}
-
-// ofKustomization reads the Deployments of a kustomization. A Component has none of its own.
-func ofKustomization(root, file string) ([]Promise, error) {
-	content, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(content), "kind: Component\n") {
-		return nil, err
-	}
-	source, err := filepath.Rel(root, filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	objects, err := kustomize.Objects(filepath.Dir(file))
-	if err != nil {
-		return nil, err
 	}
 	var promises []Promise
-	for _, object := range objects {
-		if object.GetKind() != "Deployment" {
-			continue
+	for _, source := range sources {
+		read := ofKustomization
+		if filepath.Ext(source) == ".yaml" {
+			read = ofBundle
 		}
-		var deployment appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &deployment); err != nil {
-			return nil, fmt.Errorf("%s: Deployment %s: %w", source, object.GetName(), err)
+		found, err := read(filepath.Join(root, source))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		promises = append(promises, ofDeployment(source, deployment.Spec)...)
+		for _, promise := range found {
+			promise.Source = source
+			promises = append(promises, promise)
+		}
 	}
 	return promises, nil
 }
 
-func ofBundle(root, file string) ([]Promise, error) {
-	content, err := os.ReadFile(file)
+func ofKustomization(dir string) (promises []Promise, err error) {
+	objects, err := kustomize.Objects(dir)
 	if err != nil {
 		return nil, err
 	}
-	source, err := filepath.Rel(root, file)
+	deployments, err := kustomize.Deployments(objects)
+	for _, deployment := range deployments {
+		promises = append(promises, ofPod(deployment.Spec.Template.Spec)...)
+	}
+	return promises, err
+}
+
+func ofBundle(file string) (promises []Promise, err error) {
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -120,48 +105,56 @@ func ofBundle(root, file string) ([]Promise, error) {
 	if err := yaml.Unmarshal(content, &csv); err != nil {
 		return nil, err
 	}
-	var promises []Promise
 	for _, deployment := range csv.Spec.Install.Spec.Deployments {
-		promises = append(promises, ofDeployment(source, deployment.Spec)...)
-		promises = append(promises, ofContainers(deployment.Spec, Promise{
-			Source: source, Field: "the labels " + archLabel + "*", Architectures: labelled(csv.Metadata.Labels),
-		})...)
+		promises = append(promises, ofPod(deployment.Spec.Template.Spec)...)
+	}
+	labels := labelled(csv.Metadata.Labels)
+	for _, promise := range promises {
+		if promise.Field == affinity {
+			promise.Field, promise.Architectures = "the labels "+archLabel+"*", labels
+			promises = append(promises, promise)
+		}
 	}
 	return promises, nil
 }
 
 // labelled returns the architectures of a ClusterServiceVersion's labels; for OLM one without any runs on amd64.
 func labelled(labels map[string]string) []string {
-	var found []string
+	found := sets.New[string]()
 	for label, value := range labels {
 		if architecture, isArch := strings.CutPrefix(label, archLabel); isArch && value == "supported" {
-			found = append(found, architecture)
+			found.Insert(architecture)
 		}
 	}
-	if found == nil {
-		return []string{"amd64"}
+	if len(found) == 0 {
+		found.Insert("amd64")
 	}
-	slices.Sort(found)
-	return found
+	return sets.List(found)
 }
 
-// ofDeployment reads the node affinity for the Deployment's own images, and the environment for those of caches.
-func ofDeployment(source string, spec appsv1.DeploymentSpec) []Promise {
-	promises := ofContainers(spec, Promise{
-		Source: source, Field: "the node affinity", Architectures: landing(spec.Template.Spec),
-	})
-	for _, container := range spec.Template.Spec.Containers {
-		var operand []string
+// ofPod reads the node affinity for the Pod's own images, and the environment for those of caches.
+func ofPod(pod corev1.PodSpec) []Promise {
+	var promises []Promise
+	nodes := landing(pod)
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		name := container.Name
+		if name == "manager" {
+			name = Operator
+		}
+		promises = append(promises, Promise{
+			Field: affinity, Name: name, Reference: container.Image, Architectures: nodes,
+		})
+		var architectures []string
 		for _, variable := range container.Env {
-			if variable.Name == architectures {
-				operand = strings.FieldsFunc(variable.Value, func(r rune) bool { return r == ',' || r == ' ' })
+			if variable.Name == operand {
+				architectures = strings.FieldsFunc(variable.Value, func(r rune) bool { return r == ',' || r == ' ' })
 			}
 		}
 		for _, variable := range container.Env {
-			if name, isImage := strings.CutPrefix(variable.Name, relatedImage); isImage {
+			if image, isImage := strings.CutPrefix(variable.Name, "RELATED_IMAGE_"); isImage {
 				promises = append(promises, Promise{
-					Source: source, Field: architectures, Architectures: operand,
-					Name: strings.ReplaceAll(strings.ToLower(name), "_", "-"), Reference: variable.Value,
+					Field: operand, Name: strings.ReplaceAll(strings.ToLower(image), "_", "-"),
+					Reference: variable.Value, Architectures: architectures,
 				})
 			}
 		}
@@ -169,22 +162,8 @@ func ofDeployment(source string, spec appsv1.DeploymentSpec) []Promise {
 	return promises
 }
 
-// ofContainers makes a promise for the image of each container.
-func ofContainers(spec appsv1.DeploymentSpec, promise Promise) []Promise {
-	var promises []Promise
-	pod := spec.Template.Spec
-	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-		promise.Name, promise.Reference = container.Name, container.Image
-		if container.Name == "manager" {
-			promise.Name = Operator
-		}
-		promises = append(promises, promise)
-	}
-	return promises
-}
-
 // landing returns the architectures that a Pod is restricted to, none if it is not. A Node has to match one of the
-// terms, and all expressions of a term.
+// terms.
 func landing(pod corev1.PodSpec) []string {
 	if architecture := pod.NodeSelector[corev1.LabelArchStable]; architecture != "" {
 		return []string{architecture}
@@ -193,32 +172,15 @@ func landing(pod corev1.PodSpec) []string {
 		pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return nil
 	}
-	all := map[string]bool{}
+	all := sets.New[string]()
 	for _, term := range pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		allowed := matching(term)
-		if allowed == nil {
+		i := slices.IndexFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+			return e.Key == corev1.LabelArchStable && e.Operator == corev1.NodeSelectorOpIn
+		})
+		if i < 0 {
 			return nil
 		}
-		for _, architecture := range allowed {
-			all[architecture] = true
-		}
+		all.Insert(term.MatchExpressions[i].Values...)
 	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// matching returns the architectures that match a term, nil for any.
-func matching(term corev1.NodeSelectorTerm) []string {
-	var allowed []string
-	for _, expression := range term.MatchExpressions {
-		if expression.Key != corev1.LabelArchStable || expression.Operator != corev1.NodeSelectorOpIn {
-			continue
-		}
-		if allowed == nil {
-			allowed = expression.Values
-		}
-		allowed = slices.DeleteFunc(slices.Clone(allowed), func(architecture string) bool {
-			return !slices.Contains(expression.Values, architecture)
-		})
-	}
-	return allowed
+	return sets.List(all)
 }

@@ -2,11 +2,9 @@ package inspect
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -33,12 +31,9 @@ type Report struct {
 	Problems []string  `json:"problems"`
 }
 
-// Registry returns a registry's description of an image.
-type Registry func(ctx context.Context, ref string) (oci.Description, error)
-
-// Compare asks the registry for every image, and lists what the manifests promise and the image lacks. Instead has the
-// references that replace those of the manifests, by name.
-func Compare(ctx context.Context, promises []Promise, instead map[string]string, registry Registry) *Report {
+// Compare describes every image, and lists what the manifests promise and the image lacks. Instead has the references
+// that replace those of the manifests, by name.
+func Compare(promises []Promise, instead map[string]string, describe func(ref string) (oci.Description, error)) *Report {
 	r := &Report{Promises: promises, Problems: []string{}}
 	for _, promise := range promises {
 		promise.Reference = cmp.Or(instead[promise.Name], promise.Reference)
@@ -46,12 +41,10 @@ func Compare(ctx context.Context, promises []Promise, instead map[string]string,
 	}
 	for i, image := range r.Images {
 		var err error
-		if image.Description, err = registry(ctx, image.Reference); err != nil {
+		if image.Description, err = describe(image.Reference); err != nil {
 			image.Error = err.Error()
-			r.Problems = append(r.Problems, fmt.Sprintf("image %s: %s: %s", image.Name, image.Error, image.fix()))
-		} else {
-			r.Problems = append(r.Problems, image.problems()...)
 		}
+		r.Problems = append(r.Problems, image.problems()...)
 		if i == 0 {
 			r.InAll = image.platforms()
 		}
@@ -79,11 +72,10 @@ func (r *Report) add(promise Promise) {
 
 // Err joins all problems.
 func (r *Report) Err() error {
-	var errs []error
-	for _, problem := range r.Problems {
-		errs = append(errs, errors.New(problem))
+	if len(r.Problems) == 0 {
+		return nil
 	}
-	return errors.Join(errs...)
+	return errors.New(strings.Join(r.Problems, "\n"))
 }
 
 // WriteText prints a line for each image, and the platforms that all support.
@@ -110,16 +102,19 @@ func (i *Image) platforms() []string {
 	return platforms
 }
 
-// problems lists the architectures that are promised for an image, and that it lacks.
+// problems lists why the image was not read, or the architectures that are promised for it and that it lacks.
 func (i *Image) problems() []string {
+	if i.Error != "" {
+		return []string{fmt.Sprintf("image %s: %s: %s", i.Name, i.Error, i.fix())}
+	}
 	single := ""
 	if !i.Index {
 		single = fmt.Sprintf(" (it is one image, of %s, and no index)", i.Platforms[0].Platform)
 	}
 	var problems []string
 	for _, architecture := range i.Promised {
-		supported := slices.ContainsFunc(i.Platforms, func(m oci.Manifest) bool {
-			return strings.HasPrefix(m.Platform+"/", "linux/"+architecture+"/") // it may have a variant
+		supported := slices.ContainsFunc(i.platforms(), func(platform string) bool {
+			return strings.HasPrefix(platform+"/", "linux/"+architecture+"/") // it may have a variant
 		})
 		if !supported {
 			problems = append(problems, fmt.Sprintf(
@@ -132,28 +127,23 @@ func (i *Image) problems() []string {
 
 // places lists the fields that promise an architecture, with their sources.
 func (i *Image) places(architecture string) string {
-	sources := map[string][]string{}
+	var places []string
 	for _, promise := range i.promises {
 		if slices.Contains(promise.Architectures, architecture) {
-			sources[promise.Field] = append(sources[promise.Field], promise.Source)
+			places = append(places, promise.Field+" in "+promise.Source)
 		}
 	}
-	var places []string
-	for _, field := range slices.Sorted(maps.Keys(sources)) {
-		places = append(places, field+" in "+strings.Join(sources[field], ", "))
-	}
-	return strings.Join(places, " and ")
+	return strings.Join(places, ", ")
 }
 
 // fix names the command or the edit that provides the promised platforms.
 func (i *Image) fix() string {
-	platforms := "linux/" + strings.Join(i.Promised, ",linux/")
-	switch i.Name {
-	case Operator:
-		return fmt.Sprintf("push it by make image IMAGE=operator IMG=%s PLATFORMS=%s", i.Reference, platforms)
-	case Agent:
-		return fmt.Sprintf("push it by make image IMAGE=agent AGENT_IMG=%s PLATFORMS=%s", i.Reference, platforms)
-	case Memcached:
+	variable := map[string]string{Operator: "IMG", Agent: "AGENT_IMG"}[i.Name]
+	switch {
+	case variable != "":
+		return fmt.Sprintf("push it by make image IMAGE=%s %s=%s PLATFORMS=linux/%s",
+			i.Name, variable, i.Reference, strings.Join(i.Promised, ",linux/"))
+	case i.Name == Memcached:
 		return "name another by --memcached-image, such as one in your own registry"
 	default:
 		return "name an image in the manifests that supports " + strings.Join(i.Promised, ", ")

@@ -135,7 +135,7 @@ func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	pause := Program{Dir: agent.Dir, Package: "./scripts/images/pause", LDFlags: "-X main.version=1"}
-	together, err := BuildTogether(t.Context(), []v1.Platform{Host()}, func(string) {}, pause, agent)
+	together, err := BuildAll(t.Context(), []v1.Platform{Host()}, func(string) {}, pause, agent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,20 +128,14 @@ func Index(images ...v1.Image) (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// Push writes an image to a registry and returns its reference by digest. Registries on this machine need no TLS.
-func Push(ctx context.Context, image v1.Image, ref string, opts ...name.Option) (string, error) {
-	return push(ctx, image, ref, opts)
-}
-
-// PushIndex writes an index and its images to a registry and returns its reference by digest.
-func PushIndex(ctx context.Context, index v1.ImageIndex, ref string, opts ...name.Option) (string, error) {
-	return push(ctx, index, ref, opts)
-}
-
-func push(ctx context.Context, content interface {
+// Artifact is an image or an index of images.
+type Artifact interface {
 	remote.Taggable
 	Digest() (v1.Hash, error)
-}, ref string, opts []name.Option) (string, error) {
+}
+
+// Push writes an artifact to a registry and returns its reference by digest. Registries on this machine need no TLS.
+func Push(ctx context.Context, content Artifact, ref string, opts ...name.Option) (string, error) {
 	to, err := name.ParseReference(ref, opts...)
 	if err != nil {
 		return "", err

@@ -42,10 +42,8 @@ func Agent(dir string) (Program, string, error) {
 	return program, strings.TrimSpace(string(version)), err
 }
 
-// Pause is the image that holds a Pod's namespaces.
-func Pause(ctx context.Context) (v1.Image, error) {
-	return Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}.Build(ctx)
-}
+// Pause is the program that holds a Pod's namespaces.
+var Pause = Program{Package: "github.com/example-inc/memcached-operator/scripts/images/pause"}
 
 // packages are in the order in which the programs start each other.
 func (p Program) packages() []string {
@@ -67,18 +65,9 @@ func (p Program) Build(ctx context.Context) (v1.Image, error) {
 	return images[0], nil
 }
 
-// BuildAll builds the program for each of the platforms, as one index.
-func (p Program) BuildAll(ctx context.Context, platforms []v1.Platform, update func(string)) (v1.ImageIndex, error) {
-	indexes, err := BuildTogether(ctx, platforms, update, p)
-	if err != nil {
-		return nil, err
-	}
-	return indexes[0], nil
-}
-
-// BuildTogether builds several programs of one folder and one overlay for each of the platforms, and returns an index
-// for each program. The images are those of BuildAll, and are built in less time.
-func BuildTogether(
+// BuildAll builds programs of one folder and one overlay for each of the platforms, and returns an index for each
+// program. The images are those of Build, and are built in less time.
+func BuildAll(
 	ctx context.Context, platforms []v1.Platform, update func(string), programs ...Program,
 ) ([]v1.ImageIndex, error) {
 	images := make([][]v1.Image, len(programs))

@@ -39,7 +39,7 @@ func TestTheRegistryDescribesWhatWasPushed(t *testing.T) {
 		want Description
 	}{
 		"an index, without attachments": {
-			func() (string, error) { return PushIndex(t.Context(), index, ref) },
+			func() (string, error) { return Push(t.Context(), index, ref) },
 			Description{Digest: digest(t, index), Index: true, Platforms: manifests},
 		},
 		"one image": {

@@ -44,7 +44,7 @@ func Build(platforms []v1.Platform) func(context.Context, string, string) (opera
 			return nil, nil, err
 		}
 		err = progress.Stage(ctx, "Images of operator and agent", func(update func(string)) error {
-			indexes, err := oci.BuildTogether(ctx, platforms, update, oci.Operator(dir, version), program)
+			indexes, err := oci.BuildAll(ctx, platforms, update, oci.Operator(dir, version), program)
 			if err == nil {
 				operator, agent = indexes[0], indexes[1]
 			}

@@ -96,7 +96,7 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := oci.PushIndex(t.Context(), index, c.Images[n].ByTag()); err != nil {
+			if _, err := oci.Push(t.Context(), index, c.Images[n].ByTag()); err != nil {
 				t.Fatal(err)
 			}
 		}

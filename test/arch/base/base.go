@@ -43,7 +43,7 @@ func Push(t *testing.T, host string) string {
 		t.Fatal(err)
 	}
 	ref := host + "/golang:" + strings.TrimPrefix(runtime.Version(), "go")
-	if _, err := oci.PushIndex(t.Context(), index, ref); err != nil {
+	if _, err := oci.Push(t.Context(), index, ref); err != nil {
 		t.Fatal(err)
 	}
 	return ref
@@ -75,7 +75,7 @@ func toolchain(t *testing.T) v1.Layer {
 	t.Helper()
 	shell := t.TempDir()
 	_, err := debian.Unpack(t.Context(), shell, debian.Request{
-		Package: "busybox-static", Architecture: debian.Architecture(runtime.GOARCH),
+		Package: "busybox-static", Architecture: runtime.GOARCH,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestABundleIsTheSameInItsImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.PushIndex(t.Context(), index, strings.TrimPrefix(server.URL, "http://")+"/bundle:v0.1.0")
+	ref, err := oci.Push(t.Context(), index, strings.TrimPrefix(server.URL, "http://")+"/bundle:v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
