@@ -127,13 +127,19 @@ func (i *Image) problems() []string {
 
 // places lists the fields that promise an architecture, with their sources.
 func (i *Image) places(architecture string) string {
-	var places []string
+	var places, field string
 	for _, promise := range i.promises {
-		if slices.Contains(promise.Architectures, architecture) {
-			places = append(places, promise.Field+" in "+promise.Source)
+		switch {
+		case !slices.Contains(promise.Architectures, architecture):
+			continue
+		case promise.Field == field:
+			places += ", " + promise.Source
+		default:
+			places += " and " + promise.Field + " in " + promise.Source
 		}
+		field = promise.Field
 	}
-	return strings.Join(places, ", ")
+	return strings.TrimPrefix(places, " and ")
 }
 
 // fix names the command or the edit that provides the promised platforms.
