@@ -5,7 +5,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"strconv"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -85,13 +85,12 @@ func needsCommand() *cobra.Command {
 			if install {
 				return preflight.Ensure(cmd.Context(), needs, true)
 			}
-			rows := [][]string{{"PROGRAM", "PACKAGE", "INSTALLED", "WHY"}}
+			table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "PROGRAM\tPACKAGE\tINSTALLED\tWHY")
 			for _, need := range needs {
-				rows = append(rows, []string{
-					need.Program, need.Package, strconv.FormatBool(need.Installed()), "it " + need.Why,
-				})
+				fmt.Fprintf(table, "%s\t%s\t%t\tit %s\n", need.Program, need.Package, need.Installed(), need.Why)
 			}
-			return printTable(cmd.OutOrStdout(), rows)
+			return table.Flush()
 		},
 	}
 	cmd.Flags().BoolVar(&install, "install", false, "install what is missing, as root")

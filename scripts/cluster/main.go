@@ -2,24 +2,14 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
+	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
 func main() { cli.Main(newCommand()) }
-
-// flags are what the commands have in common.
-type flags struct {
-	name   string
-	output string
-}
 
 func newCommand() *cobra.Command {
 	f := &flags{}
@@ -38,27 +28,15 @@ func newCommand() *cobra.Command {
 	return root
 }
 
-func (f *flags) addOutput(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
-}
-
-// print shows the rows of a table to people, or a value to programs.
-func (f *flags) print(out io.Writer, value any, rows [][]string) error {
-	switch f.output {
-	case "json":
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(value)
-	case "text":
-		return printTable(out, rows)
+// superviseCommand is what `up` starts.
+func superviseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "supervise DIR",
+		Short:  "Be the first process of a cluster",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return supervisor.Run(cmd.Context(), rundir.Dir(args[0]))
+		},
 	}
-	return fmt.Errorf("--output %q: choose text or json", f.output)
-}
-
-func printTable(out io.Writer, rows [][]string) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(table, strings.Join(row, "\t"))
-	}
-	return table.Flush()
 }

@@ -1,18 +1,29 @@
 package main
 
 import (
+	_ "embed" // for the text of a status
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"time"
+	"io"
+	"text/tabwriter"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
-	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
+
+// flags are what the commands have in common.
+type flags struct {
+	name   string
+	output string
+}
+
+func (f *flags) addOutput(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "text or json")
+}
 
 func (f *flags) upCommand() *cobra.Command {
 	var opts local.Options
@@ -40,7 +51,7 @@ func (f *flags) upCommand() *cobra.Command {
 			if !cluster.Created {
 				progress.Note(cmd.Context(), "Cluster %q runs already.", cluster.Name)
 			}
-			return f.printCluster(cmd, cluster)
+			return f.print(cmd.OutOrStdout(), cluster)
 		},
 	}
 	cmd.Flags().StringVar(&nodes, "nodes", "real", "real, or simulated: no root, any system, and nothing runs in Pods")
@@ -82,55 +93,51 @@ func (f *flags) statusCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cluster, err := local.Find(f.name)
+			if errors.Is(err, local.ErrNotRunning) && f.output == "json" {
+				return writeJSON(cmd.OutOrStdout(), map[string]any{"name": f.name, "running": false})
+			}
 			if errors.Is(err, local.ErrNotRunning) {
-				return f.print(cmd.OutOrStdout(), map[string]any{"name": f.name, "running": false}, [][]string{{err.Error()}})
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), err)
+				return err
 			}
 			if err != nil {
 				return err
 			}
-			return f.printCluster(cmd, cluster)
+			return f.print(cmd.OutOrStdout(), cluster)
 		},
 	}
 	f.addOutput(cmd)
 	return cmd
 }
 
-func (f *flags) printCluster(cmd *cobra.Command, cluster *local.Cluster) error {
+//go:embed status.tmpl
+var statusText string
+
+func (f *flags) print(out io.Writer, cluster *local.Cluster) error {
 	parts, err := cluster.Parts()
 	if err != nil {
 		return err
 	}
-	kind := "a real Node"
-	switch {
-	case cluster.Simulated:
-		kind = "simulated Nodes: nothing runs in Pods"
-	case cluster.ArgoCD:
-		kind += ", Argo CD " + cluster.ArgoCDVersion
-	}
-	rows := [][]string{
-		{"cluster", fmt.Sprintf("%s, Kubernetes %s, %s", cluster.Name, cluster.Kubernetes, kind)},
-		{"running", fmt.Sprintf("since %s, process %d", cluster.Started.Format(time.DateTime), cluster.Pid)},
-		{"kubeconfig", cluster.Kubeconfig},
-		{"registry", cluster.Registry},
-		{"git", cluster.Git},
-		{"logs", cluster.Logs},
-		{"kubectl", cluster.Kubectl},
-	}
-	if cluster.Simulated {
-		rows = append(rows[:3], rows[5:]...)
-	}
-	for _, part := range parts {
-		state := "-" // it is started again, or this system has no /proc
-		if part.Pid != 0 {
-			state = "process " + strconv.Itoa(part.Pid)
-		}
-		rows = append(rows, []string{part.Name, state})
-	}
-	return f.print(cmd.OutOrStdout(), struct {
+	status := struct {
 		Running bool `json:"running"`
 		*local.Cluster
 		Processes []local.Part `json:"processes"`
-	}{true, cluster, parts}, rows)
+	}{true, cluster, parts}
+	switch f.output {
+	case "json":
+		return writeJSON(out, status)
+	case "text":
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		err := template.Must(template.New("status").Parse(statusText)).Execute(table, status)
+		return errors.Join(err, table.Flush())
+	}
+	return fmt.Errorf("--output %q: choose text or json", f.output)
+}
+
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 func (f *flags) envCommand() *cobra.Command {
@@ -151,19 +158,6 @@ func (f *flags) envCommand() *cobra.Command {
 			_, err = fmt.Fprintf(out, "KUBECONFIG=%s\nKUBECTL=%s\nLOGS=%s\n",
 				cluster.Kubeconfig, cluster.Kubectl, cluster.Logs)
 			return err
-		},
-	}
-}
-
-// superviseCommand is what `up` starts.
-func superviseCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "supervise DIR",
-		Short:  "Be the first process of a cluster",
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return supervisor.Run(cmd.Context(), rundir.Dir(args[0]))
 		},
 	}
 }

@@ -4,23 +4,18 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
-	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
 // application follows the repository's root into the namespace default.
@@ -35,8 +30,8 @@ spec:
 `
 
 func TestArgoCDOfEachVersion(t *testing.T) {
-	for _, program := range builds.ArgoCDs {
-		version, err := program.Version()
+	for _, component := range builds.ArgoCDs {
+		version, err := component.Version()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,26 +45,21 @@ func TestArgoCDOfEachVersion(t *testing.T) {
 			if cluster.ArgoCDVersion != version {
 				t.Errorf("it says that it is %s", cluster.ArgoCDVersion)
 			}
-			kube := newClient(t, cluster)
-			settingsLieOverTheDefaults(t, cluster, kube)
-			commitsAreDeployed(t, cluster, kube)
+			settingsLieOverTheDefaults(t, cluster)
+			commitsAreDeployed(t, cluster)
 		})
 	}
 }
 
-func settingsLieOverTheDefaults(t *testing.T, cluster *Cluster, kube client.Client) {
+func settingsLieOverTheDefaults(t *testing.T, cluster *Cluster) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(filepath.Dir(cluster.Kubeconfig), "argocd", "manifests", "argocd-cm.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &corev1.ConfigMap{}
-	if err := yaml.UnmarshalStrict(content, want); err != nil {
-		t.Fatal(err)
-	}
-	got := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: supervisor.ArgoCDNamespace, Name: want.Name}
-	if err := kube.Get(t.Context(), key, got); err != nil {
+	found := kubectl(t, cluster, "get", "--namespace=argocd", "configmap/argocd-cm", "--output=yaml")
+	var want, got corev1.ConfigMap
+	if err := errors.Join(yaml.UnmarshalStrict(content, &want), yaml.Unmarshal([]byte(found), &got)); err != nil {
 		t.Fatal(err)
 	}
 	if got.Data["application.resourceTrackingMethod"] != "annotation" {
@@ -82,74 +72,43 @@ func settingsLieOverTheDefaults(t *testing.T, cluster *Cluster, kube client.Clie
 	}
 }
 
-func commitsAreDeployed(t *testing.T, cluster *Cluster, kube client.Client) {
+func commitsAreDeployed(t *testing.T, cluster *Cluster) {
 	t.Helper()
-	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(fmt.Appendf(nil, application, cluster.Git), &object.Object); err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
 	tree := t.TempDir()
-	git(t, tree, "init", "--quiet", "--initial-branch=main")
-	push(t, tree, cluster, "first")
-	awaitDeployed(t, kube, object, "first")
-
-	if err := cluster.Kill("argocd-repo-server"); err != nil {
+	file := filepath.Join(t.TempDir(), "application.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, application, cluster.Git), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	push(t, tree, cluster, "after its repo server was killed")
-	awaitDeployed(t, kube, object, "after its repo server was killed")
-}
-
-// push commits a ConfigMap that holds the text.
-func push(t *testing.T, tree string, cluster *Cluster, text string) {
-	t.Helper()
-	manifest := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: test}\ndata: {text: %q}\n", text)
-	if err := os.WriteFile(filepath.Join(tree, "test.yaml"), []byte(manifest), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	git(t, tree, "add", "test.yaml")
-	git(t, tree, "-c", "user.name=test", "-c", "user.email=test@memcached-operator.invalid",
-		"commit", "--quiet", "--message="+text)
-	git(t, tree, "push", "--quiet", cluster.Git, "main")
-}
-
-func git(t *testing.T, tree string, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = tree
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	kubectl(t, cluster, "create", "--filename="+file)
+	run(t, "git", "-C", tree, "init", "--quiet", "--initial-branch=main")
+	for _, text := range []string{"first", "after its repo server was killed"} {
+		manifest := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: test}\ndata: {text: %q}\n", text)
+		if err := os.WriteFile(filepath.Join(tree, "test.yaml"), []byte(manifest), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "git", "-C", tree, "add", "test.yaml")
+		run(t, "git", "-C", tree, "-c", "user.name=test", "-c", "user.email=test@memcached-operator.invalid",
+			"commit", "--quiet", "--message="+text)
+		run(t, "git", "-C", tree, "push", "--quiet", cluster.Git, "main")
+		eventually(t, "the commit is deployed: "+text, func() bool {
+			return kubectl(t, cluster, "get", "configmap/test", "--ignore-not-found", "--output=jsonpath={.data.text}") == text
+		})
+		if err := cluster.Kill("argocd-repo-server"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-func awaitDeployed(t *testing.T, kube client.Client, application *unstructured.Unstructured, text string) {
+func kubectl(t *testing.T, cluster *Cluster, args ...string) string {
 	t.Helper()
-	deployed := func(ctx context.Context) (bool, error) {
-		object := &corev1.ConfigMap{}
-		err := kube.Get(ctx, client.ObjectKey{Namespace: "default", Name: "test"}, object)
-		return object.Data["text"] == text, client.IgnoreNotFound(err)
-	}
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, deployed)
+	return run(t, cluster.Kubectl, append(args, "--kubeconfig="+cluster.Kubeconfig)...)
+}
+
+func run(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 	if err != nil {
-		_ = kube.Get(t.Context(), client.ObjectKeyFromObject(application), application)
-		t.Fatalf("the commit %q is not deployed: %v\n%v", text, err, application.Object["status"])
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
-}
-
-func newClient(t *testing.T, cluster *Cluster) client.Client {
-	t.Helper()
-	log.SetLogger(logr.Discard()) // The client would else complain that it has nowhere to log.
-	config, err := cluster.RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS = -1
-	kube, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kube
+	return string(out)
 }

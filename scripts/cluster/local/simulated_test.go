@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 
@@ -86,22 +87,22 @@ func TestASimulatedNodeIsOpenOnceItIsReady(t *testing.T) {
 		Name: "one", Labels: map[string]string{"pool": "caches"},
 		Taints: []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}},
 	}.object()
-	if _, labelled := node.Labels[corev1.LabelArchStable]; labelled {
-		t.Error("a Node without an architecture has the label of one")
+	want := map[string]string{"pool": "caches", corev1.LabelOSStable: "linux", corev1.LabelHostname: "one"}
+	if diff := cmp.Diff(want, node.Labels); diff != "" {
+		t.Errorf("labels of a Node without an architecture (-want +got):\n%s", diff)
 	}
-	if node.Labels[corev1.LabelOSStable] != "linux" || node.Labels["pool"] != "caches" {
-		t.Errorf("labels %v", node.Labels)
+	ready := []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	fresh := []corev1.Taint{{Key: corev1.TaintNodeNotReady}}
+	for want, status := range map[bool]corev1.Node{
+		true:  {Spec: node.Spec, Status: corev1.NodeStatus{Conditions: ready}},
+		false: {Spec: corev1.NodeSpec{Taints: fresh}, Status: corev1.NodeStatus{Conditions: ready}},
+	} {
+		if isOpen(&status) != want {
+			t.Errorf("isOpen(%v) = %t", status.Spec.Taints, !want)
+		}
 	}
 	if isOpen(node) {
 		t.Error("a Node that is not ready is open")
-	}
-	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	if !isOpen(node) {
-		t.Error("a Node with a taint of its own, ready, is not open")
-	}
-	node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeNotReady}}
-	if isOpen(node) {
-		t.Error("a Node with the taint of new ones is open")
 	}
 }
 

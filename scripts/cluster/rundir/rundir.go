@@ -3,6 +3,7 @@
 package rundir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 )
@@ -55,14 +57,31 @@ func (d Dir) PKI(name string) string { return d.Path("pki", name) }
 // Kubeconfig is what a user of the API server connects with.
 func (d Dir) Kubeconfig(user string) string { return d.Path("pki", user+".kubeconfig") }
 
-// Argo is a file or folder of Argo CD.
-func (d Dir) Argo(elem ...string) string { return d.Path(append([]string{"argocd"}, elem...)...) }
-
 // State describes the cluster, once it is ready.
 func (d Dir) State() string { return d.Path("state.json") }
 
 // Config is what the supervisor starts with.
 func (d Dir) Config() string { return d.Path("config.json") }
+
+// OpenLog opens the log of one process, to append to it.
+func (d Dir) OpenLog(name string) (*os.File, error) {
+	if err := os.MkdirAll(d.Logs(), 0o755); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(d.Log(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+}
+
+// Tail shows the end of a log and where the rest is.
+func Tail(log string) string {
+	const lines, bytesRead = 12, 16 << 10
+	content, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error()
+	}
+	content = content[max(0, len(content)-bytesRead):]
+	all := strings.Split(string(bytes.TrimSpace(content)), "\n")
+	return fmt.Sprintf("  %s\n(log: %s)", strings.Join(all[max(0, len(all)-lines):], "\n  "), log)
+}
 
 // WriteJSON replaces a file in one step: a reader sees the old content or the new, never half of it.
 func WriteJSON(path string, value any) error {

@@ -23,64 +23,59 @@ const parts = "parts"
 // Create makes the control group in every hierarchy (v1, v2, or both) and opens it for children, so that all processes
 // of a cluster can be found.
 func Create(name string) error {
-	roots, err := hierarchies()
-	if err == nil && len(roots) == 0 {
+	found := false
+	err := everywhere(name, func(group string) error {
+		found = true
+		if err := create(group); err != nil {
+			return err
+		}
+		return create(filepath.Join(group, parts))
+	})
+	if err == nil && !found {
 		err = errors.New("no control groups are mounted")
 	}
 	if err != nil {
-		return err
-	}
-	for _, root := range roots {
-		for _, dir := range []string{filepath.Join(root, name), filepath.Join(root, name, parts)} {
-			if err := create(dir); err != nil {
-				return fmt.Errorf("create control group: %w", err)
-			}
-		}
+		return fmt.Errorf("create control group: %w", err)
 	}
 	return nil
 }
 
 // join moves the calling process, and so its children to come, into the group.
 func join(name string) error {
-	roots, err := hierarchies()
-	if err != nil {
-		return err
-	}
-	for _, root := range roots {
-		procs := filepath.Join(root, name, parts, "cgroup.procs")
-		if err := os.WriteFile(procs, []byte("0"), 0); err != nil {
+	return everywhere(name, func(group string) error {
+		if err := os.WriteFile(filepath.Join(group, parts, "cgroup.procs"), []byte("0"), 0); err != nil {
 			return fmt.Errorf("join control group: %w", err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Remove kills whatever still runs in the group, and removes it from every hierarchy.
 func Remove(ctx context.Context, name string) error {
-	roots, err := hierarchies()
+	return everywhere(name, func(group string) error {
+		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
+			func(context.Context) (bool, error) { return remove(group), nil })
+		if err != nil {
+			return fmt.Errorf("control group %s can't be removed: %w", group, err)
+		}
+		return nil
+	})
+}
+
+// everywhere does something with the group of every hierarchy.
+func everywhere(name string, do func(group string) error) error {
+	mounts, err := procfs.GetMounts()
 	if err != nil {
 		return err
 	}
-	for _, root := range roots {
-		dir := filepath.Join(root, name)
-		err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 20*time.Second, true,
-			func(context.Context) (bool, error) { return remove(dir), nil })
-		if err != nil {
-			return fmt.Errorf("control group %s can't be removed: %w", dir, err)
+	for _, mount := range mounts {
+		if mount.FSType == "cgroup" || mount.FSType == "cgroup2" {
+			if err := do(filepath.Join(mount.MountPoint, name)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// hierarchies returns the mount points of all control group file systems.
-func hierarchies() (roots []string, err error) {
-	mounts, err := procfs.GetMounts()
-	for _, mount := range mounts {
-		if mount.FSType == "cgroup" || mount.FSType == "cgroup2" {
-			roots = append(roots, mount.MountPoint)
-		}
-	}
-	return roots, err
 }
 
 func create(dir string) error {

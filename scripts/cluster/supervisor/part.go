@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -34,6 +33,7 @@ type part struct {
 	Env     []string `json:"env"`
 	Ready   string   `json:"ready"` // what to probe; it counts as ready when it runs where this is empty
 
+	runs  atomic.Bool
 	exits atomic.Int32
 }
 
@@ -93,8 +93,10 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s.own(cmd.Process.Pid, p.Name)
-	defer s.own(cmd.Process.Pid, "")
+	p.runs.Store(true)
+	defer p.runs.Store(false)
+	s.children.Store(cmd.Process.Pid, p)
+	defer s.children.Delete(cmd.Process.Pid)
 	return cmd.Wait()
 }
 
@@ -113,27 +115,10 @@ func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 	return cmd
 }
 
-// own notes that a process is one of the supervisor's children, or by an empty name that it is not any more.
-func (s *supervisor) own(pid int, name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if name == "" {
-		delete(s.pids, pid)
-		return
-	}
-	s.pids[pid] = name
-}
-
-func (s *supervisor) runs(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(slices.Collect(maps.Values(s.pids)), name)
-}
-
+// owns reports whether a process is one of the supervisor's children.
 func (s *supervisor) owns(pid int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pids[pid] != ""
+	_, found := s.children.Load(pid)
+	return found
 }
 
 func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
@@ -143,7 +128,7 @@ func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
 			return errGivenUp
 		case p.Ready != "":
 			return probe(ctx, p.Ready)
-		case !s.runs(p.Name):
+		case !p.runs.Load():
 			return errNotStarted
 		}
 		return nil

@@ -96,7 +96,7 @@ func (s *supervisor) startDNS(ctx context.Context) error {
 
 func (s *supervisor) startArgoCD(ctx context.Context) error {
 	for _, dir := range []string{"ssh", "tls", "gpg", "plugins"} {
-		if err := os.MkdirAll(s.Dir.Argo(dir), 0o755); err != nil {
+		if err := os.MkdirAll(s.Dir.Path("argocd", dir), 0o755); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.kubectl(ctx, "create", "namespace", ArgoCDNamespace); err != nil {
 		return err
 	}
-	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Argo("manifests")); err != nil {
+	if err := s.apply(ctx, fieldManager, ArgoCDNamespace, s.Dir.Path("argocd", "manifests")); err != nil {
 		return err
 	}
 	// The API server serves a new kind a moment after it took its definition.

@@ -74,20 +74,18 @@ const (
 
 type supervisor struct {
 	Config
-	lock    *os.File
-	parts   []*part // all that a cluster may have
-	running sync.WaitGroup
+	lock     *os.File
+	parts    []*part // all that a cluster may have
+	children sync.Map
+	running  sync.WaitGroup
 
 	mu     sync.Mutex // processes become ready side by side
 	report *json.Encoder
-	pids   map[int]string
 }
 
 // Run starts the cluster that is configured in the folder, and keeps it running until the context ends.
 func Run(ctx context.Context, dir rundir.Dir) error {
-	s := &supervisor{
-		lock: os.NewFile(lockFD, "lock"), report: json.NewEncoder(os.Stdout), pids: map[int]string{},
-	}
+	s := &supervisor{lock: os.NewFile(lockFD, "lock"), report: json.NewEncoder(os.Stdout)}
 	for fd := lockFD; fd <= registryFD; fd++ {
 		syscall.CloseOnExec(fd)
 	}
