@@ -26,9 +26,11 @@ var users = map[string]pki.Identity{
 	"kwok":                    {User: "kwok", Groups: []string{masters}},
 }
 
-// others have a certificate alone. The server's is etcd's and the API server's.
+// others have a certificate alone. The server's is etcd's and the API server's; with the key of "sa" the API server
+// signs the tokens of service accounts.
 var others = map[string]pki.Identity{
 	"front-proxy": {User: "front-proxy"},
+	"sa":          {User: "service-account-tokens"},
 	"server": {User: "server", Hosts: []string{
 		"localhost", "127.0.0.1", supervisor.NodeIP, supervisor.APIServerIP,
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
@@ -42,11 +44,7 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	if err != nil {
 		return err
 	}
-	signing, err := pki.NewSigningKey()
-	if err != nil {
-		return err
-	}
-	pairs := map[string]pki.Pair{"ca": authority.Pair, "sa": signing}
+	pairs := map[string]pki.Pair{"ca": authority.Pair}
 	all := maps.Clone(others)
 	maps.Copy(all, users)
 	for file, identity := range all {

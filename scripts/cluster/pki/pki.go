@@ -18,7 +18,7 @@ const (
 	backdated = time.Hour
 )
 
-// Pair is a certificate (or a bare public key) and its private key, both as PEM.
+// Pair is a certificate and its private key, both as PEM.
 type Pair struct {
 	Cert, Key []byte
 }
@@ -75,25 +75,19 @@ func (a *Authority) Issue(id Identity) (Pair, error) {
 	return a.sign(template, key)
 }
 
-// NewSigningKey makes a bare key pair, as service account tokens are signed with.
-func NewSigningKey() (Pair, error) {
-	key, err := newKey()
-	if err != nil {
-		return Pair{}, err
-	}
-	der, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return Pair{}, err
-	}
-	return encode("PUBLIC KEY", der, key)
-}
-
 func (a *Authority) sign(template *x509.Certificate, key *ecdsa.PrivateKey) (Pair, error) {
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	certificate, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
 	if err != nil {
 		return Pair{}, err
 	}
-	return encode("CERTIFICATE", der, key)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
+	}, nil
 }
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
@@ -110,15 +104,4 @@ func newTemplate(id Identity) *x509.Certificate {
 		template.NotAfter = id.NotAfter
 	}
 	return template
-}
-
-func encode(kind string, der []byte, key *ecdsa.PrivateKey) (Pair, error) {
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return Pair{}, err
-	}
-	return Pair{
-		Cert: pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}),
-		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-	}, nil
 }
