@@ -41,11 +41,11 @@ func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 	if err := kube.Create(ctx, object); err != nil {
 		return fmt.Errorf("add Node %s: %w", node.Name, err)
 	}
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, func(ctx context.Context) (bool, error) {
+	open := func(ctx context.Context) (bool, error) {
 		err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
 		return isOpen(object), err
-	})
-	if err != nil {
+	}
+	if err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, nodeTimeout, true, open); err != nil {
 		return fmt.Errorf("Node %s is not ready: %w", node.Name, err)
 	}
 	return nil

@@ -86,7 +86,8 @@ func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
 		return err
 	}
 	return errors.Join(
-		copyFiles(ctx, argoCD, dir.Path("argocd", "manifests"), "manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
+		copyFiles(ctx, argoCD, dir.Path("argocd", "manifests"),
+			"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
 		copyFiles(ctx, argoCD, dir.Path("argocd", "bin"), "hack/git-verify-wrapper.sh"),
 	)
 }

@@ -90,7 +90,8 @@ var purposes = map[string]func() []Need{
 func For(purpose string) ([]Need, error) {
 	needs, ok := purposes[purpose]
 	if !ok {
-		return nil, fmt.Errorf("purpose %q: choose one of %s", purpose, strings.Join(slices.Sorted(maps.Keys(purposes)), ", "))
+		known := slices.Sorted(maps.Keys(purposes))
+		return nil, fmt.Errorf("purpose %q: choose one of %s", purpose, strings.Join(known, ", "))
 	}
 	return needs(), nil
 }
