@@ -164,7 +164,8 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 	}
 	files := Files{}
 	values := map[string]any{
-		"Channels": strings.Join(o.Channels, ","), "DefaultChannel": o.defaultChannel(), "OpenShift": openShift,
+		"Package": Package, "Channels": strings.Join(o.Channels, ","), "DefaultChannel": o.defaultChannel(),
+		"OpenShift": openShift,
 	}
 	for _, name := range []string{AnnotationsFile, "bundle.Dockerfile", "catalog.Dockerfile"} {
 		text := render(path.Base(name), values)

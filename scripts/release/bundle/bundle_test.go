@@ -19,12 +19,7 @@ func TestWhatAnOptionChanges(t *testing.T) {
 		file   string
 		want   []string
 	}{
-		"a version is name and version":      {nil, CSVFile, []string{"name: memcached-operator.v0.2.0\n", "\n  version: 0.2.0\n"}},
 		"comments of the base stay":          {nil, CSVFile, []string{"# Becomes \"true\" where every image"}},
-		"the version that it replaces":       {func(o *Options) { o.Replaces = "0.1.0" }, CSVFile, []string{"\n  replaces: memcached-operator.v0.1.0\n"}},
-		"the versions that it may skip":      {func(o *Options) { o.Replaces, o.SkipRange = "0.1.0", ">=0.1.0 <0.2.0" }, CSVFile, []string{"olm.skipRange: '>=0.1.0 <0.2.0'"}},
-		"a pull Secret is in the Deployment": {func(o *Options) { o.PullSecret = "registry" }, CSVFile, []string{"imagePullSecrets:\n              - name: registry"}},
-		"the default channel is the first":   {nil, AnnotationsFile, []string{"channel.default.v1: stable\n"}},
 		"the default channel may be another": {func(o *Options) { o.DefaultChannel = "candidate" }, "bundle.Dockerfile", []string{"channel.default.v1=candidate\n"}},
 		"images of caches": {
 			func(o *Options) {
@@ -38,7 +33,9 @@ func TestWhatAnOptionChanges(t *testing.T) {
 		},
 		"images by digest": {
 			func(o *Options) {
-				o.Digest = func(context.Context, string) (string, error) { return "registry.example.com/pinned@sha256:1", nil }
+				o.Digest = func(context.Context, string) (string, error) {
+					return "registry.example.com/pinned@sha256:1", nil
+				}
 			}, CSVFile,
 			[]string{
 				"containerImage: registry.example.com/pinned@sha256:1\n",
@@ -64,7 +61,7 @@ func TestABundleStatesTheOptionsThatItWasGeneratedBy(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("1", 64)
 	tests := map[string]func(*Options){
 		"as few as possible": nil,
-		"all": func(o *Options) {
+		"all, which Version reads from the fields that OLM reads": func(o *Options) {
 			o.Replaces, o.SkipRange, o.PullSecret, o.DefaultChannel = "0.1.0", ">=0.1.0 <0.2.0", "registry", "candidate"
 			o.AgentImage, o.MemcachedImage = "registry.example.com/team/agent:1", "registry.example.com/team/memcached:2"
 		},
