@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sort"
@@ -79,7 +80,7 @@ func (c *cluster) applyStage(ctx context.Context, objects []*unstructured.Unstru
 		return explain(err)
 	}
 	for _, entry := range changes.Entries {
-		c.add(result{Object: entry.Subject, Action: entry.Action.String()})
+		c.report(entry.Subject, entry.Action.String(), "")
 	}
 	return nil
 }
@@ -103,39 +104,40 @@ func diff(ctx context.Context, c *cluster, objects []*unstructured.Unstructured)
 	sort.Sort(ssa.SortableUnstructureds(objects)) // in the order of an apply
 	var differs error
 	for _, o := range objects {
-		found, err := c.diffOne(ctx, o)
+		unchanged, err := c.diffOne(ctx, o)
 		if err != nil {
 			return err
 		}
-		c.add(found)
-		if found.Action != ssa.UnchangedAction.String() {
+		if !unchanged {
 			differs = errDiffers
 		}
 	}
 	return differs
 }
 
-func (c *cluster) diffOne(ctx context.Context, o *unstructured.Unstructured) (result, error) {
+func (c *cluster) diffOne(ctx context.Context, o *unstructured.Unstructured) (unchanged bool, err error) {
 	entry, live, merged, err := c.manager.Diff(ctx, o, ssa.DiffOptions{})
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return result{
-			Object: utils.FmtUnstructured(o), Action: ssa.CreatedAction.String(),
-			Message: "not checked, as its namespace or CRD does not exist yet",
-		}, nil
+		c.report(utils.FmtUnstructured(o), ssa.CreatedAction.String(),
+			"not checked, as its namespace or CRD does not exist yet")
+		return false, nil
 	case err != nil:
-		return result{}, explain(err)
-	case entry.Action != ssa.ConfiguredAction:
-		return result{Object: entry.Subject, Action: entry.Action.String()}, nil
+		return false, explain(err)
+	}
+	c.report(entry.Subject, entry.Action.String(), "")
+	if entry.Action != ssa.ConfiguredAction {
+		return entry.Action == ssa.UnchangedAction, nil
 	}
 	for _, object := range []*unstructured.Unstructured{live, merged} {
 		unstructured.RemoveNestedField(object.Object, "status")
 		unstructured.RemoveNestedField(object.Object, "metadata", "generation")
 	}
 	patch, err := jsondiff.Compare(live.Object, merged.Object)
-	found := result{Object: entry.Subject, Action: entry.Action.String()}
-	for _, operation := range patch {
-		found.Fields = append(found.Fields, fieldChange{operation.Path, operation.OldValue, operation.Value})
+	for _, field := range patch {
+		from, _ := json.Marshal(field.OldValue)
+		to, _ := json.Marshal(field.Value)
+		fmt.Fprintf(c.out, "  %s: %.120s -> %.120s\n", field.Path, from, to)
 	}
-	return found, err
+	return false, err
 }

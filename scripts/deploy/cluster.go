@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -32,7 +33,7 @@ const (
 // cluster is a connection to an API server.
 type cluster struct {
 	*flags
-	*report
+	out       io.Writer
 	client    client.Client
 	manager   *ssa.ResourceManager
 	poller    *polling.StatusPoller
@@ -40,7 +41,7 @@ type cluster struct {
 }
 
 // connect finds the cluster by the rules of kubectl: the flag, $KUBECONFIG, ~/.kube/config, the Pod's service account.
-func connect(f *flags, r *report) (*cluster, error) {
+func connect(f *flags, out io.Writer) (*cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
@@ -68,7 +69,12 @@ func connect(f *flags, r *report) (*cluster, error) {
 	poller := polling.NewStatusPoller(kube, kube.RESTMapper(), polling.Options{})
 	manager := ssa.NewResourceManager(kube, poller, ssa.Owner{Field: fieldOwner, Group: operatorGroup})
 	manager.SetConcurrency(4)
-	return &cluster{flags: f, report: r, client: kube, manager: manager, poller: poller, namespace: namespace}, nil
+	return &cluster{flags: f, out: out, client: kube, manager: manager, poller: poller, namespace: namespace}, nil
+}
+
+// report prints what happened to an object.
+func (c *cluster) report(object, action, message string) {
+	fmt.Fprintln(c.out, strings.TrimSuffix(object+" "+action+": "+message, ": "))
 }
 
 // setNamespaces gives namespaced objects without a namespace that of the context. Its error is a NoMatchError if the

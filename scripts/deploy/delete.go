@@ -83,10 +83,10 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 		case err != nil:
 			return err
 		case live == nil:
-			c.add(result{Object: utils.FmtUnstructured(o), Action: "absent"})
+			c.report(utils.FmtUnstructured(o), "absent", "")
 		case !owned(live):
-			message := "another client applied it (field manager: " + managersOf(live) + ")"
-			c.add(result{Object: utils.FmtUnstructured(o), Action: "kept", Message: message})
+			c.report(utils.FmtUnstructured(o), "kept",
+				"another client applied it (field manager: "+managersOf(live)+")")
 		default:
 			deleting = append(deleting, o)
 		}
@@ -102,7 +102,7 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 		}
 	}
 	for _, o := range deleting {
-		c.add(result{Object: utils.FmtUnstructured(o), Action: action})
+		c.report(utils.FmtUnstructured(o), action, "")
 	}
 	return nil
 }

@@ -60,9 +60,9 @@ func expect(t *testing.T, what string, want, got any) {
 }
 
 func diffBeforeApply(t *testing.T, l *live) {
-	printed, code := l.run(t, "diff", dir)
+	actions, _, code := l.run(t, "diff", dir)
 	expect(t, "exit code", 1, code)
-	expect(t, "actions", each("created"), printed.actions())
+	expect(t, "actions", each("created"), actions)
 }
 
 func applyOverUnowned(t *testing.T, l *live) {
@@ -70,56 +70,47 @@ func applyOverUnowned(t *testing.T, l *live) {
 	if err := l.Create(t.Context(), namespace, client.FieldOwner("another")); err != nil {
 		t.Fatal(err)
 	}
-	printed, code := l.run(t, "apply", dir)
-	expect(t, "exit code", 2, code)
-	for _, want := range []string{"Namespace/deploy-test (field manager: another)", "--adopt"} {
-		if !strings.Contains(printed.Error, want) {
-			t.Errorf("error %q does not contain %q", printed.Error, want)
-		}
-	}
-	printed, _ = l.run(t, "diff", dir)
-	expect(t, "the CRD", "created", printed.actions()["CustomResourceDefinition/widgets.deploy.example.com"])
+	l.fails(t, []string{"Namespace/deploy-test (field manager: another)", "--adopt"}, "apply", dir)
+	actions, _, _ := l.run(t, "diff", dir)
+	expect(t, "the CRD", "created", actions["CustomResourceDefinition/widgets.deploy.example.com"])
 }
 
 func firstApply(t *testing.T, l *live) {
-	printed := l.mustRun(t, "apply", dir, "--adopt")
+	actions, printed, _ := l.run(t, "apply", dir, "--adopt")
 	want := each("created")
 	want["Namespace/deploy-test"] = "configured"
-	expect(t, "actions", want, printed.actions())
-	expect(t, "the first object", "CustomResourceDefinition/widgets.deploy.example.com", printed.Objects[0].Object)
-	expect(t, "wait", each("ready"), l.mustRun(t, "wait", dir).actions())
+	expect(t, "actions", want, actions)
+	if !strings.HasPrefix(printed, "CustomResourceDefinition/widgets.deploy.example.com created\n") {
+		t.Errorf("the first object is not the CRD:\n%s", printed)
+	}
+	expect(t, "ready replicas", int32(1), l.deployment(t).Status.ReadyReplicas)
 }
 
 func unchangedApply(t *testing.T, l *live) {
 	before := l.deployment(t).ResourceVersion
-	expect(t, "actions", each("unchanged"), l.mustRun(t, "apply", dir).actions())
+	expect(t, "actions", each("unchanged"), l.mustRun(t, "apply", dir))
 	expect(t, "resource version", before, l.deployment(t).ResourceVersion)
-	expect(t, "diff", each("unchanged"), l.mustRun(t, "diff", dir).actions())
+	expect(t, "diff", each("unchanged"), l.mustRun(t, "diff", dir))
 }
 
 func diffAfterChange(t *testing.T, l *live) {
 	l.patch(t, `{"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"proxy","image":"by-hand:1"}]}}}}`)
-	printed, code := l.run(t, "diff", dir)
+	actions, printed, code := l.run(t, "diff", dir)
 	expect(t, "exit code", 1, code)
-	changed := printed.Objects[:0:0]
-	for _, found := range printed.Objects {
-		if found.Action != "unchanged" {
-			changed = append(changed, found)
-		}
+	want := each("unchanged")
+	want["Deployment/deploy-test/app"] = "configured"
+	expect(t, "actions", want, actions)
+	const fields = "\n  /spec/replicas: 2 -> 1\n" +
+		`  /spec/template/spec/containers/0/image: "by-hand:1" -> "registry.example.com/proxy:1.0.0"`
+	if !strings.Contains(printed, fields) {
+		t.Errorf("diff does not contain %s:\n%s", fields, printed)
 	}
-	expect(t, "changed", []result{{Object: "Deployment/deploy-test/app", Action: "configured", Fields: []fieldChange{
-		{Path: "/spec/replicas", From: 2.0, To: 1.0},
-		{Path: "/spec/template/spec/containers/0/image", From: "by-hand:1", To: "registry.example.com/proxy:1.0.0"},
-	}}}, changed)
 }
 
 func stuckApply(t *testing.T, l *live) {
 	l.patch(t, `{"metadata":{"annotations":{"test":"stuck"}}}`)
-	printed, code := l.run(t, "apply", dir, "--timeout=4s", "--set-image=app=registry.example.com/app:0.2.0")
-	expect(t, "exit code", 2, code)
-	if !strings.Contains(printed.Error, "Deployment/deploy-test/app: Deployment generation is") {
-		t.Errorf("error: %s", printed.Error)
-	}
+	l.fails(t, []string{"Deployment/deploy-test/app: Deployment generation is"},
+		"apply", dir, "--timeout=4s", "--set-image=app=registry.example.com/app:0.2.0")
 	l.mustRun(t, "apply", dir, "--no-wait", "--set-image=app=registry.example.com/app:0.3.0")
 }
 
@@ -132,11 +123,7 @@ func refusedDelete(t *testing.T, l *live) {
 	if err := l.Create(t.Context(), widget); err != nil {
 		t.Fatal(err)
 	}
-	printed, code := l.run(t, "delete", dir)
-	expect(t, "exit code", 2, code)
-	if !strings.Contains(printed.Error, "Widget/default/of-a-user") || !strings.Contains(printed.Error, "--cascade") {
-		t.Errorf("error: %s", printed.Error)
-	}
+	l.fails(t, []string{"Widget/default/of-a-user", "--cascade"}, "delete", dir)
 	l.deployment(t) // still exists
 }
 
@@ -151,15 +138,15 @@ func deleteKeepsUnowned(t *testing.T, l *live) {
 	}
 	want := each("deleted")
 	want["ConfigMap/deploy-test/config"] = "kept"
-	expect(t, "actions", want, l.mustRun(t, "delete", dir, "--cascade").actions())
+	expect(t, "actions", want, l.mustRun(t, "delete", dir, "--cascade"))
 	maps.Copy(want, each("absent"))
 	want["ConfigMap/deploy-test/config"] = "kept" // without the controller that deletes a namespace's content
-	expect(t, "actions of a second delete", want, l.mustRun(t, "delete", dir).actions())
+	expect(t, "actions of a second delete", want, l.mustRun(t, "delete", dir))
 }
 
 func TestAKubeconfigThatDoesNotExistIsNamed(t *testing.T) {
 	var out, stderr bytes.Buffer
-	code := run(t.Context(), []string{"wait", dir, "--kubeconfig", "testdata/nowhere"}, &out, &stderr)
+	code := run(t.Context(), []string{"diff", dir, "--kubeconfig", "testdata/nowhere"}, &out, &stderr)
 	if code != 2 || !strings.Contains(stderr.String(), "testdata/nowhere") {
 		t.Errorf("exit code %d, error: %s", code, stderr.String())
 	}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,38 +86,37 @@ func (l *live) finishNamespaces(ctx context.Context) {
 	}
 }
 
-// document is what -o json prints.
-type document struct {
-	Objects []result `json:"objects"`
-	Error   string   `json:"error"`
+// run runs the program, and returns the action for each object, what it printed, and its exit code.
+func (l *live) run(t *testing.T, args ...string) (actions map[string]string, printed string, code int) {
+	t.Helper()
+	var out strings.Builder
+	code = run(t.Context(), append(args, "--kubeconfig", l.kubeconfig), &out, &out)
+	actions = map[string]string{}
+	for _, match := range resultLine.FindAllStringSubmatch(out.String(), -1) {
+		actions[match[1]] = match[2]
+	}
+	return actions, out.String(), code
 }
 
-// actions maps each object to its action.
-func (d document) actions() map[string]string {
-	actions := map[string]string{}
-	for _, found := range d.Objects {
-		actions[found.Object] = found.Action
+var resultLine = regexp.MustCompile(`(?m)^(\S+/\S+) (\w+)(: .*)?$`)
+
+// mustRun fails the test unless the program succeeds.
+func (l *live) mustRun(t *testing.T, args ...string) (actions map[string]string) {
+	t.Helper()
+	actions, printed, code := l.run(t, args...)
+	if code != 0 {
+		t.Fatalf("deploy %v: exit code %d: %s", args, code, printed)
 	}
 	return actions
 }
 
-// run runs the program with -o json.
-func (l *live) run(t *testing.T, args ...string) (printed document, code int) {
+// fails fails the test unless the program exits with 2, and prints an error with these texts.
+func (l *live) fails(t *testing.T, want []string, args ...string) {
 	t.Helper()
-	var out, stderr bytes.Buffer
-	code = run(t.Context(), append(args, "--kubeconfig", l.kubeconfig, "-o", "json"), &out, &stderr)
-	if err := json.Unmarshal(out.Bytes(), &printed); err != nil {
-		t.Fatalf("-o json printed no JSON: %v\n%s%s", err, out.String(), stderr.String())
+	_, printed, code := l.run(t, args...)
+	for _, text := range want {
+		if _, err, _ := strings.Cut(printed, "error: "); code != 2 || !strings.Contains(err, text) {
+			t.Errorf("deploy %v: exit code %d, want 2 and %q:\n%s", args, code, text, printed)
+		}
 	}
-	return printed, code
-}
-
-// mustRun fails the test unless the program succeeds.
-func (l *live) mustRun(t *testing.T, args ...string) document {
-	t.Helper()
-	printed, code := l.run(t, args...)
-	if code != 0 {
-		t.Fatalf("deploy %v: exit code %d: %s", args, code, printed.Error)
-	}
-	return printed
 }

@@ -45,17 +45,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // flags are the choices of all commands.
 type flags struct {
-	kubeconfig, context, output string
-	timeout                     time.Duration
-	images                      []string
-	adopt, cascade, noWait      bool
+	kubeconfig, context    string
+	timeout                time.Duration
+	images                 []string
+	adopt, cascade, noWait bool
 }
 
 func newCommand() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
 		Use:   "deploy",
-		Short: "Apply, compare, await or delete the objects of a kustomization, by server-side apply",
+		Short: "Apply, compare or delete the objects of a kustomization, by server-side apply",
 		Long: "Renders the kustomization in a directory and works with its objects.\n" +
 			"It needs neither kubectl nor the kustomize program.",
 		SilenceErrors: true, SilenceUsage: true,
@@ -64,15 +64,13 @@ func newCommand() *cobra.Command {
 	p := root.PersistentFlags()
 	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")
-	p.StringVarP(&f.output, "output", "o", "text", "text (a line per object) or json (one document)")
 	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command")
 	p.StringArrayVar(&f.images, "set-image", nil,
 		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
 	root.AddCommand(f.applyCommand(), f.deleteCommand(),
 		f.command(diff, "diff DIR", "List the fields that apply would change",
 			"Asks the API server by a dry run. Exits with 0 if apply would change nothing, 1 if it would change\n"+
-				"something, 2 on an error (go run turns each failure into 1)."),
-		f.command(wait, "wait DIR", "Wait until the objects are ready, whichever client applied them", ""))
+				"something, 2 on an error (go run turns each failure into 1)."))
 	return root
 }
 
@@ -102,7 +100,7 @@ func (f *flags) deleteCommand() *cobra.Command {
 // action is what a command does with the objects.
 type action func(context.Context, *cluster, []*unstructured.Unstructured) error
 
-// command makes a command that renders its directory, connects to the cluster, acts within the timeout, and reports.
+// command makes a command that renders its directory, connects to the cluster, and acts within the timeout.
 func (f *flags) command(act action, use, short, long string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: short + ".\n\n" + long,
@@ -113,28 +111,24 @@ func (f *flags) command(act action, use, short, long string) *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := newReport(command.OutOrStdout(), f.output)
+			started := time.Now()
+			ctx, cancel := context.WithTimeout(command.Context(), f.timeout)
+			defer cancel()
+			objects, err := build(args[0], f.images)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(command.Context(), f.timeout)
-			defer cancel()
-			return r.finish(f.perform(ctx, args[0], act, r))
+			c, err := connect(f, command.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			if err := c.setNamespaces(objects); err != nil && !meta.IsNoMatchError(err) {
+				return err
+			}
+			if err = act(ctx, c, objects); err == nil || errors.Is(err, errDiffers) {
+				fmt.Fprintf(c.out, "%d objects in %s\n", len(objects), time.Since(started).Round(100*time.Millisecond))
+			}
+			return err
 		},
 	}
-}
-
-func (f *flags) perform(ctx context.Context, dir string, act action, r *report) error {
-	objects, err := build(dir, f.images)
-	if err != nil {
-		return err
-	}
-	c, err := connect(f, r)
-	if err != nil {
-		return err
-	}
-	if err := c.setNamespaces(objects); err != nil && !meta.IsNoMatchError(err) {
-		return err
-	}
-	return act(ctx, c, objects)
 }

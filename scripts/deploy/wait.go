@@ -23,17 +23,6 @@ import (
 // pollInterval is short: a person waits, and a poll is one list for each kind.
 const pollInterval = time.Second
 
-// wait waits until all objects are ready.
-func wait(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
-	if err := c.waitFor(ctx, status.CurrentStatus, objects); err != nil {
-		return err
-	}
-	for _, o := range objects {
-		c.add(result{Object: utils.FmtUnstructured(o), Action: "ready"})
-	}
-	return nil
-}
-
 // waitFor waits until kstatus reports the status for all objects, or a failure. Unlike that of
 // ResourceManager.WaitForSet, its error has the reasons, down to the Pods.
 func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*unstructured.Unstructured) error {
@@ -61,7 +50,7 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 		if e.Type == event.ResourceUpdateEvent {
 			s := corrected(*e.Resource)
 			if s.Status != want && s.Message != latest[s.Identifier].Message {
-				c.print("%s: %s", utils.FmtObjMetadata(s.Identifier), s.Message)
+				fmt.Fprintf(c.out, "%s: %s\n", utils.FmtObjMetadata(s.Identifier), s.Message)
 			}
 			latest[s.Identifier] = s
 		}
