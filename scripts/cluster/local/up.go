@@ -109,20 +109,15 @@ func (c *Cluster) finish(ctx context.Context, opts Options, dir rundir.Dir) (err
 	return rundir.WriteJSON(dir.State(), c)
 }
 
-func describe(opts Options, config supervisor.Config) (*Cluster, error) {
-	version, err := builds.Kubernetes.Version()
-	if err != nil {
-		return nil, err
-	}
+func describe(opts Options, config supervisor.Config) (cluster *Cluster, err error) {
 	dir := config.Dir
-	cluster := &Cluster{
+	cluster = &Cluster{
 		Name:          opts.Name,
 		Simulated:     opts.Simulated,
 		Kubeconfig:    dir.Path("kubeconfig"),
 		Logs:          dir.Logs(),
 		AuditLog:      dir.Log("audit"),
 		Kubectl:       config.Binaries["kubectl"],
-		Kubernetes:    version,
 		ArgoCD:        opts.ArgoCD,
 		ArgoCDVersion: opts.ArgoCDVersion,
 		Started:       time.Now().Truncate(time.Second),
@@ -131,5 +126,6 @@ func describe(opts Options, config supervisor.Config) (*Cluster, error) {
 	if config.Real {
 		cluster.Registry, cluster.Git = config.Registry(), "file://"+dir.Path("repo.git")
 	}
-	return cluster, nil
+	cluster.Kubernetes, err = builds.Kubernetes.Version()
+	return cluster, err
 }

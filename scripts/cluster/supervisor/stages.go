@@ -21,7 +21,8 @@ type stage struct {
 
 func (s *supervisor) stages() []stage {
 	if !s.Real {
-		return []stage{{"Control plane", s.startControlPlane}, {"Simulated kubelets", s.startSimulation}}
+		startKwok := func(ctx context.Context) error { return s.startParts(ctx, "kwok") }
+		return []stage{{"Control plane", s.startControlPlane}, {"Simulated kubelets", startKwok}}
 	}
 	stages := []stage{
 		{"Network and registry", s.startSandbox},
@@ -61,8 +62,6 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (s *supervisor) startSimulation(ctx context.Context) error { return s.startParts(ctx, "kwok") }
 
 func (s *supervisor) startNode(ctx context.Context) error {
 	err := errors.Join(s.write("containerd.toml"), s.write("kubelet.yaml"), s.write("resolv.conf"),
