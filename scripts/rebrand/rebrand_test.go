@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/progress"
-	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // The identities of most tests are of other projects, so that a rebrand of this one leaves the tests alone.
@@ -75,8 +73,8 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	if err := back.replace(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	git(t, c.dir, "add", "--all")
-	if changed := git(t, c.dir, "diff", "--cached", "HEAD", "--", ".", ":!operator/internal/render/testdata"); changed != "" {
+	tree.Git(t, c.dir, "add", "--all")
+	if changed := tree.Git(t, c.dir, "diff", "--cached", "HEAD", "--", ".", ":!operator/internal/render/testdata"); changed != "" {
 		t.Errorf("with its own names again, it differs:\n%s", changed)
 	}
 }
@@ -107,10 +105,10 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := widgetTree(t)
 			if name == "uncommitted changes" {
-				create(t, dir, map[string]string{"new.txt": ""})
+				tree.Write(t, dir, map[string]string{"new.txt": ""})
 			}
 			t.Chdir(dir)
-			before := git(t, dir, "status", "--porcelain")
+			before := tree.Git(t, dir, "status", "--porcelain")
 			command := newCommand()
 			command.SetArgs(strings.Fields(tc.args))
 			command.SetOut(t.Output())
@@ -118,7 +116,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error: %v\nwant %q", err, tc.want)
 			}
-			if diff := cmp.Diff(before, git(t, dir, "status", "--porcelain")); diff != "" {
+			if diff := cmp.Diff(before, tree.Git(t, dir, "status", "--porcelain")); diff != "" {
 				t.Errorf("the tree changed (-before +after):\n%s", diff)
 			}
 		})
@@ -147,14 +145,14 @@ func TestTheWholeChangeIsStaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status := git(t, c.root, "status", "--porcelain"); status != "" {
+	if status := tree.Git(t, c.root, "status", "--porcelain"); status != "" {
 		t.Errorf("a dry run changes:\n%s", status)
 	}
 	if err := c.adopt(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	want := "M  Makefile\nM  PROJECT\nM  README.md\nR  my-widget-controller.yaml -> my-nuts.yaml\nR  widget-controller.yaml -> nuts.yaml"
-	if diff := cmp.Diff(want, git(t, c.root, "status", "--porcelain")); diff != "" {
+	if diff := cmp.Diff(want, tree.Git(t, c.root, "status", "--porcelain")); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{"NAME      widget-controller -> nuts\n", "GROUP     parts.widgets.test (unchanged)\n", "5 files changed"} {
@@ -192,24 +190,24 @@ func TestNamesAreReplacedInAllSpellingsAndBack(t *testing.T) {
 		"picture":              "\x00widget-controller",
 	}
 	dir := t.TempDir()
-	create(t, dir, before)
+	tree.Write(t, dir, before)
 	if err := (rewriter{widgets, gadgets}).tree(dir, slices.Collect(maps.Keys(before))); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(after, contents(t, dir)); diff != "" {
+	if diff := cmp.Diff(after, tree.Read(t, dir)); diff != "" {
 		t.Errorf("there (-want +got):\n%s", diff)
 	}
 	if err := (rewriter{gadgets, widgets}).tree(dir, slices.Collect(maps.Keys(after))); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
+	if diff := cmp.Diff(before, tree.Read(t, dir)); diff != "" {
 		t.Errorf("and back (-want +got):\n%s", diff)
 	}
 }
 
 func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 	dir := t.TempDir()
-	create(t, dir, map[string]string{
+	tree.Write(t, dir, map[string]string{
 		"widget-controller.yaml": "", "new names": "my-widget-controller gadget.gadgets.test", "binary": "\x00widget-controller",
 		"old": "x\n a widget-controller y\nWIDGET_CONTROLLER_NAME\nparts_widgets_test\nmy-widget-controller widget-controller\n" +
 			"widgets.test parts\nexample.net/team/widget-controller",
@@ -228,7 +226,7 @@ func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 func widgetTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	create(t, dir, map[string]string{
+	tree.Write(t, dir, map[string]string{
 		"go.mod":                    "module example.net/team/widgets\n",
 		"Makefile":                  "REGISTRY ?= localhost:5009/team\nfrom-types:\n\t@echo widget-controller; exit 1\n",
 		"PROJECT":                   "projectName: widget-controller\nresources:\n- domain: widgets.test\n  group: parts\n",
@@ -236,43 +234,8 @@ func widgetTree(t *testing.T) string {
 		"widget-controller.yaml":    "a: 1\nb: 2\nc: 3\n",
 		"my-widget-controller.yaml": "d: 4\ne: 5\nf: 6\n",
 	})
-	git(t, dir, "init", "--quiet")
-	git(t, dir, "add", "--all")
-	git(t, dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message", "x")
+	tree.Git(t, dir, "init", "--quiet")
+	tree.Git(t, dir, "add", "--all")
+	tree.Git(t, dir, "-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message", "x")
 	return dir
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := worktree.Git(t.Context(), dir, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func create(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		if err := worktree.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			var text []byte
-			text, err = os.ReadFile(filepath.Join(dir, name))
-			files[name] = string(text)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }

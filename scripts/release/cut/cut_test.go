@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
@@ -39,9 +40,9 @@ func release(root, version, agent string) *Release {
 
 func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	root := repository(t)
-	before := snapshot(t, root)
+	before := tree.Read(t, root)
 	dry := prepare(t, release(root, version, "1"), true)
-	if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
+	if diff := cmp.Diff(before, tree.Read(t, root)); diff != "" {
 		t.Fatalf("a dry run changed the tree (-before +after):\n%s", diff)
 	}
 	report := prepare(t, release(root, version, "1"), false)
@@ -56,21 +57,21 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 			t.Errorf("the report does not hold %q, or more than is new:\n%s", want, report)
 		}
 	}
-	tree := writeTo(t, commitRelease(t, root, version))
-	if want := []string{"release: v" + version, "one: a change"}; tree.LastTag != "v0.0.1" || !slices.Equal(tree.Subjects, want) {
-		t.Errorf("commits since %s: %q, want %q", tree.LastTag, tree.Subjects, want)
+	made := writeTo(t, commitRelease(t, root, version))
+	if want := []string{"release: v" + version, "one: a change"}; made.LastTag != "v0.0.1" || !slices.Equal(made.Subjects, want) {
+		t.Errorf("commits since %s: %q, want %q", made.LastTag, made.Subjects, want)
 	}
-	after := snapshot(t, root)
-	if diff := cmp.Diff(after, snapshot(t, tree.Dir)); diff != "" {
+	after := tree.Read(t, root)
+	if diff := cmp.Diff(after, tree.Read(t, made.Dir)); diff != "" {
 		t.Errorf("the same release of its own commit differs (-before +after):\n%s", diff)
 	}
-	operator, agent := tree.Images[0], tree.Images[1]
+	operator, agent := made.Images[0], made.Images[1]
 	for file, lines := range map[string][]string{
 		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + registry + "\n"},
 		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + memcached + "\n"},
 		settings: {
 			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "# The operator's image",
-			"memcachedImage: " + memcached + "\n", "catalogImage: " + tree.Images[3].ByDigest() + "\n",
+			"memcachedImage: " + memcached + "\n", "catalogImage: " + made.Images[3].ByDigest() + "\n",
 		},
 		page: {
 			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + registry + "/memcached-operator\n",
@@ -81,7 +82,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n",
 			`createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
 		},
-		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + tree.Images[2].ByDigest() + "\n"},
+		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + made.Images[2].ByDigest() + "\n"},
 	} {
 		for _, want := range lines {
 			if !strings.Contains(after[file], want) {
@@ -94,9 +95,9 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 // commitRelease commits what prepare has written, some time later, and returns the same release.
 func commitRelease(t *testing.T, root, version string) *Release {
 	t.Helper()
-	git(t, root, "add", "--all")
-	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "release: v"+version)
-	git(t, root, "tag", "v"+version)
+	tree.Git(t, root, "add", "--all")
+	tree.Git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "release: v"+version)
+	tree.Git(t, root, "tag", "v"+version)
 	r := release(root, version, "1")
 	r.MemcachedImage = ""
 	return r
@@ -104,11 +105,11 @@ func commitRelease(t *testing.T, root, version string) *Release {
 
 func TestACandidateIsNotForAllUsers(t *testing.T) {
 	root := repository(t)
-	before := snapshot(t, root)[page]
+	before := tree.Read(t, root)[page]
 	r := release(root, version+"-rc.1", "1")
 	r.MemcachedImage = "docker.io/library/memcached:1.6.45"
-	tree := writeTo(t, r)
-	after := snapshot(t, tree.Dir)
+	made := writeTo(t, r)
+	after := tree.Read(t, made.Dir)
 	_, stable, _ := strings.Cut(after["bundle/catalog/memcached-operator/catalog.yaml"], "name: stable\n")
 	stable, _, _ = strings.Cut(stable, "---")
 	if strings.Contains(stable, "rc.1") || after[page] != before {
@@ -141,12 +142,12 @@ func assertAgent(t *testing.T, root string) {
 		"another Go builds another image": {func(*Release) {}, true},
 		"changes of other files": {func(*Release) {
 			for _, file := range []string{"operator/cmd/manager/more.go", "operator/cmd/agent/more_test.go"} {
-				writeFile(t, root, file, "package main\n")
+				tree.Write(t, root, map[string]string{file: "package main\n"})
 			}
 		}, true},
 		"another version of the agent": {func(*Release) {
-			writeFile(t, root, agentVersion, "30.0.0\n")
-			writeFile(t, root, agentMain, read(t, root, agentMain)+"// Changed.\n")
+			tree.Write(t, root, map[string]string{agentVersion: "30.0.0\n"})
+			tree.Write(t, root, map[string]string{agentMain: tree.Read(t, root)[agentMain] + "// Changed.\n"})
 		}, false},
 		"another registry": {func(r *Release) { r.Registry = "registry.acme.test/another" }, false},
 	}
@@ -177,36 +178,35 @@ func assertRefused(t *testing.T, root string) {
 		"a registry without a host": {func(_ *testing.T, r *Release) { r.Registry = "team" }, []string{`--registry "team"`, "names no registry"}},
 		"uncommitted changes": {
 			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, "one", "changed")
-				writeFile(t, r.Root, "new", "")
+				tree.Write(t, r.Root, map[string]string{"one": "changed", "new": ""})
 			},
 			[]string{"uncommitted changes", "M one", "?? new"},
 		},
 		"a shallow clone": {
 			func(t *testing.T, r *Release) {
 				clone := t.TempDir()
-				git(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone)
+				tree.Git(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone)
 				r.Root = clone
 			},
 			[]string{"this clone is shallow", "git fetch --unshallow --tags"},
 		},
 		"an API that breaks objects": {
 			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, crdFile, strings.ReplaceAll(read(t, r.Root, crdFile), "maximum: 1000", "maximum: 500"))
+				tree.Write(t, r.Root, map[string]string{crdFile: strings.ReplaceAll(tree.Read(t, r.Root)[crdFile], "maximum: 1000", "maximum: 500")})
 				commit(t, r.Root, "api: a bound that is tighter")
 			},
 			[]string{"since " + version + ".yaml: v1 spec.size: maximum was 1000, is 500"},
 		},
 		"an agent that changed with the same version": {
 			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, agentMain, read(t, r.Root, agentMain)+"// Changed.\n")
+				tree.Write(t, r.Root, map[string]string{agentMain: tree.Read(t, r.Root)[agentMain] + "// Changed.\n"})
 				commit(t, r.Root, "agent: a change")
 			},
 			[]string{"changed since v" + version + ", in " + agentMain, "raise it in " + agentVersion},
 		},
 		"a folder of another release in the tree": {
 			func(t *testing.T, r *Release) {
-				writeFile(t, r.Root, "out/one/release.json", "{}")
+				tree.Write(t, r.Root, map[string]string{"out/one/release.json": "{}"})
 				r.Out = filepath.Join(r.Root, "o*")
 			},
 			[]string{"?? out/"},
@@ -217,7 +217,7 @@ func assertRefused(t *testing.T, root string) {
 			defer reset(t, root)
 			r := release(root, later, "2")
 			tc.change(t, r)
-			before := git(t, r.Root, "status", "--porcelain")
+			before := tree.Git(t, r.Root, "status", "--porcelain")
 			var out strings.Builder
 			err := r.Prepare(t.Context(), false, &out)
 			for _, want := range tc.want {
@@ -225,7 +225,7 @@ func assertRefused(t *testing.T, root string) {
 					t.Errorf("error %v does not hold %q", err, want)
 				}
 			}
-			if diff := cmp.Diff(before, git(t, r.Root, "status", "--porcelain")); diff != "" || out.Len() > 0 {
+			if diff := cmp.Diff(before, tree.Git(t, r.Root, "status", "--porcelain")); diff != "" || out.Len() > 0 {
 				t.Errorf("it wrote %s\n%s", &out, diff)
 			}
 		})
@@ -233,7 +233,7 @@ func assertRefused(t *testing.T, root string) {
 	t.Run("the folder of this release in the tree is allowed", func(t *testing.T) {
 		r := release(root, later, "1")
 		r.Out = filepath.Join(root, "out/one")
-		writeFile(t, root, "out/one/release.json", "{}")
+		tree.Write(t, root, map[string]string{"out/one/release.json": "{}"})
 		writeTo(t, r)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -140,7 +141,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			root := tree(t, tc.files)
+			root := homes(t, tc.files)
 			found, lines := look(t, root)
 			if !slices.EqualFunc(lines, tc.want, strings.Contains) {
 				t.Fatalf("found %q\nwant %q", lines, tc.want)
@@ -152,7 +153,7 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, want := range tc.fixed {
-				if diff := cmp.Diff(want, contentOf(t, root, name)); diff != "" {
+				if diff := cmp.Diff(want, tree.Read(t, root)[name]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
@@ -165,8 +166,8 @@ func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 
 const options = "\tDefaultMemcachedImage = \"docker.io/library/memcached:1.6.45\"\n"
 
-// tree holds the homes of all versions, and some files. There is no candidate.
-func tree(t *testing.T, files map[string]string) (root string) {
+// homes writes the homes of all versions, and some files. There is no candidate.
+func homes(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	all := map[string]string{"docs/install.md": ""}
@@ -175,29 +176,14 @@ func tree(t *testing.T, files map[string]string) (root string) {
 	}
 	all["Makefile"] = "VERSION ?= 0.1.0\n"
 	maps.Copy(all, files)
-	for name, content := range all {
-		if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tree.Write(t, root, all)
 	return root
 }
 
 // look reads all files of a tree, and returns the lines of what it reports.
 func look(t *testing.T, root string) (found *Found, lines []string) {
 	t.Helper()
-	var names []string
-	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			name, _ := filepath.Rel(root, path)
-			names = append(names, filepath.ToSlash(name))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err = read(root, names, table)
+	found, err := read(root, slices.Collect(maps.Keys(tree.Read(t, root))), table)
 	if err == nil {
 		err = found.Err()
 	}
