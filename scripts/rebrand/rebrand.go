@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,23 +184,13 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 }
 
 func (c *copied) run(ctx context.Context, dir string, words ...string) error {
-	command := exec.CommandContext(ctx, words[0], words[1:]...)
-	command.Dir = dir
-	command.Env = environment()
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
-	}
-	return nil
+	return worktree.Run(ctx, dir, environment(), words...)
 }
 
 // environment leaves out what make passes on to other processes: another make would use the parameters of make rebrand.
 func environment() []string {
-	return slices.DeleteFunc(worktree.Environment(), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains([]string{
-			"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "MODULE", "GROUP", "REGISTRY", "NAME", "ARGS",
-		}, name)
-	})
+	return worktree.Environment(
+		"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "MODULE", "GROUP", "REGISTRY", "NAME", "ARGS")
 }
 
 // adopt applies the difference to the tree. Git applies all of it or nothing.
@@ -227,7 +215,8 @@ func (c *copied) adopt(ctx context.Context, dryRun bool) error {
 		fmt.Fprintf(c.out, "Would change:%s\n", size)
 		return nil
 	}
-	if _, err := worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", filepath.Join(c.dir, patch)); err != nil {
+	_, err = worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", filepath.Join(c.dir, patch))
+	if err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
 	fmt.Fprintf(c.out, "Changed and staged:%s\n\n"+

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/worktree"
@@ -35,10 +34,8 @@ func generatedChanges(ctx context.Context, root string, files []string, generato
 	if err != nil {
 		return "", err
 	}
-	command := exec.CommandContext(ctx, "sh", "-c", generator)
-	command.Dir, command.Env = dir, worktree.Environment()
-	if out, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", generator, err, out)
+	if err := worktree.Run(ctx, dir, worktree.Environment(), "sh", "-c", generator); err != nil {
+		return "", err
 	}
 	// git reports a new file once it intends to add it. --no-all keeps deleted files in the index.
 	git("add", "--no-all", "--intent-to-add", ".")

@@ -36,12 +36,24 @@ func List(ctx context.Context, dir string, args ...string) ([]string, error) {
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
-// Environment returns the environment of this process without the variables that git sets for hooks: they would direct
-// git in a copy of the tree to the repository of the hook. Those of the author and the committer stay.
-func Environment() []string {
+// Run runs a command in a folder. Its error has what the command prints.
+func Run(ctx context.Context, dir string, environment []string, words ...string) error {
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Dir, command.Env = dir, environment
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), err, out)
+	}
+	return nil
+}
+
+// Environment returns the environment of this process without some variables, and without those that git sets for
+// hooks: they would direct git in a copy of the tree to the repository of the hook. Those of the author and the
+// committer stay.
+func Environment(without ...string) []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		who := strings.HasPrefix(variable, "GIT_AUTHOR_") || strings.HasPrefix(variable, "GIT_COMMITTER_")
-		return strings.HasPrefix(variable, "GIT_") && !who
+		name, _, _ := strings.Cut(variable, "=")
+		who := strings.HasPrefix(name, "GIT_AUTHOR_") || strings.HasPrefix(name, "GIT_COMMITTER_")
+		return slices.Contains(without, name) || strings.HasPrefix(name, "GIT_") && !who
 	})
 }
 

@@ -127,25 +127,30 @@ func validate(text string) error {
 // copiesIn finds what the files repeat.
 func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 	for _, p := range f.Copies {
-		want := value.Text
-		if strings.Contains(p.Find, minor) {
-			want = strings.Join(strings.Split(want, ".")[:2], ".")
-		}
 		for name, content := range files {
-			if slices.Contains(f.Except, name) || !p.covers(name) {
-				continue
-			}
-			for _, at := range p.pattern.FindAllStringSubmatchIndex(content, -1) {
-				c := Copy{
-					Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
-					Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
-				}
-				if strings.HasPrefix(content[c.to:], "@sha256:") {
-					c.Want = c.Has // A release wrote both: with another tag, the digest would be of another image.
-				}
-				all = append(all, c)
+			if !slices.Contains(f.Except, name) && p.covers(name) {
+				all = append(all, p.find(name, content, value)...)
 			}
 		}
+	}
+	return all
+}
+
+// find finds what a file repeats.
+func (c *copies) find(name, content string, value Value) (all []Copy) {
+	want := value.Text
+	if strings.Contains(c.Find, minor) {
+		want = strings.Join(strings.Split(want, ".")[:2], ".")
+	}
+	for _, at := range c.pattern.FindAllStringSubmatchIndex(content, -1) {
+		found := Copy{
+			Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
+			Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
+		}
+		if strings.HasPrefix(content[found.to:], "@sha256:") {
+			found.Want = found.Has // A release wrote both: with another tag, the digest would be of another image.
+		}
+		all = append(all, found)
 	}
 	return all
 }
