@@ -98,7 +98,7 @@ func (l *live) run(t *testing.T, args ...string) (actions map[string]string, pri
 	return actions, out.String(), code
 }
 
-var resultLine = regexp.MustCompile(`(?m)^(\S+/\S+) (\w+)(: .*)?$`)
+var resultLine = regexp.MustCompile(`(?m)^([^\s:]+/[^\s:]+) (\w+)(: .*)?$`)
 
 // mustRun fails the test unless the program succeeds.
 func (l *live) mustRun(t *testing.T, args ...string) (actions map[string]string) {

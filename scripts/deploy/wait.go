@@ -23,6 +23,9 @@ import (
 // pollInterval is short: a person waits, and a poll is one list for each kind.
 const pollInterval = time.Second
 
+// statuses are the latest ones of objects.
+type statuses map[object.ObjMetadata]*event.ResourceStatus
+
 // waitFor waits until kstatus reports the status for all objects, or a failure. Unlike that of
 // ResourceManager.WaitForSet, its error has the reasons, down to the Pods.
 func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*unstructured.Unstructured) error {
@@ -31,18 +34,10 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 	}
 	poll, stop := context.WithCancel(ctx)
 	defer stop()
-	latest := map[object.ObjMetadata]*event.ResourceStatus{}
+	latest := statuses{}
 	ids := object.UnstructuredSetToObjMetadataSet(objects)
 	for _, id := range ids {
 		latest[id] = &event.ResourceStatus{Identifier: id, Message: "its status could not be read"}
-	}
-	except := func(statuses ...status.Status) (lines []string) { // describes the objects with other statuses
-		for _, id := range ids {
-			if !slices.Contains(statuses, latest[id].Status) {
-				lines = append(lines, describe(latest[id], "")...)
-			}
-		}
-		return lines
 	}
 	var cause error
 	for e := range c.poller.Poll(poll, ids, polling.PollOptions{PollInterval: pollInterval}) {
@@ -54,11 +49,11 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 			}
 			latest[s.Identifier] = s
 		}
-		if len(except(want, status.FailedStatus)) == 0 {
+		if len(latest.others(ids, want, status.FailedStatus)) == 0 {
 			stop() // the poller closes the channel some time later
 		}
 	}
-	lines := except(want)
+	lines := latest.others(ids, want)
 	if len(lines) == 0 {
 		return nil
 	}
@@ -67,6 +62,17 @@ func (c *cluster) waitFor(ctx context.Context, want status.Status, objects []*un
 	}
 	return fmt.Errorf("waiting for status %s: %w:\n  %s", want, cmp.Or(cause, errors.New("failed")),
 		strings.Join(lines, "\n  "))
+}
+
+// others describes the objects that have none of the wanted statuses.
+func (latest statuses) others(ids object.ObjMetadataSet, wanted ...status.Status) []string {
+	var lines []string
+	for _, id := range ids {
+		if !slices.Contains(wanted, latest[id].Status) {
+			lines = append(lines, describe(latest[id], "")...)
+		}
+	}
+	return lines
 }
 
 // corrected reports a Memcached without a status as in progress: for kstatus it is current.

@@ -24,7 +24,7 @@ var imageFields = types.FsSlice{
 	{Path: "spec/template/spec/containers[]/env[]/value"},
 }
 
-// Build renders the kustomization in dir, in the order in which a client can apply the objects, and replaces the images.
+// Build renders the kustomization in dir, in the order in which a client can apply the objects, and replaces images.
 func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):

@@ -21,8 +21,8 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check what no linter checks: words and generated files",
-		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs the generator in a copy of the\n" +
-			"tree, uncommitted and untracked files included, and compares.",
+		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs the generator in a copy of\n" +
+			"the tree, uncommitted and untracked files included, and compares.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // repository is one with an overlay and a bundle.
@@ -52,33 +53,19 @@ func indent(text string, by int) string {
 	return strings.ReplaceAll(strings.Repeat(" ", by)+strings.TrimSuffix(text, "\n"), "\n", "\n"+strings.Repeat(" ", by)) + "\n"
 }
 
-func write(t *testing.T, files map[string]string) string {
-	t.Helper()
+func TestPromisesOfOverlaysManagerAndBundle(t *testing.T) {
 	root := t.TempDir()
-	for name, content := range files {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+	for name, content := range repository {
+		if err := worktree.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return root
-}
-
-func promises(t *testing.T, root string) []Promise {
-	t.Helper()
 	promises, err := Promises(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return promises
-}
-
-func TestPromisesOfOverlaysManagerAndBundle(t *testing.T) {
 	var got []string
-	for _, p := range promises(t, write(t, repository)) {
+	for _, p := range promises {
 		got = append(got, strings.Join([]string{p.Source, p.Field, p.Name, strings.Join(p.Architectures, "+")}, " | "))
 	}
 	const csv = "bundle/manifests/operator.clusterserviceversion.yaml"

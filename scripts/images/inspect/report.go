@@ -33,7 +33,9 @@ type Report struct {
 
 // Compare describes every image, and lists what the manifests promise and the image lacks. Instead has the references
 // that replace those of the manifests, by name.
-func Compare(promises []Promise, instead map[string]string, describe func(ref string) (oci.Description, error)) *Report {
+func Compare(
+	promises []Promise, instead map[string]string, describe func(ref string) (oci.Description, error),
+) *Report {
 	r := &Report{Promises: promises, Problems: []string{}}
 	for _, promise := range promises {
 		promise.Reference = cmp.Or(instead[promise.Name], promise.Reference)
