@@ -228,7 +228,7 @@ undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds
 
 .PHONY: gitops-init
 gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...
-	@go run ./scripts/settings init --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
+	@go run ./scripts/settings --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
 		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' \
 		--agent-image '$(AGENT_IMAGE)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'

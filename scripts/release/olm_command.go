@@ -119,7 +119,7 @@ func pinCatalog(dir string, always bool) error {
 		return err
 	}
 	return values.Edit(root, func(s *values.Settings) {
-		if always || slices.Contains(s.Placeholders(), "catalogImage") {
+		if always || values.IsExample(s.CatalogImage) {
 			name, _, _ := strings.Cut(s.CatalogImage, "@")
 			s.CatalogImage = name + "@" + digest
 		}

@@ -16,28 +16,18 @@ import (
 func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "settings",
-		Short:         "Write the settings of gitops/",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(initCommand())
-	return root
-}
-
-func initCommand() *cobra.Command {
 	var c values.Choices
 	command := &cobra.Command{
-		Use:   "init",
-		Short: "Write the settings, with their comments and in their order",
-		Long: "Init checks all values before it writes any. Commit and push the file afterwards: Argo CD reads it\n" +
+		Use:   "settings",
+		Short: "Write the settings of gitops/, with their comments and in their order",
+		Long: "Settings checks all values before it writes any. Commit and push the file afterwards: Argo CD reads it\n" +
 			"from Git.",
-		Example: "  go run ./scripts/settings init --repo https://git.example.com/team/memcached-operator.git \\\n" +
+		Example: "  go run ./scripts/settings --repo https://git.example.com/team/memcached-operator.git \\\n" +
 			"    --revision main --registry registry.example.com/team --version 0.1.0",
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return run(command.OutOrStdout(), c) },
+		Args:          cobra.NoArgs,
+		RunE:          func(command *cobra.Command, _ []string) error { return run(command.OutOrStdout(), c) },
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	for _, flag := range []struct {
 		name, usage string
@@ -78,10 +68,10 @@ func run(out io.Writer, c values.Choices) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	end := "\nWrote %s. Commit and push it: Argo CD reads it from Git.\n"
 	if before == after {
-		fmt.Fprintf(out, "\n%s had these values already.\n", values.Path)
-	} else {
-		fmt.Fprintf(out, "\nWrote %s. Commit and push it: Argo CD reads it from Git.\n", values.Path)
+		end = "\n%s had these values already.\n"
 	}
-	return nil
+	_, err = fmt.Fprintf(out, end, values.Path)
+	return err
 }

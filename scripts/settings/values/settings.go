@@ -5,7 +5,6 @@ package values
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,18 +36,10 @@ func (s *Settings) Fields() []Field {
 	}
 }
 
-// Placeholders are the settings that are still examples, by key: repositories and images of example.com.
-func (s Settings) Placeholders() (keys []string) {
-	for _, f := range s.Fields() {
-		host, _, _ := strings.Cut(*f.Value, "/")
-		if u, err := url.Parse(*f.Value); err == nil && u.Hostname() != "" {
-			host = u.Hostname()
-		}
-		if strings.HasSuffix("."+host, ".example.com") {
-			keys = append(keys, f.Key)
-		}
-	}
-	return keys
+// IsExample reports whether an image is an example: in a registry of example.com.
+func IsExample(image string) bool {
+	host, _, _ := strings.Cut(image, "/")
+	return strings.HasSuffix("."+host, ".example.com")
 }
 
 // Read reads the settings of the repository in dir.
@@ -66,7 +57,11 @@ func Edit(dir string, change func(*Settings)) error {
 	}
 	change(&s)
 	for _, f := range s.Fields() {
-		node := lookup(root, f.Key)
+		value, err := root.Pipe(yaml.Lookup("data", f.Key))
+		if err != nil {
+			return err
+		}
+		node := value.YNode()
 		// The tag makes the encoder quote values that YAML would read as a number: a branch 1.20.
 		node.Value, node.Tag, node.Style = *f.Value, yaml.NodeTagString, 0
 	}
@@ -85,21 +80,11 @@ func load(path string) (root *yaml.RNode, s Settings, err error) {
 	if err != nil {
 		return nil, s, fmt.Errorf("%s: %w", path, err)
 	}
+	data := root.GetDataMap()
 	for _, f := range s.Fields() {
-		node := lookup(root, f.Key)
-		if node == nil || node.Kind != yaml.ScalarNode || node.Value == "" {
+		if *f.Value = data[f.Key]; *f.Value == "" {
 			return nil, s, fmt.Errorf("%s: data.%s is missing: restore the file from Git", path, f.Key)
 		}
-		*f.Value = node.Value
 	}
 	return root, s, nil
-}
-
-// lookup is the value of a key of the ConfigMap's data. It is nil where that has none.
-func lookup(root *yaml.RNode, key string) *yaml.Node {
-	node, err := root.Pipe(yaml.Lookup("data", key))
-	if err != nil {
-		return nil
-	}
-	return node.YNode()
 }

@@ -2,11 +2,12 @@ package values
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
 // digest is that of the catalog in the shipped file.
@@ -19,18 +20,8 @@ func shipped(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return repository(t, string(content))
-}
-
-func repository(t *testing.T, content string) string {
-	t.Helper()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, Path)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, Path), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	tree.Write(t, dir, map[string]string{Path: string(content)})
 	return dir
 }
 
@@ -38,30 +29,25 @@ func TestSettingsAreComplete(t *testing.T) {
 	if _, err := Read("../../.."); err != nil {
 		t.Error(err)
 	}
-	example := strings.ReplaceAll(content(t, shipped(t)), "registry.example.com/", "images.example.com/") // also in a fork
-	s, err := Read(repository(t, example))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"repoURL", "operatorImage", "agentImage", "catalogImage"}
-	if diff := cmp.Diff(want, s.Placeholders()); diff != "" {
-		t.Errorf("examples (-want +got):\n%s", diff)
-	}
-	for name, tc := range map[string][2]string{
-		"no file": {t.TempDir(), "does not exist"}, "a key less": {repository(t, "data: {repoURL: x}\n"), "data.revision is missing"},
-	} {
-		if _, err := Read(tc[0]); err == nil || !strings.Contains(err.Error(), tc[1]) || !strings.Contains(err.Error(), Path) {
-			t.Errorf("%s: %v", name, err)
+	incomplete := t.TempDir()
+	tree.Write(t, incomplete, map[string]string{Path: "data: {repoURL: x}\n"})
+	for dir, want := range map[string]string{t.TempDir(): Path + " does not exist", incomplete: Path + ": data.revision is missing"} {
+		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %q", err, want)
 		}
+	}
+}
+
+func TestImagesOfExampleComAreExamples(t *testing.T) {
+	if !IsExample("registry.example.com/a@"+digest) || IsExample("notexample.com/a") || IsExample("a.test/example.com") {
+		t.Error("an image of example.com is no example, or another one is")
 	}
 }
 
 // good are choices without a problem; cases change one of them.
 func good(change func(*Choices)) Choices {
 	c := Choices{Repo: "https://git.acme.test/team/operator.git", Revision: "main", Registry: "registry.acme.test/team"}
-	if change != nil {
-		change(&c)
-	}
+	change(&c)
 	return c
 }
 
@@ -70,7 +56,7 @@ func TestChoicesReplaceSettingsAndKeepTheOthers(t *testing.T) {
 		choices Choices
 		want    Settings
 	}{
-		"versions and memcached image stay when none is named": {good(nil), Settings{
+		"versions and memcached image stay when none is named": {good(func(*Choices) {}), Settings{
 			RepoURL: "https://git.acme.test/team/operator.git", Revision: "main", Architecture: "amd64", ArgoCDNamespace: "argocd",
 			OperatorImage:  "registry.acme.test/team/memcached-operator:0.1.0",
 			AgentImage:     "registry.acme.test/team/memcached-agent:0.1.0",
@@ -98,7 +84,7 @@ func TestChoicesReplaceSettingsAndKeepTheOthers(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			text := content(t, dir)
+			text := tree.Read(t, dir)[Path]
 			for i, f := range before.Fields() {
 				value := strings.Replace(*tc.want.Fields()[i].Value, "1.20", `"1.20"`, 1)
 				text = strings.Replace(text, f.Key+": "+*f.Value+"\n", f.Key+": "+value+"\n", 1)
@@ -106,20 +92,11 @@ func TestChoicesReplaceSettingsAndKeepTheOthers(t *testing.T) {
 			if err := Edit(dir, func(s *Settings) { *s = got }); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(text, content(t, dir)); diff != "" {
+			if diff := cmp.Diff(text, tree.Read(t, dir)[Path]); diff != "" {
 				t.Errorf("the file (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func content(t *testing.T, dir string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, Path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func TestChoicesThatAreRefused(t *testing.T) {

@@ -23,18 +23,12 @@ const Multiarch = "multiarch"
 // Architectures are those that can be chosen: overlays/ and gitops/operator have a folder for each.
 func Architectures() []string { return append(oci.Architectures(), Multiarch) }
 
-// Choices are the settings that a user wants, as in the flags of init.
+// Choices are the settings that a user wants, as in the flags of the command.
 type Choices struct {
-	Repo, Revision, Registry              string // required
-	Version, Architecture, MemcachedImage string // empty: as before
-	ArgoCDNamespace                       string // empty: as before
-	AgentImage, CatalogImage              string // empty: as before, in the new registry
+	Repo, Revision, Registry                               string // required
+	Version, Architecture, MemcachedImage, ArgoCDNamespace string // empty: as before
+	AgentImage, CatalogImage                               string // empty: as before, in the new registry
 }
-
-const (
-	catalogExample = "registry.example.com/memcached-operator-catalog@sha256:...; make catalog-push prints it"
-	agentExample   = "registry.example.com/memcached-agent:0.1.0"
-)
 
 // Resolve turns the choices into settings. The error names everything that is wrong with them.
 func (c Choices) Resolve(current Settings) (Settings, error) {
@@ -49,37 +43,34 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 		MemcachedImage:  cmp.Or(c.MemcachedImage, current.MemcachedImage),
 		CatalogImage:    cmp.Or(c.CatalogImage, inRegistry(c.Registry, current.CatalogImage)),
 	}
+	namespace := validation.IsDNS1123Label(s.ArgoCDNamespace)
 	_, agentErr := name.ParseReference(s.AgentImage)
 	_, memcachedErr := name.ParseReference(s.MemcachedImage)
 	_, catalogErr := name.NewDigest(s.CatalogImage) // Only a commit may change which version OLM installs.
 	return s, errors.Join(
 		validateRepo(s.RepoURL),
-		check("revision", s.Revision, "name a branch, a tag or a commit, such as main or v0.1.0",
-			map[bool]string{true: "is no name that Git allows"}[badRevision.MatchString(s.Revision)]),
-		check("argocd-namespace", s.ArgoCDNamespace, "name the namespace that Argo CD runs in, such as argocd",
-			strings.Join(validation.IsDNS1123Label(s.ArgoCDNamespace), ", ")),
+		refuse(badRevision.MatchString(s.Revision), "revision", s.Revision, "is no name that Git allows",
+			"name a branch, a tag or a commit, such as main or v0.1.0"),
+		refuse(namespace != nil, "argocd-namespace", s.ArgoCDNamespace, strings.Join(namespace, ", "),
+			"name the namespace that Argo CD runs in, such as argocd"),
 		imageErr,
-		check("architecture", s.Architecture, "choose one of "+strings.Join(Architectures(), ", "),
-			map[bool]string{false: "has no overlay"}[slices.Contains(Architectures(), s.Architecture)]),
-		check("agent-image", s.AgentImage, "name it as in "+agentExample, text(agentErr)),
-		check("memcached-image", s.MemcachedImage, "name it as in docker.io/library/memcached:1.6.45", text(memcachedErr)),
-		check("catalog-image", s.CatalogImage, "name it by digest as in "+catalogExample, text(catalogErr)),
+		refuse(!slices.Contains(Architectures(), s.Architecture), "architecture", s.Architecture, "has no overlay",
+			"choose one of "+strings.Join(Architectures(), ", ")),
+		refuse(agentErr != nil, "agent-image", s.AgentImage, agentErr,
+			"name it as in registry.example.com/memcached-agent:0.1.0"),
+		refuse(memcachedErr != nil, "memcached-image", s.MemcachedImage, memcachedErr,
+			"name it as in docker.io/library/memcached:1.6.45"),
+		refuse(catalogErr != nil, "catalog-image", s.CatalogImage, catalogErr,
+			"name it by digest as in registry.example.com/memcached-operator-catalog@sha256:...; make catalog-push prints it"),
 	)
 }
 
-func text(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
-
-// check is an error that names the flag, its value and the fix, if there is a problem.
-func check(flag, value, fix, problem string) error {
-	if problem == "" {
+// refuse is an error that names the flag, its value, the problem and the fix, if the value is bad.
+func refuse(bad bool, flag, value string, problem any, fix string) error {
+	if !bad {
 		return nil
 	}
-	return fmt.Errorf("--%s %q: %s: %s", flag, value, problem, fix)
+	return fmt.Errorf("--%s %q: %v: %s", flag, value, problem, fix)
 }
 
 // scpLike is the short form of SSH URLs, user@host:path.
@@ -91,35 +82,33 @@ func validateRepo(repo string) error {
 	if scpLike.MatchString(repo) {
 		return nil
 	}
-	u, err := url.Parse(repo)
-	if err != nil || strings.ContainsAny(repo, " \t\n") {
-		return check("repo", repo, fix, "is no URL")
-	}
 	problem := ""
-	_, secret := u.User.Password()
-	switch noPath := strings.Trim(u.Path, "/") == ""; {
+	u, err := url.Parse(repo)
+	switch {
+	case err != nil || strings.ContainsAny(repo, " \t\n"):
+		problem = "is no URL"
 	case repo == "":
 		problem = "no repository is named"
-	case secret:
+	case strings.Contains(u.Redacted(), ":xxxxx@"):
 		repo, problem = u.Redacted(), "holds a password, which a commit would make public"
 		fix = "leave it out, and give it to Argo CD as a repository Secret"
 	case !slices.Contains([]string{"https", "ssh", "http", "git", "file"}, u.Scheme):
 		problem = "is no Git URL"
 	case u.Scheme == "file" && !path.IsAbs(u.Path):
 		problem, fix = "is no absolute path", "write file:///path/to/repository"
-	case u.Scheme != "file" && (u.Hostname() == "" || noPath):
+	case u.Scheme != "file" && (u.Hostname() == "" || strings.Trim(u.Path, "/") == ""):
 		problem = "lacks a host or a path"
 	case slices.Contains([]string{"http", "git"}, u.Scheme) && !isLocal(u.Hostname()):
 		problem = "a network in between could change what the cluster runs"
 		fix = "use https or ssh; " + u.Scheme + " is for local addresses"
 	}
-	return check("repo", repo, fix, problem)
+	return refuse(problem != "", "repo", repo, problem, fix)
 }
 
 // isLocal reports whether the address is of this computer or of a private network.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsPrivate())
+	return host == "localhost" || ip.IsLoopback() || ip.IsPrivate()
 }
 
 // badRevision is what git check-ref-format refuses; a leading dash would read as an option.
@@ -127,28 +116,27 @@ var badRevision = regexp.MustCompile(`^$|^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\
 
 // operatorImage is the operator's image of a version in a registry.
 func operatorImage(registry, version string) (string, error) {
-	fix := "name host and path, such as localhost:5001 or registry.example.com/team; Docker Hub is docker.io/ACCOUNT"
 	if strings.Contains(registry, "://") {
-		return "", check("registry", registry, "leave out the scheme", "is a URL")
+		return "", refuse(true, "registry", registry, "is a URL", "leave out the scheme")
 	}
 	image := registry + "/memcached-operator"
 	if _, err := name.NewRepository(image, name.StrictValidation); err != nil {
-		return "", check("registry", registry, fix, err.Error())
+		return "", refuse(true, "registry", registry, err,
+			"name host and path, such as localhost:5001 or registry.example.com/team; Docker Hub is docker.io/ACCOUNT")
 	}
 	image += ":" + version
 	_, err := name.NewTag(image, name.StrictValidation)
-	return image, check("version", version, "name the tag that was pushed, such as 0.1.0", text(err))
+	return image, refuse(err != nil, "version", version, err, "name the tag that was pushed, such as 0.1.0")
 }
 
 // agentImage is the agent's image in a registry. It keeps its version, which is not the operator's. Its digest is known
 // for the registry that it was in only.
 func agentImage(registry, current string) string {
 	moved := inRegistry(registry, current)
-	if moved == current || tagOf(current) == "" {
-		return moved
+	if moved != current && tagOf(current) != "" {
+		moved, _, _ = strings.Cut(moved, "@")
 	}
-	byTag, _, _ := strings.Cut(moved, "@")
-	return byTag
+	return moved
 }
 
 // inRegistry is an image in another registry, by the digest that it has.
