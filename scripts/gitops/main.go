@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 
 	"github.com/fatih/color"
 	log "github.com/sirupsen/logrus"
@@ -85,12 +84,12 @@ func planCommand(dir *string) *cobra.Command {
 }
 
 func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
-	root, files, err := load(dir)
+	root, files, err := tree.Load(dir)
 	if err != nil {
 		return err
 	}
-	if methods := files.Methods(); !slices.Contains(methods, f.method) {
-		return fmt.Errorf("--method %q: choose one of %s", f.method, strings.Join(methods, ", "))
+	if err := files.CheckMethods(f.method); err != nil {
+		return err
 	}
 	now, err := f.plan(ctx, files, nil)
 	if err != nil {
@@ -105,7 +104,7 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	var then plan.Plan // Without this install method, the revision has nothing.
-	if slices.Contains(before.Methods(), f.method) {
+	if before.CheckMethods(f.method) == nil {
 		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
 		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
 			return fmt.Errorf("revision %s: %w", f.diff, err)
@@ -115,25 +114,13 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// load reads the repository.
-func load(dir string) (root string, files tree.Files, err error) {
-	if root, err = tree.Root(dir); err != nil {
-		return "", nil, err
-	}
-	files, err = tree.Load(root)
-	return root, files, err
-}
-
 // plan plans files. The newer list of releases also has those that the files of a revision share with it.
 func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan.Plan, error) {
 	settings, err := files.Settings()
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if files, err = files.WithArchitecture(cmp.Or(f.arch, settings["architecture"])); err != nil {
-		return plan.Plan{}, err
-	}
-	if files, err = files.WithOptions(f.with...); err != nil {
+	if files, err = files.Variant(cmp.Or(f.arch, settings["architecture"]), f.with...); err != nil {
 		return plan.Plan{}, err
 	}
 	builder, err := tree.New(files, newer)
@@ -154,7 +141,7 @@ func verifyCommand(dir *string) *cobra.Command {
 			"  go -C scripts/gitops run . verify --strict --method olm",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) (err error) {
-			if _, o.Files, err = load(*dir); err != nil {
+			if _, o.Files, err = tree.Load(*dir); err != nil {
 				return err
 			}
 			if o.Fixtures, err = fs.Sub(fixtures, "testdata/health"); err != nil {

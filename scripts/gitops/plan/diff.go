@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 	"github.com/fatih/color"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
@@ -22,7 +22,14 @@ func Diff(out io.Writer, before, after Plan, from string) {
 	var total counts
 	for _, name := range union(then, now) {
 		var text strings.Builder
-		compareSources(&text, sources(then[name]), sources(now[name]))
+		was, is := sources(then[name]), sources(now[name])
+		for _, source := range sets.List(was.SymmetricDifference(is)) {
+			if is.Has(source) {
+				fmt.Fprintf(&text, "  %s\n", color.GreenString("+ from %s", source))
+			} else {
+				fmt.Fprintf(&text, "  %s\n", color.RedString("- from %s", source))
+			}
+		}
 		total.compare(&text, byKey(then[name]), byKey(now[name]))
 		if text.Len() > 0 {
 			heading := cmp.Or(name, "by hand: apply "+after.Bootstrap+" again")
@@ -35,7 +42,7 @@ func Diff(out io.Writer, before, after Plan, from string) {
 func byName(p Plan) map[string][]tree.Object {
 	found := map[string][]tree.Object{}
 	for _, part := range p.parts() {
-		found[part.name] = part.objects
+		found[part.Name] = part.Objects
 	}
 	return found
 }
@@ -48,19 +55,7 @@ func byKey(objects []tree.Object) map[string]tree.Object {
 	return found
 }
 
-func union[V any](a, b map[string]V) []string {
-	return sorted(slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)))
-}
-
-func compareSources(out io.Writer, then, now []string) {
-	for _, source := range sorted(slices.Concat(then, now)) {
-		if !slices.Contains(then, source) {
-			fmt.Fprintf(out, "  %s\n", color.GreenString("+ from %s", source))
-		} else if !slices.Contains(now, source) {
-			fmt.Fprintf(out, "  %s\n", color.RedString("- from %s", source))
-		}
-	}
-}
+func union[V any](a, b map[string]V) []string { return sets.List(sets.KeySet(a).Union(sets.KeySet(b))) }
 
 type counts struct{ added, changed, removed int }
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/fatih/color"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
@@ -29,11 +28,13 @@ func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
 		return Plan{}, err
 	}
 	var errs []error
-	for _, f := range t.Faults {
-		errs = append(errs, fmt.Errorf("%s: %s: %s", strings.Trim(f.File+", "+f.Application, ", "), f.Text, f.Fix))
+	for _, fault := range t.Faults {
+		errs = append(errs, fault)
 	}
-	for _, address := range slices.Sorted(maps.Keys(b.Failed)) {
-		errs = append(errs, fmt.Errorf("%s: %w", address, b.Failed[address]))
+	for _, remote := range b.Remotes {
+		if remote.Err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", remote.URL, remote.Err))
+		}
 	}
 	argoCD, err := b.ArgoCD(ctx)
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -41,7 +42,7 @@ func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
 	}
 	p := Plan{Tree: t, checkedBy: map[schema.GroupVersionKind]string{}}
 	for _, part := range p.parts() {
-		for _, o := range part.objects {
+		for _, o := range part.Objects {
 			if p.checkedBy[o.GroupVersionKind()], err = argoCD.CheckedBy(o.GroupVersionKind()); err != nil {
 				return Plan{}, err
 			}
@@ -50,29 +51,24 @@ func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
 	return p, nil
 }
 
-// part is an Application, or the folder that the user applies, which has no name.
-type part struct {
-	name, heading string
-	objects       []tree.Object
-}
-
 // parts are those of the tree, in the order in which they are applied. A Plan without a tree has none.
-func (p Plan) parts() []part {
+func (p Plan) parts() []*tree.App {
 	if p.Tree == nil {
 		return nil
 	}
-	heading := fmt.Sprintf("%s  kubectl apply --server-side -k %s", bold("by hand"), p.Bootstrap)
-	parts := []part{{"", heading, p.ByHand}}
-	for i, app := range p.All() {
-		when := fmt.Sprintf("wave %d", app.Wave)
-		if i == 0 {
-			when = "root"
-		}
-		heading := fmt.Sprintf("%s  %s  %s", bold(when), bold(app.Name), dim(fmt.Sprintf("path %s, project %s, namespace %s",
-			app.Spec.GetSource().Path, app.Spec.Project, app.Spec.Destination.Namespace)))
-		parts = append(parts, part{app.Name, heading, app.Objects})
+	return append([]*tree.App{&p.ByHand}, p.All()...)
+}
+
+func (p Plan) heading(part *tree.App) string {
+	when := fmt.Sprintf("wave %d", part.Manifest.Wave)
+	switch part {
+	case &p.ByHand:
+		return fmt.Sprintf("%s  kubectl apply --server-side -k %s", bold("by hand"), p.Bootstrap)
+	case p.Root:
+		when = "root"
 	}
-	return parts
+	return fmt.Sprintf("%s  %s  %s", bold(when), bold(part.Name), dim(fmt.Sprintf("path %s, project %s, namespace %s",
+		part.Spec.GetSource().Path, part.Spec.Project, part.Spec.Destination.Namespace)))
 }
 
 var bold, dim = color.New(color.Bold).SprintFunc(), color.New(color.Faint).SprintFunc()
@@ -88,8 +84,8 @@ func (p Plan) Text(out io.Writer, options []string) {
 		fmt.Fprintf(out, "The cluster must have: %s\n", strings.Join(needs, ", "))
 	}
 	for _, part := range p.parts() {
-		fmt.Fprintf(out, "\n%s\n", part.heading)
-		p.table(out, part.objects)
+		fmt.Fprintf(out, "\n%s\n", p.heading(part))
+		p.table(out, part.Objects)
 	}
 	fmt.Fprintln(out, "\nHealth: checked by this tree or by Argo CD. With none, an object is healthy once it is applied.")
 }
@@ -100,7 +96,7 @@ func (p Plan) table(out io.Writer, objects []tree.Object) {
 	for _, o := range objects {
 		kinds, names = max(kinds, len(o.GetKind())), max(names, len(o.Path()))
 	}
-	var images []string
+	images := sets.New[string]()
 	for _, o := range objects {
 		checkedBy := p.checkedBy[o.GroupVersionKind()]
 		health, keep := color.GreenString("%-7s", checkedBy), ""
@@ -113,27 +109,21 @@ func (p Plan) table(out io.Writer, objects []tree.Object) {
 		kind := color.CyanString("%-*s", kinds, o.GetKind())
 		line := fmt.Sprintf("  %3d  %s  %-*s  %s  %s", o.Wave, kind, names, o.Path(), health, keep)
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
-		images = append(images, o.Images...)
+		images.Insert(o.Images...)
 	}
-	for _, source := range sources(objects) {
+	for _, source := range sets.List(sources(objects)) {
 		fmt.Fprintf(out, "  %s %s\n", dim("from "), source)
 	}
-	for _, image := range sorted(images) {
+	for _, image := range sets.List(images) {
 		fmt.Fprintf(out, "  %s %s\n", dim("image"), image)
 	}
 }
 
 // sources are the releases that the objects are from.
-func sources(objects []tree.Object) (found []string) {
+func sources(objects []tree.Object) sets.Set[string] {
+	found := sets.New[string]()
 	for _, o := range objects {
-		if o.Source != "" {
-			found = append(found, o.Source)
-		}
+		found.Insert(o.Source)
 	}
-	return sorted(found)
-}
-
-func sorted(texts []string) []string {
-	slices.Sort(texts)
-	return slices.Compact(texts)
+	return found.Delete("")
 }

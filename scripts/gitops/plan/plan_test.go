@@ -27,7 +27,10 @@ func TestMain(m *testing.M) {
 // cache is for all tests: most of the tree is the same in each.
 var cache = tree.NewCache()
 
-var load = sync.OnceValues(func() (tree.Files, error) { return tree.Load("../../..") })
+var load = sync.OnceValues(func() (tree.Files, error) {
+	_, files, err := tree.Load("../../..")
+	return files, err
+})
 
 // changed is the repository with the settings of testdata, and with texts replaced: file, old, new.
 func changed(t *testing.T, replacements ...[3]string) tree.Files {
@@ -84,7 +87,7 @@ func golden(t *testing.T, name string, write func(io.Writer)) {
 func TestPlans(t *testing.T) {
 	for _, method := range []string{"direct", "olm", "openshift"} {
 		t.Run(method, func(t *testing.T) {
-			files, err := changed(t).WithArchitecture("arm64")
+			files, err := changed(t).Variant("arm64")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -34,40 +34,6 @@ func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstru
 	return decoded, errors.Join(append(strict, err)...)
 }
 
-// Refused are the reasons why the project does not permit the Application.
-func Refused(app *v1alpha1.Application, project *v1alpha1.AppProject) (reasons []string) {
-	if !project.IsSourcePermitted(app.Spec.GetSource()) {
-		reasons = append(reasons, fmt.Sprintf("the source %s is not in its sourceRepos", app.Spec.GetSource().RepoURL))
-	}
-	if to := app.Spec.Destination; !permits(project, to) {
-		reasons = append(reasons, fmt.Sprintf("the destination, namespace %q of %s, is not in its destinations",
-			to.Namespace, to.Server))
-	}
-	return reasons
-}
-
-// RefusedObject is the reason why the project does not permit an object of the Application. It is empty where it does.
-func RefusedObject(app *v1alpha1.Application, project *v1alpha1.AppProject, o Object) string {
-	kind := o.GroupVersionKind().GroupKind()
-	if !project.IsGroupKindPermitted(kind, o.Namespaced) {
-		list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
-		return fmt.Sprintf("its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
-	}
-	to := app.Spec.Destination
-	to.Namespace = o.Namespace
-	if o.Namespaced && !permits(project, to) {
-		return fmt.Sprintf("its destinations lack the namespace %q of %s", to.Namespace, to.Server)
-	}
-	return ""
-}
-
-func permits(project *v1alpha1.AppProject, to v1alpha1.ApplicationDestination) bool {
-	permitted, err := project.IsDestinationPermitted(to, func(string) ([]*v1alpha1.Cluster, error) {
-		return nil, errors.New("no clusters are known") // asked for projects with clusters of their own only
-	})
-	return err == nil && permitted
-}
-
 // ArgoCDFolder has the settings of Argo CD, Existing those for an Argo CD that is installed.
 const (
 	ArgoCDFolder = "gitops/bootstrap/argocd"

@@ -25,27 +25,14 @@ const maxFile = 1 << 20
 // rendered without a change on disk.
 type Files map[string][]byte
 
-// Root is the closest folder at or above dir that holds the settings of gitops/.
-func Root(dir string) (string, error) {
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
+// Load reads the working tree, committed or not. Its root is the closest folder at or above dir that holds the settings.
+func Load(dir string) (root string, files Files, err error) {
+	if root, err = rootOf(dir); err != nil {
+		return "", nil, err
 	}
-	for current := absolute; ; current = filepath.Dir(current) {
-		if _, err := os.Stat(filepath.Join(current, SettingsFile)); err == nil {
-			return current, nil
-		}
-		if current == filepath.Dir(current) {
-			return "", fmt.Errorf("neither %s nor a folder above it holds %s: name the root of the repository by --dir",
-				absolute, SettingsFile)
-		}
-	}
-}
-
-// Load reads the working tree, committed or not.
-func Load(root string) (Files, error) {
-	files, folder := Files{}, os.DirFS(root)
-	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+	files = Files{}
+	folder := os.DirFS(root)
+	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -62,7 +49,23 @@ func Load(root string) (Files, error) {
 		files[name], err = fs.ReadFile(folder, name)
 		return err
 	})
-	return files, err
+	return root, files, err
+}
+
+func rootOf(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for current := absolute; ; current = filepath.Dir(current) {
+		if _, err := os.Stat(filepath.Join(current, SettingsFile)); err == nil {
+			return current, nil
+		}
+		if current == filepath.Dir(current) {
+			return "", fmt.Errorf("neither %s nor a folder above it holds %s: name the root of the repository by --dir",
+				absolute, SettingsFile)
+		}
+	}
 }
 
 // skipped: no kustomization is made of Go.
@@ -130,6 +133,17 @@ func (f Files) Kustomizations(dir string) []string {
 
 // Methods are the install methods: each has an overlay of Applications.
 func (f Files) Methods() []string { return f.folders("gitops/apps/overlays") }
+
+// CheckMethods refuses names of other install methods.
+func (f Files) CheckMethods(names ...string) error {
+	known := f.Methods()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--method %q: choose one of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
 
 // folders are the folders in dir that kustomize builds.
 func (f Files) folders(dir string) []string {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestOptionsAreUncommentedLines(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			files, err := small().With(Files{"gitops/console/login.yaml": []byte("kind: ConfigMap\n")}).WithOptions(tc.options...)
+			files, err := small().With(Files{"gitops/console/login.yaml": []byte("kind: ConfigMap\n")}).Variant("amd64", tc.options...)
 			if err != nil || !strings.Contains(string(files[tc.file]), tc.want) {
 				t.Errorf("%v: %s lacks %q:\n%s", err, tc.file, tc.want, files[tc.file])
 			}
@@ -78,7 +79,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	changed, err := small().WithArchitecture("arm64")
+	changed, err := small().Variant("arm64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,47 +90,39 @@ func TestSettings(t *testing.T) {
 }
 
 func TestARevisionHasTheFilesOfItsCommit(t *testing.T) {
-	for name, below := range map[string]string{"in a repository": "", "in a folder of a repository": "operators/memcached"} {
-		t.Run(name, func(t *testing.T) {
-			top := t.TempDir()
-			root := filepath.Join(top, below)
-			git(t, top, "init", "--quiet", "--initial-branch=main")
-			large := strings.Repeat("x", maxFile+1)
-			for _, content := range []string{"one", "two"} {
-				write(t, root, map[string]string{SettingsFile: content, "a.go": "package a", "docs/large": large})
-				git(t, top, "add", "--all")
-				git(t, top, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message="+content)
-			}
-			write(t, root, map[string]string{SettingsFile: "three"})
-			for revision, want := range map[string]string{"HEAD": "two", "HEAD~1": "one", "main": "two"} {
-				files, err := At(root, revision)
-				if diff := cmp.Diff(Files{SettingsFile: []byte(want)}, files); diff != "" || err != nil {
-					t.Errorf("%s: %v (-want +got):\n%s", revision, err, diff)
-				}
-			}
-			found, err := Root(filepath.Join(root, "docs"))
-			if err != nil || found != root {
-				t.Fatalf("%s, %v", found, err)
-			}
-			files, err := Load(found)
-			if diff := cmp.Diff(Files{SettingsFile: []byte("three")}, files); diff != "" || err != nil {
-				t.Errorf("the working tree: %v (-want +got):\n%s", err, diff)
-			}
-		})
+	top := t.TempDir()
+	root := filepath.Join(top, "operators/memcached") // main_test.go has the root of a repository
+	large := strings.Repeat("x", maxFile+1)
+	for _, content := range []string{"one", "two"} {
+		write(t, root, map[string]string{SettingsFile: content, "a.go": "package a", "docs/large": large})
+		commit(t, top)
+	}
+	write(t, root, map[string]string{SettingsFile: "three"})
+	for revision, want := range map[string]string{"HEAD": "two", "HEAD~1": "one", "main": "two"} {
+		files, err := At(root, revision)
+		if diff := cmp.Diff(Files{SettingsFile: []byte(want)}, files); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", revision, err, diff)
+		}
+	}
+	found, files, err := Load(filepath.Join(root, "docs"))
+	if diff := cmp.Diff(Files{SettingsFile: []byte("three")}, files); diff != "" || err != nil || found != root {
+		t.Errorf("the working tree %s: %v (-want +got):\n%s", found, err, diff)
 	}
 }
 
-func git(t *testing.T, dir string, args ...string) {
+// commit commits what is in a folder.
+func commit(t *testing.T, dir string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "git", args...)
-	command.Dir = dir
-	for _, variable := range os.Environ() { // of a hook: git would take its repository
-		if !strings.HasPrefix(variable, "GIT_") {
-			command.Env = append(command.Env, variable)
+	for _, args := range []string{
+		"init --quiet --initial-branch=main", "add --all", "-c user.name=test -c user.email=test@example.com commit -q -m one",
+	} {
+		command := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, strings.Fields(args)...)...)
+		command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+			return strings.HasPrefix(variable, "GIT_") // of a hook: git would take its repository
+		})
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
 		}
-	}
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -67,15 +68,15 @@ func (t *Tree) Bringer(kind schema.GroupVersionKind) (bringer Bringer, known boo
 }
 
 // Needs are the kinds that the cluster must have, such as "PodMonitor of Prometheus Operator".
-func (t *Tree) Needs() (needs []string) {
+func (t *Tree) Needs() []string {
+	needs := sets.New[string]()
 	for _, object := range t.Objects() {
 		by, known := t.Bringer(object.GroupVersionKind())
 		if known && by.App == nil && by.Given != kubernetes && by.Given != argoCD {
-			needs = append(needs, object.GetKind()+" of "+by.Given)
+			needs.Insert(object.GetKind() + " of " + by.Given)
 		}
 	}
-	slices.Sort(needs)
-	return slices.Compact(needs)
+	return sets.List(needs)
 }
 
 // Installs reports whether the object makes OLM install the operator.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // commented is a list item of a kustomization that is a comment: "# - ../components/console # why".
@@ -16,16 +18,15 @@ const console, consoleFolder = "console", "gitops/console/"
 
 // Options are the parts of the tree that a user adds by removing the "# " before a line, by name.
 func (f Files) Options() []string {
-	var names []string
+	names := sets.New[string]()
 	for _, file := range f.Kustomizations("gitops") {
 		for _, match := range commented.FindAllSubmatch(f[file], -1) {
 			if f.exists(file, string(match[3])) {
-				names = append(names, path.Base(string(match[3])))
+				names.Insert(path.Base(string(match[3])))
 			}
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return sets.List(names)
 }
 
 // exists: the line of a kustomization names a folder to build, or a file.
@@ -35,8 +36,8 @@ func (f Files) exists(file, relative string) bool {
 	return f[name] != nil || isFolder
 }
 
-// WithOptions is a copy with these options, and with those that they need.
-func (f Files) WithOptions(names ...string) (Files, error) {
+// withOptions is a copy with these options, and with those that they need.
+func (f Files) withOptions(names []string) (Files, error) {
 	known, wanted := f.Options(), slices.Clone(names)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
@@ -76,13 +77,12 @@ var listHead = regexp.MustCompile(`^# (components|resources):$`)
 
 // commentedHead is the line with the name of the list that an item is in, if that line is a comment; else it is -1.
 func commentedHead(lines []string) int {
-	for i, line := range slices.Backward(lines) {
-		if listHead.MatchString(line) {
-			return i
-		}
-		if !commented.MatchString(line) {
-			return -1
-		}
+	i := len(lines) - 1
+	for i >= 0 && commented.MatchString(lines[i]) {
+		i--
 	}
-	return -1
+	if i >= 0 && !listHead.MatchString(lines[i]) {
+		return -1
+	}
+	return i
 }

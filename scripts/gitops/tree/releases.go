@@ -1,12 +1,9 @@
 package tree
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
 	"regexp"
@@ -14,7 +11,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 )
@@ -84,34 +80,19 @@ func defined(u *unstructured.Unstructured) (Kind, bool) {
 	}, u.GetKind() == "CustomResourceDefinition"
 }
 
-func decode(manifests []byte) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
-	decoder := kubeyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifests), len(manifests)+1)
-	for {
-		u := &unstructured.Unstructured{}
-		err := decoder.Decode(&u.Object)
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(u.Object) > 0 {
-			objects = append(objects, u)
-		}
-	}
+// Remote is a resource of a kustomization that is not in the repository. Err is why it can't be rendered.
+type Remote struct {
+	File, URL string
+	Err       error
 }
-
-// Remote is a resource of a kustomization that is not in the repository.
-type Remote struct{ File, URL string }
 
 // remoteEntry is a resource for which kustomize needs a network.
 var remoteEntry = regexp.MustCompile(`://|\?ref=|git@|^github\.com/`)
 
 // localise replaces each remote resource below gitops/ by a file beside the kustomization that names it.
 func (b *Builder) localise(files Files) error {
-	b.Failed, b.urls = map[string]error{}, map[string]string{}
 	changes := Files{}
+	b.urls = map[string]string{}
 	for _, file := range files.Kustomizations("gitops") {
 		var k types.Kustomization
 		if err := yaml.Unmarshal(files[file], &k); err != nil {
@@ -122,11 +103,8 @@ func (b *Builder) localise(files Files) error {
 			if !remoteEntry.MatchString(address) {
 				continue
 			}
-			b.Remotes = append(b.Remotes, Remote{File: file, URL: address})
 			content, err := b.Catalog.manifests(address)
-			if err != nil {
-				b.Failed[address] = err
-			}
+			b.Remotes = append(b.Remotes, Remote{File: file, URL: address, Err: err})
 			name := fmt.Sprintf("remote-%d.yaml", i)
 			text = strings.ReplaceAll(text, address, name)
 			local := path.Join(path.Dir(file), name)

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -25,7 +24,7 @@ var update = flag.Bool("update", false, "list the releases from their URLs, by n
 
 // TestReleasesAreListed writes the list with -update: facts about the objects, and no text of the other projects.
 func TestReleasesAreListed(t *testing.T) {
-	files, err := Load(root)
+	_, files, err := Load(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,22 +85,22 @@ func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifests, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
+	var objects []Object
+	for _, res := range built.Resources() {
+		object, err := convert(res, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, object)
 	}
-	objects, err := decode(manifests)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
+	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(
 			cmp.Compare(a.GroupVersionKind().Group, b.GroupVersionKind().Group), cmp.Compare(a.GetKind(), b.GetKind()),
 			cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()),
 		)
 	})
-	for _, u := range objects {
-		content, err := json.Marshal(summary(u))
+	for _, o := range objects {
+		content, err := json.Marshal(summary(o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,18 +110,18 @@ func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 }
 
 // summary is the part of an object by which the tree is judged.
-func summary(u *unstructured.Unstructured) map[string]any {
-	metadata := map[string]any{"name": u.GetName()}
-	if u.GetNamespace() != "" {
-		metadata["namespace"] = u.GetNamespace()
+func summary(o Object) map[string]any {
+	metadata := map[string]any{"name": o.GetName()}
+	if o.GetNamespace() != "" {
+		metadata["namespace"] = o.GetNamespace()
 	}
-	short := map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(), "metadata": metadata}
-	if kind, defines := defined(u); defines {
+	short := map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind(), "metadata": metadata}
+	if kind, defines := defined(o.Unstructured); defines {
 		scope := map[bool]string{true: "Namespaced", false: "Cluster"}[kind.Namespaced]
 		short["spec"] = map[string]any{"group": kind.Group, "names": map[string]any{"kind": kind.Kind}, "scope": scope}
 	}
 	var named []any
-	for _, image := range images(u.Object) {
+	for _, image := range o.Images {
 		image, _, _ = strings.Cut(image, "@") // Some projects write the digest only when they release.
 		named = append(named, map[string]any{"image": image})
 	}
@@ -166,10 +165,7 @@ func TestAReleaseIsListedFromItsURLAndRenderedFromTheList(t *testing.T) {
 	defer server.Close()
 	repository := t.TempDir()
 	write(t, repository, map[string]string{"config/kustomization.yaml": "resources: [tool.yaml]\n", "config/tool.yaml": manifests})
-	git(t, repository, "init", "--quiet", "--initial-branch=main")
-	git(t, repository, "add", "--all")
-	git(t, repository, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message=one")
-	git(t, repository, "tag", "v1.2.3")
+	commit(t, repository)
 	want := []string{
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"tool"}}`,
 		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"tools.acme.test"},` +
@@ -177,7 +173,7 @@ func TestAReleaseIsListedFromItsURLAndRenderedFromTheList(t *testing.T) {
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"tool","namespace":"tool"},` +
 			`"spec":{"images":[{"image":"acme.test/helper"},{"image":"acme.test/tool:v1.2.3"}]}}`,
 	}
-	for _, address := range []string{server.URL + "/v1.2.3/tool.yaml", "file://" + repository + "//config?ref=v1.2.3"} {
+	for _, address := range []string{server.URL + "/v1.2.3/tool.yaml", "file://" + repository + "//config?ref=main"} {
 		listed := fetched(t, address)
 		var got []string
 		for _, object := range listed {
@@ -192,8 +188,8 @@ func TestAReleaseIsListedFromItsURLAndRenderedFromTheList(t *testing.T) {
 			t.Fatal(err)
 		}
 		objects, err := NewCache().Render(b.Files, "gitops/a")
-		if err != nil || len(objects) != 3 || b.urls[objects[0].File] != address || b.Failed["https://gone.test/x.yaml"] == nil {
-			t.Errorf("%s: %v: %v, failed: %v", address, err, objects, b.Failed)
+		if err != nil || len(objects) != 3 || b.urls[objects[0].File] != address || b.Remotes[1].Err == nil {
+			t.Errorf("%s: %v: %v, remotes: %v", address, err, objects, b.Remotes)
 		}
 	}
 }

@@ -31,7 +31,7 @@ type entry struct {
 	err     error
 }
 
-// NewCache is an empty cache.
+// NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{rendered: map[string][]entry{}, read: map[string]bool{}} }
 
 // Read reports whether a file was part of anything rendered.
@@ -96,7 +96,7 @@ func render(files Files, dir string, read Files) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := make([]Object, 0, built.Size())
+	var objects []Object
 	for _, res := range built.Resources() {
 		object, err := convert(res, dir)
 		if err != nil {
@@ -123,41 +123,38 @@ func withOrigins(files Files, dir string) (Files, error) {
 		return nil, fmt.Errorf("%s holds no kustomization.yaml", dir)
 	}
 	root, err := yaml.Parse(string(files[file]))
+	if err == nil {
+		err = root.PipeE(
+			yaml.LookupCreate(yaml.SequenceNode, "buildMetadata"),
+			yaml.Append(yaml.NewStringRNode(types.OriginAnnotations).YNode()),
+		)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	err = root.PipeE(
-		yaml.LookupCreate(yaml.SequenceNode, "buildMetadata"),
-		yaml.Append(yaml.NewStringRNode(types.OriginAnnotations).YNode()),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	content, err := root.String()
-	return files.With(Files{file: []byte(content)}), err
+	return files.With(Files{file: []byte(root.MustString())}), nil
 }
 
-func convert(res *resource.Resource, dir string) (Object, error) {
+func convert(res *resource.Resource, dir string) (object Object, err error) {
 	origin, err := res.GetOrigin()
 	if err != nil {
-		return Object{}, err
+		return object, err
 	}
-	if err := res.SetOrigin(nil); err != nil {
-		return Object{}, err
-	}
-	content, err := res.MarshalJSON()
-	if err != nil {
-		return Object{}, err
-	}
-	u := &unstructured.Unstructured{}
-	if err := u.UnmarshalJSON(content); err != nil {
-		return Object{}, err
-	}
-	object := Object{Unstructured: u, Namespace: u.GetNamespace(), Wave: syncwaves.Wave(u), Images: images(u.Object)}
 	if origin != nil {
 		object.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
 	}
-	return object, nil
+	if err := res.SetOrigin(nil); err != nil {
+		return object, err
+	}
+	content, err := res.MarshalJSON()
+	if err != nil {
+		return object, err
+	}
+	u := &unstructured.Unstructured{}
+	err = u.UnmarshalJSON(content)
+	object.Unstructured, object.Namespace = u, u.GetNamespace()
+	object.Wave, object.Images = syncwaves.Wave(u), images(u.Object)
+	return object, err
 }
 
 // imageFlag is an argument that names an image, such as --acme-http01-solver-image=...
@@ -166,42 +163,40 @@ var imageFlag = regexp.MustCompile(`^--[\w-]*[iI]mage=(.+)$`)
 // images are those that an object names: in Pods, in a catalog, in arguments, in environment variables.
 func images(object map[string]any) []string {
 	found := map[string]bool{}
-	collectImages(object, found)
+	Walk(object, "", func(path string, value any) {
+		if strings.Contains(path, "openAPIV3Schema") { // describes fields named image, and names no image
+			return
+		}
+		switch value := value.(type) {
+		case string:
+			if match := imageFlag.FindStringSubmatch(value); match != nil {
+				found[match[1]] = true
+			}
+		case map[string]any:
+			image, _ := value["image"].(string)
+			ref, _, _ := unstructured.NestedString(value, "image", "ref") // of a ClusterCatalog
+			found[image], found[ref] = true, true
+			if name, _ := value["name"].(string); strings.HasPrefix(name, "RELATED_IMAGE_") {
+				text, _ := value["value"].(string)
+				found[text] = true
+			}
+		}
+	})
 	delete(found, "")
 	return slices.Sorted(maps.Keys(found))
 }
 
-// collectNamed collects the images in the fields of one map.
-func collectNamed(fields map[string]any, found map[string]bool) {
-	name, _ := fields["name"].(string)
-	if text, isText := fields["value"].(string); isText && strings.HasPrefix(name, "RELATED_IMAGE_") {
-		found[text] = true
-	}
-	switch image := fields["image"].(type) {
-	case string:
-		found[image] = true
-	case map[string]any: // of a ClusterCatalog
-		ref, _ := image["ref"].(string)
-		found[ref] = true
-	}
-}
-
-func collectImages(value any, found map[string]bool) {
+// Walk visits each value of an object.
+func Walk(value any, path string, visit func(path string, value any)) {
+	visit(strings.TrimPrefix(path, "."), value)
 	switch value := value.(type) {
-	case string:
-		if match := imageFlag.FindStringSubmatch(value); match != nil {
-			found[match[1]] = true
-		}
 	case []any:
-		for _, item := range value {
-			collectImages(item, found)
+		for i, item := range value {
+			Walk(item, fmt.Sprintf("%s[%d]", path, i), visit)
 		}
 	case map[string]any:
-		collectNamed(value, found)
 		for key, item := range value {
-			if key != "openAPIV3Schema" { // describes fields named image, and names no image
-				collectImages(item, found)
-			}
+			Walk(item, path+"."+key, visit)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -22,12 +21,8 @@ type definition struct {
 }
 
 // add adds the schemas of a CustomResourceDefinition.
-func (s Schemas) add(crd *unstructured.Unstructured) error {
-	var typed apiextensionsv1.CustomResourceDefinition
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(crd.Object, &typed); err != nil {
-		return err
-	}
-	for _, version := range typed.Spec.Versions {
+func (s Schemas) add(crd apiextensionsv1.CustomResourceDefinition) error {
+	for _, version := range crd.Spec.Versions {
 		var props apiextensions.JSONSchemaProps
 		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
 			version.Schema.OpenAPIV3Schema, &props, nil)
@@ -42,7 +37,7 @@ func (s Schemas) add(crd *unstructured.Unstructured) error {
 		if err != nil {
 			return err
 		}
-		kind := schema.GroupVersionKind{Group: typed.Spec.Group, Version: version.Name, Kind: typed.Spec.Names.Kind}
+		kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
 		s[kind] = definition{validator: validator, fields: fields}
 	}
 	return nil

@@ -62,11 +62,12 @@ func (f Files) Architectures() []string { return f.folders(direct) }
 
 var architectureLine = regexp.MustCompile(`(?m)^( +architecture:).*$`)
 
-// WithArchitecture is a copy whose settings name another architecture.
-func (f Files) WithArchitecture(name string) (Files, error) {
-	if known := f.Architectures(); !slices.Contains(known, name) {
+// Variant is a copy whose settings name another architecture, with these options and those that they need.
+func (f Files) Variant(architecture string, options ...string) (Files, error) {
+	if known := f.Architectures(); !slices.Contains(known, architecture) {
 		return nil, fmt.Errorf("architecture %q: %s does not exist: choose one of %s",
-			name, path.Join(direct, name), strings.Join(known, ", "))
+			architecture, path.Join(direct, architecture), strings.Join(known, ", "))
 	}
-	return f.With(Files{SettingsFile: architectureLine.ReplaceAll(f[SettingsFile], []byte("${1} "+name))}), nil
+	settings := architectureLine.ReplaceAll(f[SettingsFile], []byte("${1} "+architecture))
+	return f.With(Files{SettingsFile: settings}).withOptions(options)
 }

@@ -4,13 +4,14 @@ package tree
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
@@ -20,7 +21,6 @@ type Builder struct {
 	Files   Files // with each release as a file
 	Catalog Catalog
 	Remotes []Remote
-	Failed  map[string]error // of releases, by URL
 	// Package is the operator's name in catalogs, and Operator the kinds that its bundle brings.
 	Package  string
 	Operator []Kind
@@ -55,26 +55,23 @@ func (b *Builder) readBundle() error {
 		if path.Dir(name) != bundle || path.Ext(name) != ".yaml" {
 			continue
 		}
-		if err := b.define(content); err != nil {
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := yaml.Unmarshal(content, &crd); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if crd.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		if err := b.Schemas.add(crd); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+		b.Operator = append(b.Operator, Kind{crd.Spec.Group, crd.Spec.Names.Kind, namespaced})
 	}
 	if b.Package == "" || len(b.Operator) == 0 {
 		return fmt.Errorf("bundle/ names no package, or holds no CustomResourceDefinition: run make bundle")
 	}
 	return nil
-}
-
-// define adds the kinds that manifests define.
-func (b *Builder) define(manifests []byte) error {
-	objects, err := decode(manifests)
-	for _, u := range objects {
-		if kind, defines := defined(u); defines {
-			b.Operator = append(b.Operator, kind)
-			err = errors.Join(err, b.Schemas.add(u))
-		}
-	}
-	return err
 }
 
 // Render builds a folder.
@@ -91,9 +88,9 @@ func (b *Builder) With(files Files) *Builder {
 type Tree struct {
 	Method   string
 	Settings Settings
-	// Bootstrap is the folder that the user applies once, and ByHand the objects in it.
+	// Bootstrap is the folder that the user applies once. ByHand has the objects in it, and no name.
 	Bootstrap string
-	ByHand    []Object
+	ByHand    App
 	Projects  map[string]*v1alpha1.AppProject
 	// Root is nil where the folder has none, which is a fault.
 	Root *App
@@ -110,12 +107,26 @@ type App struct {
 	*v1alpha1.Application
 	// Manifest is the rendered Application.
 	Manifest Object
-	Wave     int
 	Objects  []Object
 }
 
-// Fault is the reason why a part of the tree can't be built, and its fix.
+// Fault is something to correct, and its fix.
 type Fault struct{ File, Application, Text, Fix string }
+
+// Error is the fault in a line.
+func (f Fault) Error() string { return f.Of(nil) }
+
+// Of is the fault in a line, which names the install methods that have it.
+func (f Fault) Of(methods []string) string {
+	where := f.File
+	if f.Application != "" {
+		where += ", Application " + f.Application
+	}
+	if len(methods) > 0 {
+		where += " (" + strings.Join(methods, ", ") + ")"
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", where, f.Text, f.Fix), "\n", " ")
+}
 
 // All are the root and the Applications that it makes.
 func (t *Tree) All() []*App {
@@ -141,20 +152,20 @@ func (t *Tree) Objects() iter.Seq2[*App, Object] {
 // Build builds the tree of an install method.
 func (b *Builder) Build(method string) (*Tree, error) {
 	settings, err := b.Files.Settings()
-	t := &Tree{
-		Method: method, Settings: settings, Bootstrap: "gitops/bootstrap/" + method,
-		Projects: map[string]*v1alpha1.AppProject{},
-	}
 	if err != nil {
 		return nil, err
 	}
-	byHand, err := b.Render(t.Bootstrap)
-	if err != nil {
+	t := &Tree{
+		Method: method, Settings: settings, Bootstrap: "gitops/bootstrap/" + method,
+		ByHand:   App{Application: &v1alpha1.Application{}},
+		Projects: map[string]*v1alpha1.AppProject{},
+	}
+	if t.ByHand.Objects, err = b.Render(t.Bootstrap); err != nil {
 		t.fault(t.Bootstrap, "", "kustomize can't build it: "+err.Error(),
 			"each install method has a folder in gitops/bootstrap with its root Application and its AppProjects")
 		return t, nil
 	}
-	t.readByHand(byHand)
+	t.readByHand()
 	if t.Root == nil {
 		t.fault(t.Bootstrap, "", "holds no Application", "add the root")
 		return t, nil
@@ -162,17 +173,16 @@ func (b *Builder) Build(method string) (*Tree, error) {
 	b.fill(t, t.Root)
 	for _, object := range t.Root.Objects {
 		if object.GroupVersionKind() == ApplicationKind {
-			t.Apps = append(t.Apps, t.app(object))
+			app := t.app(object)
+			b.fill(t, app)
+			t.Apps = append(t.Apps, app)
 		}
 	}
 	slices.SortStableFunc(t.Apps, func(a, b *App) int {
-		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Manifest.Wave, b.Manifest.Wave), cmp.Compare(a.Name, b.Name))
 	})
-	for _, app := range t.Apps {
-		b.fill(t, app)
-	}
 	t.bringers = b.bringers(t)
-	t.ByHand = b.complete(t, byHand, settings["argocdNamespace"])
+	t.ByHand.Objects = b.complete(t, t.ByHand.Objects, settings["argocdNamespace"])
 	for _, app := range t.All() {
 		app.Objects = b.complete(t, app.Objects, app.Spec.Destination.Namespace)
 	}
@@ -184,34 +194,30 @@ func (t *Tree) fault(file, application, text, fix string) {
 }
 
 // readByHand finds the projects and the root.
-func (t *Tree) readByHand(objects []Object) {
-	for _, object := range objects {
-		switch object.GroupVersionKind() {
-		case ProjectKind:
-			project, err := Decode[v1alpha1.AppProject](object.Unstructured)
-			t.undecoded(object, err)
-			t.Projects[object.GetName()] = project
-		case ApplicationKind:
-			if t.Root != nil {
-				t.fault(object.File, object.GetName(), "a second root", "Applications other than the root belong into gitops/apps")
-				continue
-			}
+func (t *Tree) readByHand() {
+	for _, object := range t.ByHand.Objects {
+		switch kind := object.GroupVersionKind(); {
+		case kind == ProjectKind:
+			t.Projects[object.GetName()] = decoded[v1alpha1.AppProject](t, object)
+		case kind == ApplicationKind && t.Root == nil:
 			t.Root = t.app(object)
+		case kind == ApplicationKind:
+			t.fault(object.File, object.GetName(), "a second root", "Applications other than the root belong into gitops/apps")
 		}
 	}
 }
 
 func (t *Tree) app(object Object) *App {
-	decoded, err := Decode[v1alpha1.Application](object.Unstructured)
-	t.undecoded(object, err)
-	return &App{Application: decoded, Manifest: object, Wave: object.Wave}
+	return &App{Application: decoded[v1alpha1.Application](t, object), Manifest: object}
 }
 
-func (t *Tree) undecoded(object Object, err error) {
+func decoded[T v1alpha1.Application | v1alpha1.AppProject](t *Tree, object Object) *T {
+	decoded, err := Decode[T](object.Unstructured)
 	if err != nil {
 		text := fmt.Sprintf("Argo CD 2.14 does not accept %s %s: %v", object.GetKind(), object.GetName(), err)
 		t.fault(object.File, "", text, "correct or remove the field")
 	}
+	return decoded
 }
 
 // fill renders the folder of an Application.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,17 +15,37 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// subject is the tree that a rule verifies.
+// subject is the tree that a rule verifies, or an Application whose objects it verifies.
 type subject struct {
 	*tree.Tree
 	builder *tree.Builder
-	fail    func(file, application, fix, format string, args ...any)
+	app     *tree.App
+	add     func(tree.Fault)
+}
+
+func (s subject) fail(file, application, fix, format string, args ...any) {
+	s.add(tree.Fault{File: file, Application: application, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// refuse adds a fault of an object. The text goes on after the object's name.
+func (s subject) refuse(o tree.Object, fix, format string, args ...any) {
+	s.fail(o.Place(), s.app.Name, fix, "%s%s", o, fmt.Sprintf(format, args...))
+}
+
+// each is a rule that verifies one object after the other.
+func each(check func(subject, tree.Object)) func(subject) {
+	return func(s subject) {
+		for app, o := range s.Objects() {
+			s.app = app
+			check(s, o)
+		}
+	}
 }
 
 // complete: nothing of the tree is missing, and all of it is what Argo CD's types allow.
 func complete(s subject) {
 	for _, fault := range s.Faults {
-		s.fail(fault.File, fault.Application, fault.Fix, "%s", fault.Text)
+		s.add(fault)
 	}
 }
 
@@ -87,36 +108,32 @@ func setting(field, value, want string) (need struct {
 }
 
 // waves: Argo CD takes a wave that is no number as 0, and reports nothing.
-func waves(s subject) {
-	for app, o := range s.Objects() {
-		text, found := o.GetAnnotations()[common.AnnotationSyncWave]
-		if _, err := strconv.Atoi(text); found && err != nil {
-			s.fail(o.Place(), app.Name, "write a number in quotes", "%s: the wave %q is no number", o, text)
-		}
+func waves(s subject, o tree.Object) {
+	text, found := o.GetAnnotations()[common.AnnotationSyncWave]
+	if _, err := strconv.Atoi(text); found && err != nil {
+		s.refuse(o, "write a number in quotes", ": the wave %q is no number", text)
 	}
 }
 
 // schemas: the API server accepts the objects of this repository.
-func schemas(s subject) {
-	for app, o := range s.Objects() {
-		if o.Source != "" {
-			continue
-		}
-		for _, text := range s.builder.Schemas.Faults(o.Unstructured) {
-			s.fail(o.Place(), app.Name, "correct or remove the field", "%s: %s", o, text)
-		}
+func schemas(s subject, o tree.Object) {
+	if o.Source != "" {
+		return
+	}
+	for _, text := range s.builder.Schemas.Faults(o.Unstructured) {
+		s.refuse(o, "correct or remove the field", ": %s", text)
 	}
 }
 
 // owners: two Applications would overwrite an object that both have.
 func owners(s subject) {
 	owner := map[string]*tree.App{}
-	for app, o := range s.Objects() {
+	each(func(s subject, o tree.Object) {
 		if other, taken := owner[o.Key()]; taken {
-			s.fail(o.Place(), app.Name, "remove one of them", "%s is an object of Application %s, too", o, other.Name)
+			s.refuse(o, "remove one of them", " is an object of Application %s, too", other.Name)
 		}
-		owner[o.Key()] = app
-	}
+		owner[o.Key()] = s.app
+	})(s)
 }
 
 // keep: what deletes caches when it is deleted stays in the cluster when it is removed from Git.
@@ -127,7 +144,7 @@ func keep(s subject) {
 			cached[o.Namespace] = cached[o.Namespace] || o.Is(kind.Group, kind.Kind)
 		}
 	}
-	for app, o := range s.Objects() {
+	each(func(s subject, o tree.Object) {
 		loss := ""
 		switch {
 		case o.Is("apiextensions.k8s.io", "CustomResourceDefinition"):
@@ -138,10 +155,10 @@ func keep(s subject) {
 			loss = "its CRD and all caches"
 		}
 		if loss != "" && len(o.Keep()) < 2 {
-			s.fail(o.Place(), app.Name, "annotate it with argocd.argoproj.io/sync-options: Prune=false,Delete=false",
-				"%s is deleted when it is removed from Git or its Application is deleted, and with it %s", o, loss)
+			s.refuse(o, "annotate it with argocd.argoproj.io/sync-options: Prune=false,Delete=false",
+				" is deleted when it is removed from Git or its Application is deleted, and with it %s", loss)
 		}
-	}
+	})(s)
 }
 
 // projects: each is valid, is used, and names all that it permits.
@@ -170,7 +187,7 @@ func projects(s subject) {
 }
 
 func (s subject) fileOf(project string) string {
-	for _, o := range s.ByHand {
+	for _, o := range s.ByHand.Objects {
 		if o.GroupVersionKind() == tree.ProjectKind && o.GetName() == project {
 			return o.File
 		}
@@ -205,18 +222,39 @@ func faults(project *v1alpha1.AppProject) []string {
 // permissions: the project permits each Application, and its objects.
 func permissions(s subject) {
 	for _, app := range s.All() {
-		project := s.Projects[app.Spec.Project]
+		project, source, to := s.Projects[app.Spec.Project], app.Spec.GetSource(), app.Spec.Destination
 		if project == nil {
 			continue
 		}
-		fix := "add it in " + s.fileOf(project.Name)
-		for _, reason := range tree.Refused(app.Application, project) {
-			s.fail(app.Manifest.File, app.Name, fix, "AppProject %s does not permit it: %s", project.Name, reason)
+		refuse := func(file, what, format string, args ...any) {
+			s.fail(file, app.Name, "add it in "+s.fileOf(project.Name), "AppProject %s does not permit %s: %s",
+				project.Name, what, fmt.Sprintf(format, args...))
+		}
+		if !project.IsSourcePermitted(source) {
+			refuse(app.Manifest.File, "it", "the source %s is not in its sourceRepos", source.RepoURL)
+		}
+		if !permits(project, to) {
+			refuse(app.Manifest.File, "it", "the destination, namespace %q of %s, is not in its destinations",
+				to.Namespace, to.Server)
 		}
 		for _, o := range app.Objects {
-			if reason := tree.RefusedObject(app.Application, project, o); o.Known && reason != "" {
-				s.fail(o.Place(), app.Name, fix, "AppProject %s does not permit %s: %s", project.Name, o, reason)
+			kind := o.GroupVersionKind().GroupKind()
+			to.Namespace = o.Namespace
+			switch {
+			case !o.Known: // which list has to name it
+			case !project.IsGroupKindPermitted(kind, o.Namespaced):
+				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
+				refuse(o.Place(), o.String(), "its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
+			case o.Namespaced && !permits(project, to):
+				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s", to.Namespace, to.Server)
 			}
 		}
 	}
+}
+
+func permits(project *v1alpha1.AppProject, to v1alpha1.ApplicationDestination) bool {
+	permitted, err := project.IsDestinationPermitted(to, func(string) ([]*v1alpha1.Cluster, error) {
+		return nil, errors.New("no clusters are known") // asked for projects with clusters of their own only
+	})
+	return err == nil && permitted
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
@@ -24,11 +25,10 @@ func (r *run) settings() error {
 		return err
 	}
 	if examples, own := settings.Examples(); len(examples) > 0 {
-		p := Problem{
-			Level: Warning, Rule: "example", File: tree.SettingsFile,
-			Text: "has still examples: " + strings.Join(examples, ", "),
-			Fix:  "run make gitops-init REPO=... REVISION=... REGISTRY=...",
-		}
+		p := Problem{Level: Warning, Rule: "example", Fault: tree.Fault{
+			File: tree.SettingsFile, Text: "has still examples: " + strings.Join(examples, ", "),
+			Fix: "run make gitops-init REPO=... REVISION=... REGISTRY=...",
+		}}
 		if len(own) > 0 {
 			p.Text += ", and values of your own: " + strings.Join(own, ", ")
 		}
@@ -42,10 +42,10 @@ func (r *run) settings() error {
 		if r.Strict {
 			level = Error
 		}
-		r.add(Problem{
-			Level: level, Rule: "image", File: tree.SettingsFile, Text: text,
+		r.add(Problem{Level: level, Rule: "image", Fault: tree.Fault{
+			File: tree.SettingsFile, Text: text,
 			Fix: "name the digest that make catalog-push prints, by make gitops-init CATALOG_IMAGE=...",
-		})
+		}})
 	}
 	return nil
 }
@@ -59,8 +59,8 @@ func (r *run) releases() {
 		if text := tree.Unpinned(remote.URL); text != "" {
 			r.fail(rule, remote.File, "name a version or a commit", "%s is not pinned: %s", remote.URL, text)
 		}
-		if err := r.builder.Failed[remote.URL]; err != nil {
-			r.fail(rule, remote.File, fetch, "%s: %v", remote.URL, err)
+		if remote.Err != nil {
+			r.fail(rule, remote.File, fetch, "%s: %v", remote.URL, remote.Err)
 		}
 	}
 	for _, address := range slices.Sorted(maps.Keys(r.builder.Catalog.Releases)) {
@@ -79,7 +79,8 @@ const (
 
 // verifyArgoCD: Argo CD can read its settings, both kinds of Argo CD have the same, and tracking is by annotation.
 func (r *run) verifyArgoCD(ctx context.Context) {
-	fail := func(file, fix, format string, args ...any) { r.fail("argocd", file, fix, format, args...) }
+	s := subject{app: &tree.App{Application: &v1alpha1.Application{}}, add: r.reporter("argocd")}
+	fail := func(file, fix, format string, args ...any) { s.fail(file, "", fix, format, args...) }
 	var err error
 	if r.argoCD, err = r.builder.ArgoCD(ctx); err != nil {
 		fail(tree.Existing, "correct it", "%s", err.Error())
@@ -101,7 +102,7 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 			if o.GetKind() == "ArgoCD" {
 				r.instance(o, fail)
 			}
-			leftover(subject{fail: func(file, _, fix, format string, args ...any) { fail(file, fix, format, args...) }}, "", o)
+			leftover(s, o)
 		}
 	}
 	r.health()
@@ -118,7 +119,7 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 		fields, _ := item.(map[string]any)
 		checks[fmt.Sprintf("%v/%v", fields["group"], fields["kind"])], _ = fields["check"].(string)
 	}
-	for _, kind := range keys(checks, r.argoCD.Checks) {
+	for _, kind := range sets.List(sets.KeySet(checks).Union(sets.KeySet(r.argoCD.Checks))) {
 		switch check, other := checks[kind], r.argoCD.Checks[kind]; {
 		case check == "":
 			fail(o.File, "add it, as in "+luaFolder, "spec.resourceHealthChecks lacks the check of %s", kind)
@@ -131,18 +132,11 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 	extra, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
 	data := maps.Clone(r.argoCD.Data)
 	maps.DeleteFunc(data, func(key, _ string) bool { return key == tracking || strings.HasPrefix(key, healthKeys) })
-	for _, key := range keys(extra, data) {
+	for _, key := range sets.List(sets.KeySet(extra).Union(sets.KeySet(data))) {
 		if extra[key] != data[key] {
 			fail(o.File, "write the same into both", "spec.extraConfig has %q for %s, argocd-cm %q", extra[key], key, data[key])
 		}
 	}
-}
-
-// keys are those of both maps.
-func keys(a, b map[string]string) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // fixture is an object in some state, and the health to expect.

@@ -13,108 +13,73 @@ const (
 	instance    = "gitops/bootstrap/argocd/instance/kustomization.yaml"
 	argoCDFile  = "gitops/bootstrap/argocd/instance/argocd.yaml"
 	lua         = "gitops/bootstrap/argocd/health/"
+
+	certManager = "gitops/platform/cert-manager/kustomization.yaml"
+	operator    = "gitops/bootstrap/argocd/operator/kustomization.yaml"
 )
 
-func TestMistakesInTheSettingsOfArgoCDAreFound(t *testing.T) {
-	tests := map[string]struct {
-		edits []edit
-		words []string
-	}{
-		"tracking by label": {
-			[]edit{replace(existingMap, "Method: annotation", "Method: label")},
-			[]string{"gitops/bootstrap/argocd/existing", `"label"`, "annotation"},
-		},
-		"a ConfigMap that Argo CD does not read": {
-			[]edit{replace(existingMap, "part-of: argocd", "part-of: argo")},
-			[]string{"gitops/bootstrap/argocd/existing", "argocd-cm", "not found"},
-		},
-		"no ConfigMap": {
-			[]edit{replace(existingMap, "name: argocd-cm", "name: argocd")},
-			[]string{"gitops/bootstrap/argocd/existing", "argocd-cm", "does not exist"},
-		},
-		"tracking by label in the resource": {
-			[]edit{replace(argoCDFile, "Method: annotation", "Method: label")},
-			[]string{argoCDFile, `"label"`, "annotation"},
-		},
-		"a check that only argocd-cm has": {
-			[]edit{
-				replace(argoCDFile, `.*kind: Subscription,.*\n`, ""),
-				replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, ""),
-			},
-			[]string{argoCDFile, "lacks the check of operators.coreos.com/Subscription"},
-		},
-		"a check that only the resource has": {
-			[]edit{
-				replace(existing, `.*=subscription.lua\n`, ""),
-				replace(instance, `argocd-cm, fieldPath: \S*_Subscription`, `argocd-cm, fieldPath: data.resource\.customizations\.health\.operators\.coreos\.com_CatalogSource`),
-			},
-			[]string{"argocd-cm lacks the health check of operators.coreos.com/Subscription"},
-		},
-		"two checks of one kind": {
-			[]edit{replace(instance, `_Subscription`, "_CatalogSource")},
-			[]string{argoCDFile, "operators.coreos.com/Subscription differs"},
-		},
-		"a setting that only argocd-cm has": {
-			[]edit{replace(existingMap, `data:\n`, "data:\n  timeout.reconciliation: 60s\n")},
-			[]string{argoCDFile, "timeout.reconciliation", `"60s"`},
-		},
-		"a setting that only the resource has": {
-			[]edit{replace(argoCDFile, `spec:\n`, "spec:\n  extraConfig: {timeout.reconciliation: 60s}\n"), replace(argoCDFile, `(?s)  extraConfig:\n.*?  usersAnon`, "  usersAnon")},
-			[]string{argoCDFile, "timeout.reconciliation", `"60s"`},
-		},
-		"a check that nothing has filled": {
-			[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, "")},
-			[]string{argoCDFile, "still \"from-health\""},
-		},
-		"a folder that can't be built": {
-			[]edit{replace(instance, `- namespace\.yaml`, "- gone.yaml")},
-			[]string{"gitops/bootstrap/argocd/instance", "gone.yaml", "kubectl kustomize"},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			report := verified(t, Options{Files: apply(t, taken(t), tc.edits...), variants: []variant{}})
-			found(t, report, "argocd", tc.words)
-		})
-	}
-}
-
-// found makes sure that there is a problem of a rule with all of the words.
-func found(t *testing.T, report Report, rule string, words []string) {
-	t.Helper()
-	for _, p := range report.Problems {
-		if p.Rule == rule && containsAll(p.String(), words) {
-			expect(t, p, Error, rule, words)
-			return
-		}
-	}
-	t.Errorf("no problem of the rule %q with %q: %v", rule, words, report.Problems)
-}
-
-func TestChecksThatAreWrongFailTheirFixtures(t *testing.T) {
-	tests := map[string]struct {
-		edit  edit
-		words []string
-	}{
-		"Memcached, without a look at the generation":        {replace(lua+"memcached.lua", `observedGeneration ~= obj`, "observedGeneration == nil and obj"), []string{"memcached/stale.yaml", "Healthy"}},
-		"Memcached, Stalled or not":                          {replace(lua+"memcached.lua", `"Stalled"`, `"Broken"`), []string{"memcached/degraded.yaml", "Progressing"}},
-		"Application, synced or not":                         {replace(lua+"application.lua", `status\.sync\.status ~= "Synced" or `, ""), []string{"application/out-of-sync.yaml", "Healthy"}},
-		"Application, of whichever revision":                 {replace(lua+"application.lua", `compared ~= nil and `, "false and "), []string{"application/stale.yaml", "Healthy"}},
-		"Application, of another tree":                       {replace(lua+"application.lua", `~= "memcached-operator"`, `== "nobody"`), []string{"application/foreign-out-of-sync.yaml", "Progressing"}},
-		"CatalogSource, before OLM reads it":                 {replace(lua+"catalogsource.lua", `"READY"`, `"CONNECTING"`), []string{"catalogsource/healthy.yaml", "catalogsource"}},
-		"ClusterServiceVersion, failed":                      {replace(lua+"clusterserviceversion.lua", `"Failed"`, `"Broken"`), []string{"clusterserviceversion/degraded.yaml"}},
-		"Subscription, an upgrade that waits":                {replace(lua+"subscription.lua", `"Manual"`, `"Never"`), []string{"subscription/upgrade-that-waits.yaml", "Progressing"}},
-		"ClusterCatalog, of the spec before":                 {replace(lua+"clustercatalog.lua", `condition\.observedGeneration == obj\.metadata\.generation`, "true"), []string{"clustercatalog/stale.yaml", "Healthy"}},
-		"ClusterExtension, of the spec before":               {replace(lua+"clusterextension.lua", `if condition\.observedGeneration == obj\.metadata\.generation then`, "if true then"), []string{"clusterextension/stale.yaml", "Healthy"}},
-		"a check that is no Lua":                             {replace(lua+"memcached.lua", `return health`, "retrun health"), []string{"memcached/", "fails", "the check in"}},
-		"a check with what Argo CD's engine does not let it": {replace(lua+"memcached.lua", `return health`, `return string.upper("x")`), []string{"memcached/", "fails"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			report := verified(t, Options{Files: apply(t, taken(t), tc.edit), variants: []variant{}})
-			found(t, report, "health", tc.words)
-		})
-	}
+// outside are mistakes outside of the trees: in the settings of Argo CD, its health checks and the releases.
+var outside = map[string]broken{
+	"tracking by label": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", `"label"`, "annotation"},
+		[]edit{replace(existingMap, "Method: annotation", "Method: label")}},
+	"a ConfigMap that Argo CD does not read": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "argocd-cm", "not found"},
+		[]edit{replace(existingMap, "part-of: argocd", "part-of: argo")}},
+	"no ConfigMap": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "argocd-cm", "does not exist"},
+		[]edit{replace(existingMap, "name: argocd-cm", "name: argocd")}},
+	"tracking by label in the resource": {"", "", "argocd", []string{argoCDFile, `"label"`, "annotation"},
+		[]edit{replace(argoCDFile, "Method: annotation", "Method: label")}},
+	"a check that only argocd-cm has": {"", "", "argocd", []string{argoCDFile, "lacks the check of operators.coreos.com/Subscription"},
+		[]edit{
+			replace(argoCDFile, `.*kind: Subscription,.*\n`, ""),
+			replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, ""),
+		}},
+	"a check that only the resource has": {"", "", "argocd", []string{"argocd-cm lacks the health check of operators.coreos.com/Subscription"},
+		[]edit{
+			replace(existing, `.*=subscription.lua\n`, ""),
+			replace(instance, `argocd-cm, fieldPath: \S*_Subscription`, `argocd-cm, fieldPath: data.resource\.customizations\.health\.operators\.coreos\.com_CatalogSource`),
+		}},
+	"two checks of one kind": {"", "", "argocd", []string{argoCDFile, "operators.coreos.com/Subscription differs"},
+		[]edit{replace(instance, `_Subscription`, "_CatalogSource")}},
+	"a setting that only argocd-cm has": {"", "", "argocd", []string{argoCDFile, "timeout.reconciliation", `"60s"`},
+		[]edit{replace(existingMap, `data:\n`, "data:\n  timeout.reconciliation: 60s\n")}},
+	"a setting that only the resource has": {"", "", "argocd", []string{argoCDFile, "timeout.reconciliation", `"60s"`},
+		[]edit{replace(argoCDFile, `spec:\n`, "spec:\n  extraConfig: {timeout.reconciliation: 60s}\n"), replace(argoCDFile, `(?s)  extraConfig:\n.*?  usersAnon`, "  usersAnon")}},
+	"a check that nothing has filled": {"", "", "argocd", []string{argoCDFile, "still \"from-health\""},
+		[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, "")}},
+	"a folder that can't be built": {"", "", "argocd", []string{"gitops/bootstrap/argocd/instance", "gone.yaml", "kubectl kustomize"},
+		[]edit{replace(instance, `- namespace\.yaml`, "- gone.yaml")}},
+	"Memcached, without a look at the generation": {"", "", "health", []string{"memcached/stale.yaml", "Healthy"},
+		[]edit{replace(lua+"memcached.lua", `observedGeneration ~= obj`, "observedGeneration == nil and obj")}},
+	"Memcached, Stalled or not": {"", "", "health", []string{"memcached/degraded.yaml", "Progressing"},
+		[]edit{replace(lua+"memcached.lua", `"Stalled"`, `"Broken"`)}},
+	"Application, synced or not": {"", "", "health", []string{"application/out-of-sync.yaml", "Healthy"},
+		[]edit{replace(lua+"application.lua", `status\.sync\.status ~= "Synced" or `, "")}},
+	"Application, of whichever revision": {"", "", "health", []string{"application/stale.yaml", "Healthy"},
+		[]edit{replace(lua+"application.lua", `compared ~= nil and `, "false and ")}},
+	"Application, of another tree": {"", "", "health", []string{"application/foreign-out-of-sync.yaml", "Progressing"},
+		[]edit{replace(lua+"application.lua", `~= "memcached-operator"`, `== "nobody"`)}},
+	"CatalogSource, before OLM reads it": {"", "", "health", []string{"catalogsource/healthy.yaml", "catalogsource"},
+		[]edit{replace(lua+"catalogsource.lua", `"READY"`, `"CONNECTING"`)}},
+	"ClusterServiceVersion, failed": {"", "", "health", []string{"clusterserviceversion/degraded.yaml"},
+		[]edit{replace(lua+"clusterserviceversion.lua", `"Failed"`, `"Broken"`)}},
+	"Subscription, an upgrade that waits": {"", "", "health", []string{"subscription/upgrade-that-waits.yaml", "Progressing"},
+		[]edit{replace(lua+"subscription.lua", `"Manual"`, `"Never"`)}},
+	"ClusterCatalog, of the spec before": {"", "", "health", []string{"clustercatalog/stale.yaml", "Healthy"},
+		[]edit{replace(lua+"clustercatalog.lua", `condition\.observedGeneration == obj\.metadata\.generation`, "true")}},
+	"ClusterExtension, of the spec before": {"", "", "health", []string{"clusterextension/stale.yaml", "Healthy"},
+		[]edit{replace(lua+"clusterextension.lua", `if condition\.observedGeneration == obj\.metadata\.generation then`, "if true then")}},
+	"a check that is no Lua": {"", "", "health", []string{"memcached/", "fails", "the check in"},
+		[]edit{replace(lua+"memcached.lua", `return health`, "retrun health")}},
+	"a check with what Argo CD's engine does not let it": {"", "", "health", []string{"memcached/", "fails"},
+		[]edit{replace(lua+"memcached.lua", `return health`, `return string.upper("x")`)}},
+	"the newest release": {"", "", "release", []string{certManager, "not pinned", `"latest"`},
+		[]edit{replace(certManager, `download/v[\d.]+`, "latest/download")}},
+	"a branch": {"", "", "release", []string{operator, "not pinned", "master"},
+		[]edit{replace(operator, `ref=v[\d.]+`, "ref=master")}},
+	"a version that is not listed": {"", "", "release", []string{certManager, "v9.9.9", "does not list it", "-update"},
+		[]edit{replace(certManager, `download/v[\d.]+`, "download/v9.9.9")}},
+	"a release that is not used": {"", "", "release", []string{"gitops/sources.json", "no kustomization names"},
+		[]edit{replace(certManager, `download/v[\d.]+`, "download/v9.9.9")}},
 }
 
 func TestFixturesThatAreMissingOrWrongAreFound(t *testing.T) {
@@ -147,28 +112,6 @@ func TestFixturesThatAreMissingOrWrongAreFound(t *testing.T) {
 			}
 			report := verified(t, Options{Files: taken(t), Fixtures: os.DirFS(dir), variants: []variant{}})
 			found(t, report, "health", tc.words)
-		})
-	}
-}
-
-func TestMistakesInTheSourcesAreFound(t *testing.T) {
-	const (
-		certManager = "gitops/platform/cert-manager/kustomization.yaml"
-		operator    = "gitops/bootstrap/argocd/operator/kustomization.yaml"
-	)
-	tests := map[string]struct {
-		edit  edit
-		words []string
-	}{
-		"whatever is newest":           {replace(certManager, `download/v[\d.]+`, "latest/download"), []string{certManager, "not pinned", `"latest"`}},
-		"a branch":                     {replace(operator, `ref=v[\d.]+`, "ref=master"), []string{operator, "not pinned", "master"}},
-		"a version that is not listed": {replace(certManager, `download/v[\d.]+`, "download/v9.9.9"), []string{certManager, "v9.9.9", "does not list it", "-update"}},
-		"a release that is not used":   {replace(certManager, `download/v[\d.]+`, "download/v9.9.9"), []string{"gitops/sources.json", "no kustomization names"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			report := verified(t, Options{Files: apply(t, taken(t), tc.edit), variants: []variant{}})
-			found(t, report, "release", tc.words)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
-
-const root = "../../.."
 
 func TestMain(m *testing.M) {
 	log.SetLevel(log.ErrorLevel) // Argo CD's packages
@@ -26,7 +25,10 @@ var plain = []variant{{architecture: "amd64"}}
 // cache is for all tests: most of the tree is the same in each.
 var cache = tree.NewCache()
 
-var load = sync.OnceValues(func() (tree.Files, error) { return tree.Load(root) })
+var load = sync.OnceValues(func() (tree.Files, error) {
+	_, files, err := tree.Load("../../..")
+	return files, err
+})
 
 // repository is the repository as it is, with whatever settings its user has.
 func repository(t *testing.T) tree.Files {
@@ -112,6 +114,16 @@ func verified(t *testing.T, o Options) Report {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// found makes sure that there is an error of a rule with all of the words.
+func found(t *testing.T, report Report, rule string, words []string) {
+	t.Helper()
+	if !slices.ContainsFunc(report.Problems, func(p Problem) bool {
+		return p.Level == Error && p.Rule == rule && p.File != "" && p.Fix != "" && containsAll(p.String(), words)
+	}) {
+		t.Errorf("no error of the rule %q with %q: %v", rule, words, report.Problems)
+	}
 }
 
 func containsAll(text string, words []string) bool {

@@ -22,15 +22,14 @@ const (
 // images: the settings decide what is installed, in each place.
 func images(s subject) {
 	installed := len(s.Apps) == 0
-	for app, o := range s.Objects() {
+	each(func(s subject, o tree.Object) {
 		for _, use := range s.uses(o) {
 			installed = installed || use.installs
 			if use.image != use.setting {
-				s.fail(o.Place(), app.Name, bySettings, "%s: the %s is %q, in the settings it is %q",
-					o, use.what, use.image, use.setting)
+				s.refuse(o, bySettings, ": the %s is %q, in the settings it is %q", use.what, use.image, use.setting)
 			}
 		}
-	}
+	})(s)
 	if !installed {
 		s.fail(s.Bootstrap, "", "gitops/apps/overlays/"+s.Method+" has to name one that does",
 			"no Application of this install method installs the operator, by its image or by a catalog")
@@ -53,7 +52,7 @@ func (s subject) uses(o tree.Object) (found []use) {
 	case o.Is(tree.OLMv1, "ClusterCatalog"):
 		return []use{{"catalog", o.Text("spec", "source", "image", "ref"), settings["catalogImage"], true}}
 	case s.runs(o):
-		walk(o.Object, "", func(_ string, value any) {
+		tree.Walk(o.Object, "", func(_ string, value any) {
 			container, _ := value.(map[string]any)
 			if image, isText := container["image"].(string); isText && variables(container, memcachedVariable) != nil {
 				found = append(found, use{"operator's image", image, settings["operatorImage"], true})
@@ -80,7 +79,7 @@ func (s subject) runs(o tree.Object) bool {
 
 // variables are the values of an environment variable, wherever the object sets it.
 func variables(object map[string]any, name string) (values []string) {
-	walk(object, "", func(_ string, value any) {
+	tree.Walk(object, "", func(_ string, value any) {
 		if fields, _ := value.(map[string]any); fields["name"] == name {
 			text, _ := fields["value"].(string)
 			values = append(values, strings.TrimSpace(text))
@@ -90,12 +89,10 @@ func variables(object map[string]any, name string) (values []string) {
 }
 
 // newest: no image of this repository may be another one tomorrow.
-func newest(s subject) {
-	for app, o := range s.Objects() {
-		for _, image := range o.Images {
-			if text := unpinned(image); text != "" && o.Source == "" {
-				s.fail(o.Place(), app.Name, "name a version or a digest", "%s: the image %q %s", o, image, text)
-			}
+func newest(s subject, o tree.Object) {
+	for _, image := range o.Images {
+		if text := unpinned(image); text != "" && o.Source == "" {
+			s.refuse(o, "name a version or a digest", ": the image %q %s", image, text)
 		}
 	}
 }
@@ -131,30 +128,28 @@ func catalogFault(image string) (level, text string) {
 }
 
 // architectures: the operator and its caches run where the settings say.
-func architectures(s subject) {
+func architectures(s subject, o tree.Object) {
+	var where string
+	var confined, want []string
+	switch {
+	case s.configures(o): // By default OLM uses those of the bundle, which are all.
+		where, confined = "the node selector", confinedTo(o, "spec", "config")
+	case s.runs(o):
+		where, confined = "the node affinity", confinedTo(o, "spec", "template", "spec")
+		want = slices.DeleteFunc(s.builder.Files.Architectures(), func(name string) bool { return name == tree.Multiarch })
+	default:
+		return
+	}
 	setting := s.Settings["architecture"]
-	all := slices.DeleteFunc(s.builder.Files.Architectures(), func(name string) bool { return name == tree.Multiarch })
-	for app, o := range s.Objects() {
-		var where string
-		var confined, want []string
-		switch {
-		case s.configures(o): // By default OLM uses those of the bundle, which are all.
-			where, confined = "the node selector", confinedTo(o, "spec", "config")
-		case s.runs(o):
-			where, confined, want = "the node affinity", confinedTo(o, "spec", "template", "spec"), all
-		default:
-			continue
-		}
-		if setting != tree.Multiarch {
-			want = []string{setting}
-		}
-		caches := split(strings.Join(variables(o.Object, architectureVariable), ","))
-		for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
-			if !slices.Equal(names, want) {
-				s.fail(o.Place(), app.Name, "correct the folder of that architecture in gitops/operator, or its overlay",
-					"%s: %s is %q, by the architecture %s in the settings it has to be %q",
-					o, what, strings.Join(names, ","), setting, strings.Join(want, ","))
-			}
+	if setting != tree.Multiarch {
+		want = []string{setting}
+	}
+	caches := split(strings.Join(variables(o.Object, architectureVariable), ","))
+	for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
+		if !slices.Equal(names, want) {
+			s.refuse(o, "correct the folder of that architecture in gitops/operator, or its overlay",
+				": %s is %q, by the architecture %s in the settings it has to be %q",
+				what, strings.Join(names, ","), setting, strings.Join(want, ","))
 		}
 	}
 }
@@ -166,7 +161,7 @@ func confinedTo(o tree.Object, path ...string) []string {
 	names := split(o.Text(append(slices.Clone(path), "nodeSelector", architectureLabel)...))
 	affinity, _, _ := unstructured.NestedMap(o.Object, append(slices.Clone(path), "affinity", "nodeAffinity",
 		"requiredDuringSchedulingIgnoredDuringExecution")...)
-	walk(affinity, "", func(_ string, value any) {
+	tree.Walk(affinity, "", func(_ string, value any) {
 		if fields, _ := value.(map[string]any); fields["key"] == architectureLabel && fields["operator"] == "In" {
 			values, _, _ := unstructured.NestedStringSlice(fields, "values")
 			names = append(names, values...)

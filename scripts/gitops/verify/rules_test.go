@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,10 +31,10 @@ const (
 
 // broken is the repository with a mistake in it, and what is reported.
 type broken struct {
-	method, architecture string // where it shows; amd64 by default
-	rule                 string
-	words                []string
-	edits                []edit
+	method, variant string // where it shows: an architecture, amd64 by default, and +option
+	rule            string
+	words           []string
+	edits           []edit
 }
 
 // mistakes are at least one for each rule of a tree.
@@ -115,6 +116,11 @@ var mistakes = map[string]broken{
 		[]edit{replace(olmV1Project, "namespace: kube-system", "namespace: kube-public")}},
 	"an unknown kind": {"direct", "", "scope", []string{"gitops/samples/widget.yaml", "Widget w", "example.org", "sources.json"},
 		[]edit{replace(samples, `  - namespace\.yaml`, "  - namespace.yaml\n  - widget.yaml"), write("gitops/samples/widget.yaml", "apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: w}\n")}},
+
+	"a second operator without the right to its PodDisruptionBudget": {"direct", "multiarch+two-replicas", "permission", []string{"PodDisruptionBudget", "namespaceResourceWhitelist"},
+		[]edit{replace(operatorApp, `.*PodDisruptionBudget\}\n`, "")}},
+	"an ingress of the console without a login": {"olm", "amd64+ingress", "complete", []string{"gitops/console", "console-oidc"},
+		nil},
 
 	// Order.
 	"caches before their CRD": {"direct", "", "order-of-kinds", []string{"memcached-sample", "is of wave 1", "Application memcached-operator", "of wave 2", "later wave"},
@@ -208,16 +214,17 @@ var mistakes = map[string]broken{
 }
 
 func TestEachMistakeIsFound(t *testing.T) {
+	maps.Copy(mistakes, outside)
 	for name, tc := range mistakes {
 		t.Run(name, func(t *testing.T) {
-			v := []variant{{architecture: cmp.Or(tc.architecture, "amd64")}}
-			report := verified(t, Options{Files: apply(t, taken(t), tc.edits...), Methods: []string{tc.method}, variants: v})
-			found(t, report, tc.rule, tc.words)
+			o := Options{Files: apply(t, taken(t), tc.edits...), variants: []variant{}}
+			if tc.method != "" {
+				choices := strings.Split(cmp.Or(tc.variant, "amd64"), "+")
+				o.Methods, o.variants = []string{tc.method}, []variant{{architecture: choices[0], options: choices[1:]}}
+			}
+			found(t, verified(t, o), tc.rule, tc.words)
 		})
 	}
-}
-
-func TestEachRuleIsShownToFail(t *testing.T) {
 	for _, rule := range rules {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(mistakes)), func(b broken) bool { return b.rule == rule.name }) {
 			t.Errorf("no mistake shows that the rule %q fails", rule.name)

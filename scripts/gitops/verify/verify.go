@@ -10,7 +10,8 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
@@ -35,17 +36,14 @@ type Report struct {
 	Methods, Variants, Applications, Objects, HealthChecks, Fixtures int
 }
 
-// Problem is something to correct.
+// Problem is a fault of the tree.
 type Problem struct {
+	tree.Fault
 	Level string
 	// Rule is the name of the rule that is broken.
 	Rule string
 	// Methods are the install methods that have the problem; all, if there are none.
-	Methods     []string
-	File        string
-	Application string
-	Text        string
-	Fix         string
+	Methods []string
 }
 
 // Levels of problems.
@@ -55,25 +53,11 @@ const (
 )
 
 // String is the problem in a line.
-func (p Problem) String() string {
-	where := p.File
-	if p.Application != "" {
-		where += ", Application " + p.Application
-	}
-	if len(p.Methods) > 0 {
-		where += " (" + strings.Join(p.Methods, ", ") + ")"
-	}
-	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s", where, p.Text, p.Fix), "\n", " ")
-}
+func (p Problem) String() string { return p.Of(p.Methods) }
 
 // Errors counts the problems that are errors.
-func (r Report) Errors() (n int) {
-	for _, p := range r.Problems {
-		if p.Level == Error {
-			n++
-		}
-	}
-	return n
+func (r Report) Errors() int {
+	return len(slices.DeleteFunc(slices.Clone(r.Problems), func(p Problem) bool { return p.Level != Error }))
 }
 
 // run is one verification.
@@ -94,30 +78,27 @@ var rules = []struct {
 	{"application", applications},
 	{"project", projects},
 	{"permission", permissions},
-	{"scope", scopes},
-	{"schema", schemas},
-	{"wave", waves},
-	{"order-of-kinds", orderOfKinds},
+	{"scope", each(scopes)},
+	{"schema", each(schemas)},
+	{"wave", each(waves)},
+	{"order-of-kinds", each(orderOfKinds)},
 	{"order-of-namespaces", orderOfNamespaces},
 	{"owner", owners},
 	{"keep", keep},
 	{"image", images},
-	{"newest", newest},
-	{"architecture", architectures},
+	{"newest", each(newest)},
+	{"architecture", each(architectures)},
 	{"leftover", leftovers},
 }
 
 // Run verifies each install method in each variant.
 func Run(ctx context.Context, o Options) (Report, error) {
-	r := &run{Options: o}
-	known := o.Files.Methods()
-	for _, method := range o.Methods {
-		if !slices.Contains(known, method) {
-			return Report{}, fmt.Errorf("--method %q: choose from %s", method, strings.Join(known, ", "))
-		}
+	if err := o.Files.CheckMethods(o.Methods...); err != nil {
+		return Report{}, err
 	}
+	r := &run{Options: o}
 	if len(r.Methods) == 0 {
-		r.Methods = known
+		r.Methods = o.Files.Methods()
 	}
 	var err error
 	if r.builder, err = tree.New(o.Files, nil); err != nil {
@@ -149,7 +130,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 }
 
 func (r *run) variant(method string, v variant) error {
-	files, err := v.of(r.builder.Files)
+	files, err := r.builder.Files.With(v.own).Variant(v.architecture, v.options...)
 	if err != nil {
 		return err
 	}
@@ -163,12 +144,7 @@ func (r *run) variant(method string, v variant) error {
 		r.report.Objects++
 	}
 	for _, rule := range rules {
-		s.fail = func(file, application, fix, format string, args ...any) {
-			r.add(Problem{
-				Level: Error, Rule: rule.name, Methods: []string{method}, File: file, Application: application,
-				Text: fmt.Sprintf(format, args...), Fix: fix,
-			})
-		}
+		s.add = r.reporter(rule.name, method)
 		rule.check(s)
 	}
 	return nil
@@ -187,24 +163,24 @@ func (r *run) unreached() {
 
 // fail adds a problem that all install methods have.
 func (r *run) fail(rule, file, fix, format string, args ...any) {
-	r.add(Problem{Level: Error, Rule: rule, File: file, Text: fmt.Sprintf(format, args...), Fix: fix})
+	r.reporter(rule)(tree.Fault{File: file, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// reporter adds the faults that a rule finds in install methods.
+func (r *run) reporter(rule string, methods ...string) func(tree.Fault) {
+	return func(fault tree.Fault) { r.add(Problem{Fault: fault, Level: Error, Rule: rule, Methods: methods}) }
 }
 
 // add adds a problem. The same one of several install methods or variants is one problem.
 func (r *run) add(p Problem) {
 	i := slices.IndexFunc(r.found, func(known Problem) bool {
-		return known.Level == p.Level && known.Rule == p.Rule && known.File == p.File &&
-			known.Application == p.Application && known.Text == p.Text
+		return known.Level == p.Level && known.Rule == p.Rule && known.Fault == p.Fault
 	})
 	if i < 0 {
 		r.found = append(r.found, p)
 		return
 	}
-	for _, method := range p.Methods {
-		if known := &r.found[i]; !slices.Contains(known.Methods, method) {
-			known.Methods = append(known.Methods, method)
-		}
-	}
+	r.found[i].Methods = sets.List(sets.New(r.found[i].Methods...).Insert(p.Methods...))
 }
 
 // sorted are the problems, errors first, by file. They name install methods only if not all have the problem.
@@ -252,12 +228,4 @@ func variants(files tree.Files) []variant {
 		}
 	}
 	return all
-}
-
-func (v variant) of(files tree.Files) (tree.Files, error) {
-	files, err := files.With(v.own).WithArchitecture(v.architecture)
-	if err != nil {
-		return nil, err
-	}
-	return files.WithOptions(v.options...)
 }
