@@ -166,12 +166,9 @@ func verifyCommand(dir *string) *cobra.Command {
 
 // write writes a problem a line, and how much was verified.
 func write(out io.Writer, r verify.Report) {
+	paint := map[string]func(string, ...any) string{verify.Error: color.RedString, verify.Warning: color.YellowString}
 	for _, problem := range r.Problems {
-		level := color.YellowString(problem.Level)
-		if problem.Level == verify.Error {
-			level = color.RedString(problem.Level)
-		}
-		fmt.Fprintf(out, "%s: %s\n", level, problem)
+		fmt.Fprintf(out, "%s: %s\n", paint[problem.Level](problem.Level), problem)
 	}
 	fmt.Fprintf(out, "%d errors, %d warnings in %d install methods, %d variants with %d Applications and %d objects, "+
 		"%d health checks with %d fixtures\n", r.Errors(), len(r.Problems)-r.Errors(), r.Methods, r.Variants,

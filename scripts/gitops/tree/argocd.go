@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/lua"
@@ -57,17 +58,12 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	if err != nil {
 		return ArgoCD{}, err
 	}
-	for _, object := range objects {
-		if object.GetKind() == "ConfigMap" && object.GetName() == "argocd-cm" {
-			return readArgoCD(ctx, object)
-		}
+	i := slices.IndexFunc(objects, func(o Object) bool { return o.Is("", "ConfigMap") && o.GetName() == "argocd-cm" })
+	if i < 0 {
+		return ArgoCD{}, fmt.Errorf("%s holds no ConfigMap argocd-cm: Argo CD's settings belong there", Existing)
 	}
-	return ArgoCD{}, fmt.Errorf("%s holds no ConfigMap argocd-cm: Argo CD's settings belong there", Existing)
-}
-
-func readArgoCD(ctx context.Context, object Object) (ArgoCD, error) {
 	var cm corev1.ConfigMap
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &cm); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, &cm); err != nil {
 		return ArgoCD{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
@@ -77,15 +73,13 @@ func readArgoCD(ctx context.Context, object Object) (ArgoCD, error) {
 	if err != nil {
 		return ArgoCD{}, fmt.Errorf("ConfigMap %s, which Argo CD can't read: %w", cm.Name, err)
 	}
-	tracking, err := manager.GetTrackingMethod()
-	a := ArgoCD{
-		Tracking: tracking, Checks: map[string]string{}, Data: cm.Data, lua: lua.VM{ResourceOverrides: overrides},
-	}
+	a := ArgoCD{Checks: map[string]string{}, Data: cm.Data, lua: lua.VM{ResourceOverrides: overrides}}
 	for kind, override := range overrides {
 		if override.HealthLua != "" {
 			a.Checks[kind] = override.HealthLua
 		}
 	}
+	a.Tracking, err = manager.GetTrackingMethod()
 	return a, err
 }
 
@@ -110,11 +104,11 @@ func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) (string, error) {
 	return ByNone, err
 }
 
-// Health is the health of an object, by these checks and those of Argo CD.
-func (a ArgoCD) Health(object *unstructured.Unstructured) (status, message string, err error) {
+// Health is the health of an object, by these checks and those of Argo CD. It is empty where none knows it.
+func (a ArgoCD) Health(object *unstructured.Unstructured) (health.HealthStatus, error) {
 	found, err := health.GetResourceHealth(object, lua.ResourceHealthOverrides(a.lua.ResourceOverrides))
 	if err != nil || found == nil {
-		return "", "", err
+		return health.HealthStatus{}, err
 	}
-	return string(found.Status), found.Message, nil
+	return *found, nil
 }

@@ -64,47 +64,40 @@ var outlives = []string{"olm"}
 // applications: each is synced, compared and deleted as gitops/apps/policy has it, and from where the settings say.
 func applications(s subject) {
 	for _, app := range s.All() {
-		policy, source := app.Spec.SyncPolicy, app.Spec.GetSource()
+		need := func(met bool, fix, format string, args ...any) {
+			if !met {
+				s.fail(app.Manifest.File, app.Name, fix, format, args...)
+			}
+		}
+		policy := app.Spec.SyncPolicy
 		if policy == nil {
 			policy = &v1alpha1.SyncPolicy{}
 		}
-		for _, need := range []struct {
-			met       bool
-			text, fix string
-		}{
-			{policy.Retry != nil && policy.Retry.Limit != 0 && policy.Retry.Backoff != nil,
-				"has no spec.syncPolicy.retry with a limit and a backoff, so that a failed sync is the last", byPolicy},
-			{policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal,
-				"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git", byPolicy},
-			{policy.SyncOptions.HasOption(common.SyncOptionServerSideApply),
-				"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied", byPolicy},
-			{!policy.SyncOptions.HasOption(common.SyncOptionReplace),
-				"has the sync option Replace=true, which deletes the fields of other field managers", "remove it"},
-			{resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
-				"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true", byPolicy},
-			{app.CascadedDeletion() || slices.Contains(outlives, app.Name),
-				"lacks the finalizer " + v1alpha1.ResourcesFinalizerName + ": its deletion keeps what it installed", byPolicy},
-			{app.Labels[partOf] == partOfValue,
-				fmt.Sprintf("lacks the label %s: %s, by which its health check knows it", partOf, partOfValue), byPolicy},
-			{len(app.Spec.Sources) == 0, "has spec.sources", "name one spec.source: the tree is one repository"},
-			setting("spec.source.repoURL", source.RepoURL, s.Settings["repoURL"]),
-			setting("spec.source.targetRevision", source.TargetRevision, s.Settings["revision"]),
-			setting("metadata.namespace", app.Namespace, s.Settings["argocdNamespace"]),
+		need(policy.Retry != nil && policy.Retry.Limit != 0 && policy.Retry.Backoff != nil, byPolicy,
+			"has no spec.syncPolicy.retry with a limit and a backoff, so that a failed sync is the last")
+		need(policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal, byPolicy,
+			"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git")
+		need(policy.SyncOptions.HasOption(common.SyncOptionServerSideApply), byPolicy,
+			"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied")
+		need(!policy.SyncOptions.HasOption(common.SyncOptionReplace), "remove it",
+			"has the sync option Replace=true, which deletes the fields of other field managers")
+		need(resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"), byPolicy,
+			"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
+		need(app.CascadedDeletion() || slices.Contains(outlives, app.Name), byPolicy,
+			"lacks the finalizer %s: its deletion keeps what it installed", v1alpha1.ResourcesFinalizerName)
+		need(app.Labels[partOf] == partOfValue, byPolicy,
+			"lacks the label %s: %s, by which its health check knows it", partOf, partOfValue)
+		need(len(app.Spec.Sources) == 0, "name one spec.source: the tree is one repository", "has spec.sources")
+		source := app.Spec.GetSource()
+		for _, f := range []struct{ field, value, setting string }{
+			{"spec.source.repoURL", source.RepoURL, "repoURL"},
+			{"spec.source.targetRevision", source.TargetRevision, "revision"},
+			{"metadata.namespace", app.Namespace, "argocdNamespace"},
 		} {
-			if !need.met {
-				s.fail(app.Manifest.File, app.Name, need.fix, "%s", need.text)
-			}
+			want := s.Settings[f.setting]
+			need(f.value == want, bySettings, "%s is %q, in the settings it is %q", f.field, f.value, want)
 		}
 	}
-}
-
-func setting(field, value, want string) (need struct {
-	met       bool
-	text, fix string
-}) {
-	need.met, need.fix = value == want, bySettings
-	need.text = fmt.Sprintf("%s is %q, in the settings it is %q", field, value, want)
-	return need
 }
 
 // waves: Argo CD takes a wave that is no number as 0, and reports nothing.
@@ -172,18 +165,42 @@ func projects(s subject) {
 				"spec.project is %q, which %s does not hold", app.Spec.Project, s.Bootstrap)
 		}
 	}
-	for _, name := range names {
-		file := s.fileOf(name)
-		for _, text := range faults(s.Projects[name]) {
-			s.fail(file, "", "name just what its Applications need", "AppProject %s %s", name, text)
+	for name, project := range s.Projects {
+		fail := func(fix, format string, args ...any) {
+			s.fail(s.fileOf(name), "", fix, "AppProject %s %s", name, fmt.Sprintf(format, args...))
+		}
+		if err := project.ValidateProject(); err != nil {
+			fail(justNeeded, "is invalid: %v", err)
+		}
+		if len(project.Spec.NamespaceResourceWhitelist) == 0 {
+			fail(justNeeded, "has no namespaceResourceWhitelist, which permits every kind")
+		}
+		for _, text := range named(project) {
+			if strings.ContainsAny(text, "*?[{") {
+				fail(justNeeded, "has a wildcard in %q", text)
+			}
 		}
 		if !used[name] {
-			s.fail(file, "", "remove it from "+s.Bootstrap, "AppProject %s is the project of no Application", name)
+			fail("remove it from "+s.Bootstrap, "is the project of no Application")
 		}
-		if in := s.Projects[name].Namespace; in != s.Settings["argocdNamespace"] {
-			s.fail(file, "", bySettings, "AppProject %s is in namespace %q, which Argo CD does not watch", name, in)
+		if project.Namespace != s.Settings["argocdNamespace"] {
+			fail(bySettings, "is in namespace %q, which Argo CD does not watch", project.Namespace)
 		}
 	}
+}
+
+const justNeeded = "name just what its Applications need"
+
+// named are the repositories, places and kinds that a project permits.
+func named(project *v1alpha1.AppProject) []string {
+	all := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
+	for _, d := range project.Spec.Destinations {
+		all = append(all, d.Server, d.Name, d.Namespace)
+	}
+	for _, kind := range slices.Concat(project.Spec.ClusterResourceWhitelist, project.Spec.NamespaceResourceWhitelist) {
+		all = append(all, kind.Group, kind.Kind)
+	}
+	return all
 }
 
 func (s subject) fileOf(project string) string {
@@ -193,30 +210,6 @@ func (s subject) fileOf(project string) string {
 		}
 	}
 	return s.Bootstrap
-}
-
-// faults of a project, by Argo CD's check and by rules of this tree.
-func faults(project *v1alpha1.AppProject) []string {
-	var found []string
-	if err := project.ValidateProject(); err != nil {
-		found = append(found, "is invalid: "+err.Error())
-	}
-	if len(project.Spec.NamespaceResourceWhitelist) == 0 {
-		found = append(found, "has no namespaceResourceWhitelist, which permits every kind")
-	}
-	named := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
-	for _, d := range project.Spec.Destinations {
-		named = append(named, d.Server, d.Name, d.Namespace)
-	}
-	for _, kind := range slices.Concat(project.Spec.ClusterResourceWhitelist, project.Spec.NamespaceResourceWhitelist) {
-		named = append(named, kind.Group, kind.Kind)
-	}
-	for _, text := range named {
-		if strings.ContainsAny(text, "*?[{") {
-			found = append(found, fmt.Sprintf("has a wildcard in %q", text))
-		}
-	}
-	return found
 }
 
 // permissions: the project permits each Application, and its objects.

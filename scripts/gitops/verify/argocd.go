@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/gitops-engine/pkg/health"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
@@ -24,28 +25,20 @@ func (r *run) settings() error {
 	if err != nil {
 		return err
 	}
+	add := func(rule string, isError bool, text, fix string) {
+		level := map[bool]string{true: Error, false: Warning}[isError || r.Strict]
+		r.add(Problem{Fault: tree.Fault{File: tree.SettingsFile, Text: text, Fix: fix}, Level: level, Rule: rule})
+	}
 	if examples, own := settings.Examples(); len(examples) > 0 {
-		p := Problem{Level: Warning, Rule: "example", Fault: tree.Fault{
-			File: tree.SettingsFile, Text: "has still examples: " + strings.Join(examples, ", "),
-			Fix: "run make gitops-init REPO=... REVISION=... REGISTRY=...",
-		}}
+		text := "has still examples: " + strings.Join(examples, ", ")
 		if len(own) > 0 {
-			p.Text += ", and values of your own: " + strings.Join(own, ", ")
+			text += ", and values of your own: " + strings.Join(own, ", ")
 		}
 		// A fork or a release names its images in the tree. Who lets Argo CD follow it names the repository first.
-		if slices.Contains(own, "repoURL") || r.Strict {
-			p.Level = Error
-		}
-		r.add(p)
+		add("example", slices.Contains(own, "repoURL"), text, "run make gitops-init REPO=... REVISION=... REGISTRY=...")
 	}
-	if level, text := catalogFault(settings["catalogImage"]); text != "" {
-		if r.Strict {
-			level = Error
-		}
-		r.add(Problem{Level: level, Rule: "image", Fault: tree.Fault{
-			File: tree.SettingsFile, Text: text,
-			Fix: "name the digest that make catalog-push prints, by make gitops-init CATALOG_IMAGE=...",
-		}})
+	if text, isError := catalogFault(settings["catalogImage"]); text != "" {
+		add("image", isError, text, "name the digest that make catalog-push prints, by make gitops-init CATALOG_IMAGE=...")
 	}
 	return nil
 }
@@ -143,9 +136,8 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 type fixture struct {
 	// State is one of states, or another name.
 	State string `json:"state"`
-	// Status and Message are the expected health; a part of the message is enough.
-	Status  string `json:"status"`
-	Message string `json:"message"`
+	// The expected health; a part of the message is enough.
+	health.HealthStatus
 }
 
 // states are those that each health check is tried in. ageless are kinds whose status has no generation, so that a
@@ -203,12 +195,12 @@ func (r *run) try(file string) (kind, state string) {
 			r.failHealth(file, "Argo CD does not accept it: %v", err)
 		}
 	}
-	switch status, message, err := r.argoCD.Health(o); {
+	switch is, err := r.argoCD.Health(o); {
 	case err != nil:
 		r.failHealth(file, "the health check of %s fails: %v", kind, err)
-	case status != fixture.Status || !strings.Contains(message, fixture.Message):
+	case is.Status != fixture.Status || !strings.Contains(is.Message, fixture.Message):
 		r.failHealth(file, "%s (%s) is %s %q, not %s %q",
-			kind, fixture.State, status, message, fixture.Status, fixture.Message)
+			kind, fixture.State, is.Status, is.Message, fixture.Status, fixture.Message)
 	}
 	return kind, fixture.State
 }

@@ -46,7 +46,7 @@ var outside = map[string]broken{
 		[]edit{replace(argoCDFile, `spec:\n`, "spec:\n  extraConfig: {timeout.reconciliation: 60s}\n"), replace(argoCDFile, `(?s)  extraConfig:\n.*?  usersAnon`, "  usersAnon")}},
 	"a check that nothing has filled": {"", "", "argocd", []string{argoCDFile, "still \"from-health\""},
 		[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, "")}},
-	"a folder that can't be built": {"", "", "argocd", []string{"gitops/bootstrap/argocd/instance", "gone.yaml", "kubectl kustomize"},
+	"a folder of Argo CD's settings that can't be built": {"", "", "argocd", []string{"gitops/bootstrap/argocd/instance", "gone.yaml", "kubectl kustomize"},
 		[]edit{replace(instance, `- namespace\.yaml`, "- gone.yaml")}},
 	"Memcached, without a look at the generation": {"", "", "health", []string{"memcached/stale.yaml", "Healthy"},
 		[]edit{replace(lua+"memcached.lua", `observedGeneration ~= obj`, "observedGeneration == nil and obj")}},

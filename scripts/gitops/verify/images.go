@@ -113,18 +113,18 @@ func unpinned(image string) string {
 var zeros = regexp.MustCompile(`@sha256:0{64}$`)
 
 // catalogFault is what is wrong with the catalog in the settings, which is the version that OLM installs.
-func catalogFault(image string) (level, text string) {
+func catalogFault(image string) (text string, isError bool) {
 	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return Error, fmt.Sprintf("data.catalogImage %q is no image: %v", image, err)
+	_, byDigest := named.(reference.Canonical)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("data.catalogImage %q is no image: %v", image, err), true
+	case !byDigest:
+		return fmt.Sprintf("data.catalogImage %q has no digest: another version may come without a commit", image), true
+	case zeros.MatchString(image):
+		return fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image), false
 	}
-	if _, byDigest := named.(reference.Canonical); !byDigest {
-		return Error, fmt.Sprintf("data.catalogImage %q has no digest: another version may come without a commit", image)
-	}
-	if zeros.MatchString(image) {
-		return Warning, fmt.Sprintf("data.catalogImage %q is an example: no image has that digest", image)
-	}
-	return "", ""
+	return "", false
 }
 
 // architectures: the operator and its caches run where the settings say.
