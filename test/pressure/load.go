@@ -137,8 +137,8 @@ func (l Load) fill(ctx context.Context) error {
 	return group.Wait()
 }
 
-// full reports whether there is no room left for items, and the hash table is as large as it gets: with up to 1.5 of them
-// for each bucket. It begins to grow when an item is set.
+// full reports whether there is no room left for items, and the hash table is as large as it gets: with up to 1.5 of
+// them for each bucket. It begins to grow when an item is set.
 func full(stats map[string]string) bool {
 	items, itemsErr := strconv.ParseInt(stats["curr_items"], 10, 64)
 	power, powerErr := strconv.Atoi(stats["hash_power_level"])
