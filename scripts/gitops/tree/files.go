@@ -25,7 +25,7 @@ const maxFile = 1 << 20
 // rendered without a change on disk.
 type Files map[string][]byte
 
-// Load reads the working tree, committed or not. Its root is the closest folder at or above dir that holds the settings.
+// Load reads the working tree, committed or not. Its root is the closest folder, from dir upwards, with the settings.
 func Load(dir string) (root string, files Files, err error) {
 	if root, err = rootOf(dir); err != nil {
 		return "", nil, err

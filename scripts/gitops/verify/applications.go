@@ -27,7 +27,7 @@ func (s subject) fail(file, application, fix, format string, args ...any) {
 	s.add(tree.Fault{File: file, Application: application, Text: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// refuse adds a fault of an object. The text goes on after the object's name.
+// refuse adds a fault of an object. The text continues after the object's name.
 func (s subject) refuse(o tree.Object, fix, format string, args ...any) {
 	s.fail(o.Place(), s.app.Name, fix, "%s%s", o, fmt.Sprintf(format, args...))
 }
