@@ -29,23 +29,18 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	for _, flag := range []struct {
-		name, usage string
-		value       *string
-	}{
-		{"repo", "URL of the Git repository, as Argo CD reaches it (required)", &c.Repo},
-		{"revision", "branch, tag or commit to follow (required)", &c.Revision},
-		{"registry", "registry of the operator's image, host and path (required)", &c.Registry},
-		{"version", "version of the operator's image (default: the one in the file)", &c.Version},
-		{"architecture", "overlay to install: " + strings.Join(values.Architectures(), ", ") +
-			" (default: the one in the file)", &c.Architecture},
-		{"argocd-namespace", "namespace of Argo CD (default: the one in the file)", &c.ArgoCDNamespace},
-		{"catalog-image", "catalog by digest (default: the one in the file, in this registry)", &c.CatalogImage},
-		{"agent-image", "image of the agent (default: the one in the file, in this registry)", &c.AgentImage},
-		{"memcached-image", "default memcached image (default: the one in the file)", &c.MemcachedImage},
-	} {
-		command.Flags().StringVar(flag.value, flag.name, "", flag.usage)
-	}
+	flags := command.Flags()
+	flags.StringVar(&c.Repo, "repo", "", "URL of the Git repository, as Argo CD reaches it (required)")
+	flags.StringVar(&c.Revision, "revision", "", "branch, tag or commit to follow (required)")
+	flags.StringVar(&c.Registry, "registry", "", "registry of the operator's image, host and path (required)")
+	const asBefore, moved = " (default: the one in the file)", " (default: the one in the file, in this registry)"
+	flags.StringVar(&c.Version, "version", "", "version of the operator's image"+asBefore)
+	flags.StringVar(&c.Architecture, "architecture", "",
+		"overlay to install: "+strings.Join(values.Architectures(), ", ")+asBefore)
+	flags.StringVar(&c.ArgoCDNamespace, "argocd-namespace", "", "namespace of Argo CD"+asBefore)
+	flags.StringVar(&c.CatalogImage, "catalog-image", "", "catalog by digest"+moved)
+	flags.StringVar(&c.AgentImage, "agent-image", "", "image of the agent"+moved)
+	flags.StringVar(&c.MemcachedImage, "memcached-image", "", "default memcached image"+asBefore)
 	return command
 }
 

@@ -107,30 +107,29 @@ func TestArgoCDsKustomizeReplacesTheImagesOfCaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	consumer, want := "resources: [../overlays/arm64]\nimages:\n", []string{}
-	for _, image := range imagesOfDeployment(t, files, "overlays/arm64") {
-		name, err := reference.ParseNormalizedNamed(image)
+	for _, image := range imagesOf(t, files, "overlays/arm64") {
+		named, err := reference.ParseNormalizedNamed(image)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := "mirror.example.org/" + path.Base(name.Name())
-		consumer += "  - {name: " + name.Name() + ", newName: " + other + ", newTag: 9.8.7}\n"
+		other := "mirror.example.org/" + path.Base(named.Name())
+		consumer += "  - {name: " + named.Name() + ", newName: " + other + ", newTag: 9.8.7}\n"
 		want = append(want, other+":9.8.7")
 	}
 	files["consumer/kustomization.yaml"] = []byte(consumer)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, imagesOfDeployment(t, files, "consumer")); diff != "" || len(want) != 3 {
+	if diff := cmp.Diff(want, imagesOf(t, files, "consumer")); diff != "" || len(want) != 3 {
 		t.Errorf("%d images (-want +got):\n%s", len(want), diff)
 	}
 }
 
-func imagesOfDeployment(t *testing.T, files Files, dir string) []string {
+// imagesOf are the images of the Deployment in a folder.
+func imagesOf(t *testing.T, files Files, dir string) []string {
 	t.Helper()
 	objects, err := NewCache().Render(files, dir)
-	for _, o := range objects {
-		if o.GetKind() == "Deployment" {
-			return images(o.Object)
-		}
+	i := slices.IndexFunc(objects, func(o Object) bool { return o.Is("apps", "Deployment") })
+	if i < 0 {
+		t.Fatalf("%s has no Deployment: %v", dir, err)
 	}
-	t.Fatalf("%s has no Deployment: %v", dir, err)
-	return nil
+	return objects[i].Images
 }

@@ -1,10 +1,9 @@
 package verify
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 const (
@@ -99,18 +98,17 @@ func TestFixturesThatAreMissingOrWrongAreFound(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.CopyFS(dir, fixtures()); err != nil {
-				t.Fatal(err)
+			folder := fstest.MapFS{}
+			for name, content := range repository(t) {
+				if fixture, found := strings.CutPrefix(name, "scripts/gitops/testdata/health/"); found {
+					folder[fixture] = &fstest.MapFile{Data: content}
+				}
 			}
-			file := filepath.Join(dir, tc.file)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(tc.content), 0o644)); err != nil {
-				t.Fatal(err)
-			}
+			folder[tc.file] = &fstest.MapFile{Data: []byte(tc.content)}
 			if tc.content == "" {
-				os.Remove(file)
+				delete(folder, tc.file)
 			}
-			report := verified(t, Options{Files: taken(t), Fixtures: os.DirFS(dir), variants: []variant{}})
+			report := verified(t, Options{Files: taken(t), Fixtures: folder, variants: []variant{}})
 			found(t, report, "health", tc.words)
 		})
 	}

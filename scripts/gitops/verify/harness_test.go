@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -99,12 +98,10 @@ func write(file, content string) edit {
 	}
 }
 
-func fixtures() fs.FS { return os.DirFS("../testdata/health") }
-
 func verified(t *testing.T, o Options) Report {
 	t.Helper()
 	if o.Fixtures == nil {
-		o.Fixtures = fixtures()
+		o.Fixtures = os.DirFS("../testdata/health")
 	}
 	if o.cache == nil {
 		o.cache = cache

@@ -31,11 +31,11 @@ func TestBeforeAndAfterGitopsInit(t *testing.T) {
 		"examples are a warning before":        {shipped(t), false, Warning, []string{"repoURL, operatorImage, agentImage, catalogImage", "gitops-init"}},
 		"and an error in strict mode":          {shipped(t), true, Error, []string{"repoURL, operatorImage, agentImage, catalogImage"}},
 		"there are none after":                 {taken(t), true, "", nil},
-		"an example that is left is an error":  {example(t, "operatorImage"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, catalogImage"}},
-		"the repository alone is a warning":    {example(t, "repoURL"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, catalogImage"}},
-		"a catalog by tag is an error":         {catalog(t, ":v1"), false, Error, []string{"catalogImage", "has no digest"}},
-		"one with a digest of zeros a warning": {catalog(t, "@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
-		"or an error":                          {catalog(t, "@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
+		"an example that is left is an error":  {set(t, "operatorImage", "images.example.com/o:1"), false, Error, []string{"operatorImage", "and values of your own: repoURL, agentImage, catalogImage"}},
+		"the repository alone is a warning":    {set(t, "repoURL", "https://git.example.com/a.git"), false, Warning, []string{"repoURL", "and values of your own: operatorImage, agentImage, catalogImage"}},
+		"a catalog by tag is an error":         {set(t, "catalogImage", "acme.test/c:v1"), false, Error, []string{"catalogImage", "has no digest"}},
+		"one with a digest of zeros a warning": {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), false, Warning, []string{"no image has that digest"}},
+		"or an error":                          {set(t, "catalogImage", "acme.test/c@sha256:"+strings.Repeat("0", 64)), true, Error, []string{"no image has that digest"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -55,18 +55,10 @@ func of(file string, report Report) []Problem {
 	return slices.DeleteFunc(slices.Clone(report.Problems), func(p Problem) bool { return p.File != file })
 }
 
-// example is the repository after a gitops-init that left out a setting.
-func example(t *testing.T, setting string) tree.Files {
+// set is the repository after a gitops-init with another value of a setting.
+func set(t *testing.T, setting, value string) tree.Files {
 	t.Helper()
-	value := map[string]string{
-		"repoURL": "https://git.example.com/a/b.git", "operatorImage": "images.example.com/memcached-operator:1",
-	}[setting]
 	return apply(t, taken(t), replace(tree.SettingsFile, setting+`: .*`, setting+": "+value))
-}
-
-func catalog(t *testing.T, version string) tree.Files {
-	t.Helper()
-	return apply(t, taken(t), replace(tree.SettingsFile, `catalogImage: .*`, "catalogImage: registry.acme.test/catalog"+version))
 }
 
 func TestAProblemOfOneWaySaysSo(t *testing.T) {
