@@ -81,8 +81,8 @@ func applications(s subject) {
 			"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied")
 		need(!policy.SyncOptions.HasOption(common.SyncOptionReplace), "remove it",
 			"has the sync option Replace=true, which deletes the fields of other field managers")
-		need(resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"), byPolicy,
-			"lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
+		need(resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
+			byPolicy, "lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
 		need(app.CascadedDeletion() || slices.Contains(outlives, app.Name), byPolicy,
 			"lacks the finalizer %s: its deletion keeps what it installed", v1alpha1.ResourcesFinalizerName)
 		need(app.Labels[partOf] == partOfValue, byPolicy,
@@ -169,17 +169,7 @@ func projects(s subject) {
 		fail := func(fix, format string, args ...any) {
 			s.fail(s.fileOf(name), "", fix, "AppProject %s %s", name, fmt.Sprintf(format, args...))
 		}
-		if err := project.ValidateProject(); err != nil {
-			fail(justNeeded, "is invalid: %v", err)
-		}
-		if len(project.Spec.NamespaceResourceWhitelist) == 0 {
-			fail(justNeeded, "has no namespaceResourceWhitelist, which permits every kind")
-		}
-		for _, text := range named(project) {
-			if strings.ContainsAny(text, "*?[{") {
-				fail(justNeeded, "has a wildcard in %q", text)
-			}
-		}
+		permitted(project, fail)
 		if !used[name] {
 			fail("remove it from "+s.Bootstrap, "is the project of no Application")
 		}
@@ -189,18 +179,27 @@ func projects(s subject) {
 	}
 }
 
-const justNeeded = "name just what its Applications need"
-
-// named are the repositories, places and kinds that a project permits.
-func named(project *v1alpha1.AppProject) []string {
-	all := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
+// permitted: a project names all that it permits, in a way that Argo CD accepts.
+func permitted(project *v1alpha1.AppProject, fail func(fix, format string, args ...any)) {
+	const fix = "name just what its Applications need"
+	if err := project.ValidateProject(); err != nil {
+		fail(fix, "is invalid: %v", err)
+	}
+	if len(project.Spec.NamespaceResourceWhitelist) == 0 {
+		fail(fix, "has no namespaceResourceWhitelist, which permits every kind")
+	}
+	named := slices.Concat(project.Spec.SourceRepos, project.Spec.SourceNamespaces)
 	for _, d := range project.Spec.Destinations {
-		all = append(all, d.Server, d.Name, d.Namespace)
+		named = append(named, d.Server, d.Name, d.Namespace)
 	}
 	for _, kind := range slices.Concat(project.Spec.ClusterResourceWhitelist, project.Spec.NamespaceResourceWhitelist) {
-		all = append(all, kind.Group, kind.Kind)
+		named = append(named, kind.Group, kind.Kind)
 	}
-	return all
+	for _, text := range named {
+		if strings.ContainsAny(text, "*?[{") {
+			fail(fix, "has a wildcard in %q", text)
+		}
+	}
 }
 
 func (s subject) fileOf(project string) string {
