@@ -12,11 +12,13 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 const (
-	page     = repository + "/docs/monitoring.md"
-	runbooks = repository + "/docs/runbooks"
+	monitoringPage = repository + "/docs/monitoring.md"
+	runbooks       = repository + "/docs/runbooks"
 
 	// published is where the pages are to be read.
 	published = "https://github.com/example-inc/memcached-operator/blob/main/docs/runbooks/"
@@ -41,12 +43,6 @@ func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
 }
 
 func TestTheDocsTellEveryAlert(t *testing.T) {
-	const begin, end = "<!-- alerts: written by make generate -->\n", "<!-- end -->"
-	head, rest, found := strings.Cut(read(t, page), begin)
-	_, tail, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no place for the alerts", page)
-	}
 	table := "| alert | severity | after | means |\n| --- | --- | --- | --- |\n"
 	for _, alert := range alerts(t) {
 		after := "at once"
@@ -55,7 +51,7 @@ func TestTheDocsTellEveryAlert(t *testing.T) {
 		}
 		table += fmt.Sprintf("| [%s](runbooks/%[1]s.md) | %s | %s | %s |\n", alert.Alert, alert.Labels["severity"], after, meaning(t, alert.Alert))
 	}
-	golden(t, page, head+begin+table+end+tail)
+	page.Tables(t, monitoringPage, *update, map[string]string{"alerts": table})
 }
 
 // meaning is the first paragraph of an alert's page.
@@ -92,7 +88,7 @@ var (
 
 func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 	known := map[string]bool{"up": true, "leader_election_master_status": true, "memcached_cr": true}
-	for _, table := range []string{repository + "/docs/agent.md", page} {
+	for _, table := range []string{repository + "/docs/agent.md", monitoringPage} {
 		for _, row := range metricRow.FindAllStringSubmatch(read(t, table), -1) {
 			known[row[1]] = true
 			if row[2] == "histogram" {
@@ -128,7 +124,7 @@ var (
 func queriesOfDocs(t *testing.T) map[string][]string {
 	t.Helper()
 	queries := map[string][]string{}
-	_, table, _ := strings.Cut(read(t, page), "| question | query |")
+	_, table, _ := strings.Cut(read(t, monitoringPage), "| question | query |")
 	for _, row := range queryCell.FindAllStringSubmatch(table, -1) {
 		queries["page"] = append(queries["page"], row[1])
 	}
@@ -142,7 +138,7 @@ func queriesOfDocs(t *testing.T) map[string][]string {
 		}
 	}
 	if len(queries["page"]) == 0 {
-		t.Errorf("%s has no queries", page)
+		t.Errorf("%s has no queries", monitoringPage)
 	}
 	return queries
 }
@@ -163,10 +159,10 @@ func split(block string) []string {
 }
 
 func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
-	_, rest, found := strings.Cut(read(t, page), "```yaml\nrule_files:")
+	_, rest, found := strings.Cut(read(t, monitoringPage), "```yaml\nrule_files:")
 	config, _, ended := strings.Cut(rest, "```")
 	if !found || !ended {
-		t.Fatalf("%s has no configuration of Prometheus", page)
+		t.Fatalf("%s has no configuration of Prometheus", monitoringPage)
 	}
 	var content map[string]any
 	if err := yaml.UnmarshalStrict([]byte("rule_files:"+config), &content); err != nil {

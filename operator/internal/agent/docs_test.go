@@ -9,42 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/agent.md anew")
 
-const page = "../../../docs/agent.md"
+const agentPage = "../../../docs/agent.md"
 
 func TestTheDocsTellEveryFlagAndMetric(t *testing.T) {
-	before, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after := replace(t, replace(t, string(before), "flags", flagTable()), "metrics", metricTable())
-	if *update {
-		if err := os.WriteFile(page, []byte(after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(after, string(before)); diff != "" && !*update {
-		t.Errorf("run make generate (-want +got):\n%s", diff)
-	}
-}
-
-// replace writes a table between the marks of its name.
-func replace(t *testing.T, text, name, table string) string {
-	t.Helper()
-	mark := "<!-- " + name + ": written by make generate -->\n"
-	head, rest, found := strings.Cut(text, mark)
-	_, tail, ended := strings.Cut(rest, "<!-- end -->")
-	if !found || !ended {
-		t.Fatalf("%s has no place for %s", page, name)
-	}
-	return head + mark + table + "<!-- end -->" + tail
+	page.Tables(t, agentPage, *update, map[string]string{"flags": flagTable(), "metrics": metricTable()})
 }
 
 func flagTable() string {
@@ -77,7 +53,7 @@ func metricTable() string {
 
 // TestTheQueriesOfTheDocsAreOfMetricsThatExist looks at every name in the page.
 func TestTheQueriesOfTheDocsAreOfMetricsThatExist(t *testing.T) {
-	content, err := os.ReadFile(page)
+	content, err := os.ReadFile(agentPage)
 	if err != nil {
 		t.Fatal(err)
 	}

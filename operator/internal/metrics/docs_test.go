@@ -7,42 +7,20 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/monitoring.md anew")
 
-const page = "../../../docs/monitoring.md"
-
 func TestTheDocsTellEveryMetric(t *testing.T) {
-	before, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "<!-- metrics: written by make generate -->\n", "<!-- end -->"
-	head, rest, found := strings.Cut(string(before), begin)
-	_, tail, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no place for the metrics", page)
-	}
-	after := head + begin + table(t) + end + tail
-	if *update {
-		if err := os.WriteFile(page, []byte(after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(after, string(before)); diff != "" {
-		t.Errorf("run make generate (-want +got):\n%s", diff)
-	}
+	page.Tables(t, "../../../docs/monitoring.md", *update, map[string]string{"metrics": table(t)})
 }
 
 func table(t *testing.T) string {

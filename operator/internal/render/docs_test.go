@@ -8,28 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
 const fieldPage = repository + "/docs/memcached/README.md"
 
 func TestTheDocsListEveryField(t *testing.T) {
-	before, err := os.ReadFile(fieldPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after := replaceTable(t, replaceTable(t, string(before), "fields", fieldTable(t)), "rules", ruleTable(t))
-	if *update {
-		if err := os.WriteFile(fieldPage, []byte(after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(after, string(before)); diff != "" {
-		t.Errorf("run make generate (-want +got):\n%s", diff)
-	}
+	page.Tables(t, fieldPage, *update, map[string]string{"fields": fieldTable(t), "rules": ruleTable(t)})
 }
 
 // TestEveryFieldHasASentenceInTheDocs looks beyond the generated tables.
@@ -56,17 +42,6 @@ func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
 			t.Errorf("%s has no sentence: add one to a page of docs/memcached", field.Path)
 		}
 	}
-}
-
-func replaceTable(t *testing.T, page, name, table string) string {
-	t.Helper()
-	mark := "<!-- " + name + ": written by make generate -->\n"
-	head, rest, found := strings.Cut(page, mark)
-	_, tail, ended := strings.Cut(rest, "<!-- end -->")
-	if !found || !ended {
-		t.Fatalf("%s has no place for %s", fieldPage, name)
-	}
-	return head + mark + table + "<!-- end -->" + tail
 }
 
 // fieldTable links each field to its heading in one of the pages beside the page of the fields, if there is one.

@@ -2,11 +2,10 @@ package chart
 
 import (
 	"flag"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 // What Helm renders of the chart is in test/helm, whose go.mod has Helm.
@@ -16,30 +15,11 @@ var update = flag.Bool("update", false, "write the table of docs/helm.md")
 const root = "../../.."
 
 func TestTheDocsListEveryValue(t *testing.T) {
-	const page, mark, end = root + "/docs/helm.md", "<!-- values: written by make generate -->\n", "<!-- end -->"
-	before, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows, err := Table(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, found := strings.Cut(string(before), mark)
-	_, tail, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no place for the values", page)
-	}
-	after := head + mark + rows + end + tail
-	if *update {
-		if err := os.WriteFile(page, []byte(after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(after, string(before)); diff != "" {
-		t.Errorf("run make generate (-want +got):\n%s", diff)
-	}
+	page.Tables(t, root+"/docs/helm.md", *update, map[string]string{"values": rows})
 }
 
 func TestInvalidInputIsRefused(t *testing.T) {

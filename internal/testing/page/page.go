@@ -1,0 +1,44 @@
+// Package page compares the tables in a page of the documentation with what the code says, and writes them.
+package page
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Tables checks that each table stands in the page between the marks of its name. With update it writes them instead.
+func Tables(t testing.TB, file string, update bool, tables map[string]string) {
+	t.Helper()
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := string(before)
+	for name, table := range tables {
+		after = replace(t, file, after, name, table)
+	}
+	if update {
+		if err := os.WriteFile(file, []byte(after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(after, string(before)); diff != "" {
+		t.Errorf("run make generate (-want +got):\n%s", diff)
+	}
+}
+
+func replace(t testing.TB, file, text, name, table string) string {
+	t.Helper()
+	const end = "<!-- end -->"
+	mark := "<!-- " + name + ": written by make generate -->\n"
+	head, rest, found := strings.Cut(text, mark)
+	_, tail, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no place for %s", file, name)
+	}
+	return head + mark + table + end + tail
+}
