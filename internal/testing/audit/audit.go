@@ -23,7 +23,8 @@ type Request struct {
 	User      struct{ Username string }
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject"`  // only where the policy's level is Request
+	Body      json.RawMessage    `json:"requestObject"`  // only where the policy's level is Request or RequestResponse
+	Stored    json.RawMessage    `json:"responseObject"` // only where it is RequestResponse
 	Answered  time.Time          `json:"stageTimestamp"` // where the policy logs only stage ResponseComplete
 }
 

@@ -1,0 +1,58 @@
+// Package actions are what a plan is made of: the changes of users, and the faults. Each file has one family of them.
+// A new action is an entry of a list in its family's file.
+package actions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// Action is a kind of step, and what it does.
+type Action struct {
+	plan.Action
+
+	// Do does it. What it leaves behind is undone by what it gives to world.Later. A step whose target does not exist at
+	// the moment, for example a Pod, does nothing. An error ends the run, and is no violation: it is for faults of the
+	// campaign itself.
+	Do func(ctx context.Context, w *world.World, step plan.Step) error
+}
+
+// All returns every action, in the order of the documentation.
+func All() []Action {
+	return slices.Concat(kills())
+}
+
+// Plans returns what a plan is drawn from.
+func Plans(actions []Action) []plan.Action {
+	plans := make([]plan.Action, len(actions))
+	for i, action := range actions {
+		plans[i] = action.Action
+	}
+	return plans
+}
+
+// Do does a step.
+func Do(ctx context.Context, w *world.World, actions []Action, step plan.Step) error {
+	i := slices.IndexFunc(actions, func(a Action) bool { return a.Name == step.Do })
+	if i < 0 {
+		return fmt.Errorf("no action %q: the plan is from another commit", step.Do)
+	}
+	if err := actions[i].Do(ctx, w, step); err != nil {
+		return fmt.Errorf("%s: %w", step, err)
+	}
+	return nil
+}
+
+// arguments reads those of a step.
+func arguments[A any](step plan.Step) (arguments A, err error) {
+	if len(step.With) == 0 {
+		return arguments, nil
+	}
+	err = json.Unmarshal(step.With, &arguments)
+	return arguments, err
+}

@@ -1,0 +1,186 @@
+// Package campaign carries out plans, judges what happened by the model, and reports it.
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+const (
+	// patience is how long the operator may take for what normally takes a second. Its longest pauses after a restart
+	// are shorter.
+	patience = 60 * time.Second
+
+	// settled is for how long an operator at rest sends no request.
+	settled = 1500 * time.Millisecond
+
+	// atRest is how long it is observed then.
+	atRest = time.Second
+
+	// firstSize is the size of each Memcached at first and in the end.
+	firstSize = 2
+)
+
+// Run carries out a plan, and returns what happened. An error means that the campaign itself failed.
+func Run(ctx context.Context, e *environment.Environment, programs world.Programs, dir string, p plan.Plan) (
+	h *history.History, err error,
+) {
+	w, err := world.New(ctx, e, programs, dir, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.End(context.WithoutCancel(ctx))) }()
+	admin, err := e.Cluster.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	recorder, err := history.Start(ctx, admin, e.Audit, w.Namespace, environment.OperatorUser)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{World: w, Recorder: recorder, plan: p}
+	err = r.carryOut(ctx)
+	h, err2 := recorder.Stop()
+	return h, errors.Join(err, err2)
+}
+
+type run struct {
+	*world.World
+	*history.Recorder
+
+	plan plan.Plan
+}
+
+func (r *run) carryOut(ctx context.Context) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	all := actions.All()
+	for _, step := range r.plan.Steps {
+		if err := sleep(ctx, step.After.Duration); err != nil {
+			return err
+		}
+		r.Step(step.String())
+		if err := actions.Do(ctx, r.World, all, step); err != nil {
+			return err
+		}
+	}
+	return r.finish(ctx)
+}
+
+// begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come at once.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.World.Start(); err != nil {
+		return err
+	}
+	for _, name := range r.plan.Caches {
+		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: name}}
+		mc.Spec.Size = new(int32(firstSize))
+		if err := r.Client.Create(ctx, mc); err != nil {
+			return err
+		}
+	}
+	r.Step(history.PhaseStarted)
+	return nil
+}
+
+// finish ends the faults, and gives the operator the time to do what it promises. The model judges whether it did.
+func (r *run) finish(ctx context.Context) error {
+	if err := r.EndFaults(ctx); err != nil {
+		return err
+	}
+	if r.plan.Restart {
+		if err := r.Replace(r.First()); err != nil {
+			return err
+		}
+	}
+	r.Step(history.PhaseFaultsOver)
+	r.settle(ctx)
+	r.Step(history.PhaseAtRest)
+	if err := sleep(ctx, atRest); err != nil {
+		return err
+	}
+	r.Step(history.PhaseRepaired)
+	for _, name := range r.plan.Caches {
+		if err := r.repair(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.plan.Caches {
+		_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
+	}
+	r.settle(ctx)
+	r.Step(history.PhaseReady)
+	return r.delete(ctx)
+}
+
+// settle waits until the operator sends no requests. If it never does, the model finds out.
+func (r *run) settle(ctx context.Context) {
+	_ = world.Await(ctx, patience, func(context.Context) (bool, error) { return r.First().Idle() > settled, nil })
+}
+
+// repair gives a Memcached, which may have been deleted, a simple spec.
+func (r *run) repair(ctx context.Context, name string) error {
+	return world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+		mc, err := r.Memcached(ctx, name)
+		simple := cachev1.MemcachedSpec{Size: new(int32(firstSize))}
+		if client.IgnoreNotFound(err) != nil {
+			return false, err
+		}
+		if err != nil {
+			mc = &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: name}, Spec: simple}
+			return true, r.Client.Create(ctx, mc)
+		}
+		if !mc.DeletionTimestamp.IsZero() {
+			return false, fmt.Errorf("Memcached %s is being deleted", name)
+		}
+		mc.Spec = simple
+		return true, r.Client.Update(ctx, mc)
+	})
+}
+
+func (r *run) isReady(ctx context.Context, name string) (bool, error) {
+	mc, err := r.Memcached(ctx, name)
+	return err == nil && mc.Status.ObservedGeneration == mc.Generation &&
+		meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady), err
+}
+
+// delete deletes the Memcacheds, and waits for the end of what they own.
+func (r *run) delete(ctx context.Context) error {
+	err := r.Client.DeleteAllOf(ctx, &cachev1.Memcached{}, client.InNamespace(r.Namespace))
+	if err != nil {
+		return err
+	}
+	r.Step(history.PhaseDeleted)
+	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+		pods := &corev1.PodList{}
+		err := r.Client.List(ctx, pods, client.InNamespace(r.Namespace))
+		return err == nil && len(pods.Items) == 0, err
+	})
+	r.settle(ctx)
+	r.Step(history.PhaseEnd)
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

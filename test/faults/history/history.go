@@ -1,0 +1,74 @@
+// Package history is what happened in a run: each state that the API server stored, who wrote it, each request of the
+// operator, and the steps of the plan. It is recorded from the API server's watches and its audit log, and knows
+// nothing of the operator's code.
+package history
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+)
+
+// History are entries in the order in which they happened. States are ordered by their resource versions, which is
+// the order of the API server's writes; everything else is placed among them by its time.
+type History struct {
+	Namespace string  `json:"namespace"`
+	Operator  string  `json:"operator"` // its user
+	Entries   []Entry `json:"entries"`
+}
+
+// Entry has one of Step, State and Request.
+type Entry struct {
+	Time time.Time `json:"time"`
+
+	// Step is a step of the plan, or a phase of the run: PhaseFaultsOver and so on.
+	Step string `json:"step,omitempty"`
+
+	// State is an object as the API server stored it.
+	State *State `json:"state,omitempty"`
+
+	// Request is a write that stored no state of its own (it failed, or changed nothing), or a read of the operator.
+	Request *audit.Request `json:"request,omitempty"`
+}
+
+// State is an object from a write on.
+type State struct {
+	Type   watch.EventType            `json:"type"` // Added, Modified or Deleted
+	Object *unstructured.Unstructured `json:"object"`
+
+	// By is the request that wrote it; nil where the audit log lacks it.
+	By *audit.Request `json:"by,omitempty"`
+}
+
+// Phases of a run.
+const (
+	PhaseStarted    = "phase: the operator runs, the caches are created"
+	PhaseFaultsOver = "phase: all faults are over"
+	PhaseSettled    = "phase: the operator has settled"
+	PhaseAtRest     = "phase: at rest" // from here to PhaseRepaired nothing may be written
+	PhaseRepaired   = "phase: each Memcached has a simple spec again"
+	PhaseReady      = "phase: each Memcached is to be Ready"
+	PhaseDeleted    = "phase: all Memcacheds are deleted"
+	PhaseEnd        = "phase: end"
+)
+
+// String is a line for people.
+func (e Entry) String() string {
+	at := e.Time.Format("15:04:05.000")
+	switch {
+	case e.State != nil:
+		by := "?"
+		if e.State.By != nil {
+			by = e.State.By.User.Username + " (" + e.State.By.Verb + ")"
+		}
+		o := e.State.Object
+		return fmt.Sprintf("%s %s %s %s rv %s by %s", at, e.State.Type, o.GetKind(), o.GetName(), o.GetResourceVersion(), by)
+	case e.Request != nil:
+		return fmt.Sprintf("%s %s by %s", at, e.Request, e.Request.User.Username)
+	}
+	return at + " " + e.Step
+}

@@ -1,0 +1,107 @@
+// Package plan decides from a seed alone what a run of the campaign does, step by step. The same seed, actions and
+// schema give the same plan, on every machine.
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Plan is what one run does.
+type Plan struct {
+	Seed uint64 `json:"seed"`
+
+	// Caches are the names of the Memcacheds, created in this order before the first step.
+	Caches []string `json:"caches"`
+
+	Steps []Step `json:"steps"`
+
+	// Restart starts the operator again once the faults are over. Without it, the operator has to recover by itself,
+	// and may take the time of its longest pause.
+	Restart bool `json:"restart"`
+}
+
+// Step is a change or a fault.
+type Step struct {
+	// Do is the name of an action.
+	Do string `json:"do"`
+
+	// Cache is the Memcached that the action is about; actions on the whole namespace ignore it.
+	Cache string `json:"cache"`
+
+	// After is how long to wait before the step, since the one before.
+	After metav1.Duration `json:"after"`
+
+	// With are the action's own arguments.
+	With json.RawMessage `json:"with,omitempty"`
+}
+
+// String reads like `#3 after 120ms: kill the operator at a write (a) {"write":2}`.
+func (s Step) String() string {
+	return fmt.Sprintf("after %v: %s (%s) %s", s.After.Duration, s.Do, s.Cache, s.With)
+}
+
+// Action is a kind of step.
+type Action struct {
+	// Name says what is done: "kill the operator at a write".
+	Name string
+
+	// Weight is how often it is drawn, relative to the others.
+	Weight int
+
+	// Draw returns the arguments, which are written to the plan as JSON; nil if there are none.
+	Draw func(*rand.Rand) any
+}
+
+// Bounds of a plan.
+const (
+	leastSteps = 4
+	mostSteps  = 16
+	mostCaches = 2
+
+	// longestWait between two steps. The operator reconciles in milliseconds, so most waits are shorter by far.
+	longestWait = 2 * time.Second
+)
+
+// New returns the plan of a seed.
+func New(seed uint64, actions []Action) (Plan, error) {
+	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same seed must give the same plan
+	p := Plan{Seed: seed, Caches: []string{"a", "b"}[:1+r.IntN(mostCaches)], Restart: r.IntN(5) > 0}
+	for range leastSteps + r.IntN(mostSteps-leastSteps+1) {
+		action := choose(r, actions)
+		step := Step{Do: action.Name, Cache: p.Caches[r.IntN(len(p.Caches))], After: wait(r)}
+		if action.Draw != nil {
+			with, err := json.Marshal(action.Draw(r))
+			if err != nil {
+				return p, fmt.Errorf("seed %d: action %q: %w", seed, action.Name, err)
+			}
+			step.With = with
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p, nil
+}
+
+// wait is short more often than long.
+func wait(r *rand.Rand) metav1.Duration {
+	scale := time.Duration(1 + r.IntN(100))
+	return metav1.Duration{Duration: (longestWait * scale * scale / 10_000).Round(time.Millisecond)}
+}
+
+func choose(r *rand.Rand, actions []Action) Action {
+	total := 0
+	for _, action := range actions {
+		total += action.Weight
+	}
+	chosen := r.IntN(total)
+	for _, action := range actions {
+		if chosen -= action.Weight; chosen < 0 {
+			return action
+		}
+	}
+	panic("unreachable: the weights add up to the total")
+}

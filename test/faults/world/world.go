@@ -1,0 +1,131 @@
+// Package world is what one run acts on: a namespace with Memcacheds, and the operators that serve it, each behind a
+// proxy of its own.
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/environment"
+)
+
+// Programs are the paths of operators to run.
+type Programs struct {
+	Operator string // this commit's, or a mutant of it
+	Earlier  string // a release before it
+}
+
+// World is the namespace of a run.
+type World struct {
+	*environment.Environment
+
+	Namespace string
+	Programs  Programs
+	Dir       string // for logs and kubeconfigs
+
+	// Random is for what need not be in the plan, like the content of keys. Only steps may use it.
+	Random *rand.Rand
+
+	undo []func(context.Context) error // steps add to it, one after the other
+
+	mu        sync.Mutex
+	operators []*Operator // the first is the regular one; faults add others
+	next      Launch
+	ended     bool
+}
+
+// New creates the namespace of a run, in which the operator has its role. No operator runs yet.
+func New(ctx context.Context, e *environment.Environment, programs Programs, dir string, seed uint64) (*World, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	w := &World{
+		Environment: e, Programs: programs, Dir: dir,
+		next:   Launch{Program: programs.Operator, Defaults: FirstDefaults},
+		Random: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // the same seed should give the same keys
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: fmt.Sprintf("seed-%d-", seed)}}
+	if err := e.Client.Create(ctx, namespace); err != nil {
+		return nil, err
+	}
+	w.Namespace = namespace.Name
+	return w, w.BindRole(ctx)
+}
+
+// RoleBinding gives the operator its role in the namespace.
+func (w *World) RoleBinding() *rbacv1.RoleBinding {
+	return &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "memcached-operator"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: environment.OperatorRole},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: environment.OperatorUser}},
+	}
+}
+
+// BindRole creates that RoleBinding.
+func (w *World) BindRole(ctx context.Context) error { return w.Client.Create(ctx, w.RoleBinding()) }
+
+// Memcached returns the Memcached with a name, as it is now.
+func (w *World) Memcached(ctx context.Context, name string) (*cachev1.Memcached, error) {
+	mc := &cachev1.Memcached{}
+	return mc, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, mc)
+}
+
+// Later has something undone when the faults are over, or the run ends.
+func (w *World) Later(undo func(context.Context) error) { w.undo = append(w.undo, undo) }
+
+// EndFaults undoes what faults left, the last first, and leaves one operator, of this commit.
+func (w *World) EndFaults(ctx context.Context) error {
+	var errs []error
+	for len(w.undo) > 0 {
+		last := len(w.undo) - 1
+		undo := w.undo[last]
+		w.undo = w.undo[:last]
+		errs = append(errs, undo(ctx))
+	}
+	w.KillOthers()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := w.operators[0]
+	w.next.Program = w.Programs.Operator
+	if first.Runs() && first.launch == w.next {
+		return errors.Join(errs...)
+	}
+	return errors.Join(append(errs, w.replace(first))...)
+}
+
+// poll is how often Await looks.
+const poll = 50 * time.Millisecond
+
+// Await waits until a condition holds. An error of the condition is taken for "not yet", and returned at the end.
+func Await(ctx context.Context, timeout time.Duration, holds func(context.Context) (bool, error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, poll, timeout, true, func(ctx context.Context) (bool, error) {
+		var done bool
+		done, last = holds(ctx)
+		return done && last == nil, nil
+	})
+	return errors.Join(err, last)
+}
+
+// End kills all operators and deletes the namespace. It does not wait until the namespace is empty.
+func (w *World) End(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	for _, operator := range w.operators {
+		operator.Kill()
+	}
+	return w.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+}
