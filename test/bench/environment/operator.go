@@ -4,25 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
 
 // Operator is the operator's own binary as a process.
 type Operator struct {
+	monitor.Process
+
 	// Started is when the process was.
 	Started time.Time
 
-	metrics, pprof string // addresses
-	cmd            *exec.Cmd
-	log            string
-	ended          chan error
+	cmd   *exec.Cmd
+	log   string
+	ended chan error
 }
 
 // stopTimeout is longer than the operator takes to stop.
@@ -30,12 +31,9 @@ const stopTimeout = 45 * time.Second
 
 // StartOperator starts the operator for all namespaces, with the flags of its Deployment, and more.
 func (e *Environment) StartOperator(ctx context.Context, flags ...string) (*Operator, error) {
-	metrics, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	pprof, err := freeAddress()
-	if err != nil {
+	var process monitor.Process
+	var err error
+	if process.Metrics, process.Profiles, err = monitor.FreeAddresses(); err != nil {
 		return nil, err
 	}
 	log, err := os.Create(filepath.Join(e.folders.Run, "operator.log"))
@@ -44,18 +42,18 @@ func (e *Environment) StartOperator(ctx context.Context, flags ...string) (*Oper
 	}
 	defer log.Close()
 	cmd := e.command(ctx, "manager", append([]string{
-		"--leader-elect", "--leader-election-namespace=" + namespace, "--health-probe-bind-address=0",
-		"--metrics-insecure", "--metrics-bind-address=" + metrics, "--pprof-bind-address=" + pprof,
-	}, flags...)...)
+		"--leader-elect", "--leader-election-namespace=" + namespace,
+		"--health-probe-bind-address=0",
+	}, append(process.Flags(), flags...)...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTimeout
-	o := &Operator{
-		metrics: metrics, pprof: pprof, cmd: cmd, log: log.Name(), ended: make(chan error, 1), Started: time.Now(),
-	}
+	o := &Operator{cmd: cmd, log: log.Name(), ended: make(chan error, 1), Started: time.Now()}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	process.Pid = cmd.Process.Pid
+	o.Process = process
 	go func() { o.ended <- cmd.Wait() }()
 	return o, nil
 }
@@ -94,12 +92,4 @@ func (e *Environment) command(ctx context.Context, program string, args ...strin
 	cmd := exec.CommandContext(ctx, filepath.Join(e.folders.Programs, program), args...)
 	cmd.Env = []string{"KUBECONFIG=" + e.kubeconfig, "HOME=" + e.folders.Run}
 	return cmd
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 )
 
 // serving is an operator that does nothing but serve metrics.
@@ -17,7 +19,7 @@ func serving(t *testing.T, metrics func() string) *Operator {
 		fmt.Fprint(w, metrics())
 	}))
 	t.Cleanup(server.Close)
-	return &Operator{metrics: strings.TrimPrefix(server.URL, "http://"), ended: make(chan error, 1)}
+	return &Operator{Process: monitor.Process{Metrics: strings.TrimPrefix(server.URL, "http://")}, ended: make(chan error, 1)}
 }
 
 func metrics(done, queued, active int) string {
@@ -43,7 +45,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			metrics, err := serving(t, func() string { return tc.metrics }).readMetrics(t.Context())
+			metrics, err := serving(t, func() string { return tc.metrics }).ReadMetrics(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +74,7 @@ func TestAnOperatorHasSettledWhenItHasNotReconciledForAWhile(t *testing.T) {
 func TestAwaitFailsWhenTheOperatorHasEnded(t *testing.T) {
 	operator := serving(t, func() string { return metrics(0, 0, 0) })
 	operator.ended <- nil
-	err := operator.Await(t.Context(), time.Minute, func(Metrics) bool { return false })
+	err := operator.Await(t.Context(), time.Minute, func(monitor.Metrics) bool { return false })
 	if err == nil || !strings.Contains(err.Error(), "the operator ended") {
 		t.Errorf("error %v", err)
 	}

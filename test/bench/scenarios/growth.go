@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
@@ -28,7 +29,7 @@ type growing struct {
 	operator *environment.Operator
 
 	size     int // number of Memcacheds
-	memory   []environment.Memory
+	memory   []monitor.Memory
 	requests float64 // per Memcached of those that were created last
 	figures  []report.Figure
 	changes  [2][]float64 // milliseconds, among few and among all
@@ -97,7 +98,7 @@ func (g *growing) growTo(ctx context.Context, size int) error {
 	if err := g.operator.Settle(ctx, timeout); err != nil {
 		return err
 	}
-	memory, err := g.operator.Memory(ctx)
+	memory, err := g.operator.ReadMemory(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ const readyTimeout = time.Hour
 
 func (g *growing) awaitReady(ctx context.Context) error {
 	last := time.Time{}
-	return g.operator.Await(ctx, readyTimeout, func(m environment.Metrics) bool {
+	return g.operator.Await(ctx, readyTimeout, func(m monitor.Metrics) bool {
 		ready := int(m.Sum("memcached_operator_memcacheds", cachev1.ReasonAllPodsReady))
 		if time.Since(last) > time.Second {
 			g.updatef("%d of %d Memcacheds are ready", ready, g.size)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/example-inc/memcached-operator/test/bench/environment"
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
 
@@ -71,7 +71,7 @@ func (g *growing) catchUp(ctx context.Context, flags ...string) (seconds float64
 }
 
 func (g *growing) awaitReconciled(ctx context.Context, count int) error {
-	return g.operator.Await(ctx, timeout, func(m environment.Metrics) bool {
+	return g.operator.Await(ctx, timeout, func(m monitor.Metrics) bool {
 		return int(m.Reconciled()) >= count && !m.Busy()
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
@@ -128,7 +129,7 @@ func (b *Bench) profileCPU(ctx context.Context, operator *environment.Operator, 
 		return done
 	}
 	go func() {
-		err := operator.Await(ctx, time.Minute, func(environment.Metrics) bool { return true })
+		err := operator.Await(ctx, time.Minute, func(monitor.Metrics) bool { return true })
 		if err == nil {
 			err = operator.Profile(ctx, "profile?seconds=5", filepath.Join(b.Profiles, file))
 		}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
@@ -111,7 +112,7 @@ func TestBenchmarksAreCollectedByName(t *testing.T) {
 func TestTheFiguresOfAGrowingCluster(t *testing.T) {
 	g := &growing{Bench: &Bench{Sizes: []int{0, 1024, 2048}}, requests: 6.5, size: 2048}
 	for _, heap := range []float64{8, 28, 48} { // 20 KiB each
-		g.memory = append(g.memory, environment.Memory{Heap: heap * mebibyte, Resident: 2 * heap * mebibyte})
+		g.memory = append(g.memory, monitor.Memory{Heap: heap * mebibyte, Resident: 2 * heap * mebibyte})
 	}
 	g.changes = [2][]float64{{4}, {7, 9}}
 	want := []report.Figure{
