@@ -32,7 +32,7 @@ func main() {
 		Short:        "Run the operator under faults that a seed chooses",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	command.AddCommand(runCommand(), planCommand())
+	command.AddCommand(runCommand(), planCommand(), loadCommand())
 	cli.Main(command)
 }
 

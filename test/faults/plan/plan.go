@@ -72,18 +72,29 @@ func New(seed uint64, actions []Action) (Plan, error) {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same seed must give the same plan
 	p := Plan{Seed: seed, Caches: []string{"a", "b"}[:1+r.IntN(mostCaches)], Restart: r.IntN(5) > 0}
 	for range leastSteps + r.IntN(mostSteps-leastSteps+1) {
-		action := choose(r, actions)
-		step := Step{Do: action.Name, Cache: p.Caches[r.IntN(len(p.Caches))], After: wait(r)}
-		if action.Draw != nil {
-			with, err := json.Marshal(action.Draw(r))
-			if err != nil {
-				return p, fmt.Errorf("seed %d: action %q: %w", seed, action.Name, err)
-			}
-			step.With = with
+		step, err := Draw(r, actions, p.Caches)
+		if err != nil {
+			return p, fmt.Errorf("seed %d: %w", seed, err)
 		}
+		step.After = wait(r)
 		p.Steps = append(p.Steps, step)
 	}
 	return p, nil
+}
+
+// Draw draws a step on one of the caches, without a wait.
+func Draw(r *rand.Rand, actions []Action, caches []string) (Step, error) {
+	action := choose(r, actions)
+	step := Step{Do: action.Name, Cache: caches[r.IntN(len(caches))]}
+	if action.Draw == nil {
+		return step, nil
+	}
+	with, err := json.Marshal(action.Draw(r))
+	if err != nil {
+		return step, fmt.Errorf("action %q: %w", action.Name, err)
+	}
+	step.With = with
+	return step, nil
 }
 
 // wait is short more often than long.

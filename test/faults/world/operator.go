@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/test/faults/proxy"
 )
 
@@ -27,11 +28,14 @@ func (d Defaults) environment() []string {
 type Launch struct {
 	Program string // one of Programs
 	Defaults
+
+	Monitored bool // serves metrics and profiles, see Operator.Process
 }
 
 // Operator is a process of the operator, and the proxy that it connects through.
 type Operator struct {
 	*proxy.Proxy
+	monitor.Process // addresses only where it is monitored
 
 	launch  Launch
 	command *exec.Cmd
@@ -121,12 +125,23 @@ func (o *Operator) run(w *World) error {
 		return err
 	}
 	defer log.Close()
-	o.command = exec.Command(o.launch.Program, "--watch-namespaces="+w.Namespace,
-		"--metrics-bind-address=0", "--health-probe-bind-address=0")
+	flags := []string{"--metrics-bind-address=0"}
+	if o.launch.Monitored {
+		if o.Metrics, o.Profiles, err = monitor.FreeAddresses(); err != nil {
+			return err
+		}
+		flags = o.Flags()
+	}
+	flags = append(flags, "--watch-namespaces="+w.Namespace, "--health-probe-bind-address=0")
+	o.command = exec.Command(o.launch.Program, flags...)
 	o.command.Env = append(o.launch.environment(),
 		"KUBECONFIG="+kubeconfig.Name(), "HOME="+w.Dir, "KUBE_CACHE_MUTATION_DETECTOR=true")
 	o.command.Stdout, o.command.Stderr = log, log
-	return o.command.Start()
+	if err := o.command.Start(); err != nil {
+		return err
+	}
+	o.Pid = o.command.Process.Pid
+	return nil
 }
 
 // Log is the path of the log of all operators of the run.

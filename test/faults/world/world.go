@@ -64,6 +64,13 @@ func New(ctx context.Context, e *environment.Environment, programs Programs, dir
 	return w, w.BindRole(ctx)
 }
 
+// Monitor makes the operators that start from now on serve metrics and profiles.
+func (w *World) Monitor() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next.Monitored = true
+}
+
 // RoleBinding gives the operator its role in the namespace.
 func (w *World) RoleBinding() *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{

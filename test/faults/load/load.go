@@ -1,0 +1,245 @@
+// Package load changes many Memcacheds at random, with faults, and checks that the operator keeps up and leaks nothing.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// Options of a load.
+type Options struct {
+	Seed   uint64
+	Caches int           // number of Memcacheds, each of size 1 at first
+	For    time.Duration // how long they are changed
+	Rate   float64       // changes and faults a second
+}
+
+// Result is what the operator did under load.
+type Result struct {
+	Options
+
+	Steps      int
+	Reconciled float64       // reconciliations
+	Drained    time.Duration // from the end of the faults until the queue was empty and each status current
+
+	Heap, Goroutines Trend // without the first samples
+	First, Last      int   // goroutines at rest, before and after
+}
+
+const (
+	// patience is how long thousands of caches may take to become ready, or the queue to become empty.
+	patience = 15 * time.Minute
+
+	// episode is how long faults last, until they are all undone and others begin.
+	episode = 30 * time.Second
+
+	sampleInterval = 5 * time.Second
+
+	// warmUp is the share of the samples, from the first on, that do not count.
+	warmUp = 0.2
+
+	// inFlight is how many Memcacheds are created at a time.
+	inFlight = 16
+)
+
+// Run starts a cluster, loads it, and measures.
+func Run(ctx context.Context, root, dir string, programs world.Programs, o Options, kinds []actions.Action) (Result, error) {
+	result := Result{Options: o}
+	e, err := environment.Start(ctx, root, "faults-load")
+	if err != nil {
+		return result, err
+	}
+	defer func() { _ = e.Stop(context.WithoutCancel(ctx)) }()
+	if err := addRoom(ctx, e); err != nil {
+		return result, err
+	}
+	w, err := world.New(ctx, e, programs, dir, o.Seed)
+	if err != nil {
+		return result, err
+	}
+	l := &load{World: w, options: o, kinds: kinds, random: rand.New(rand.NewPCG(o.Seed, 3))} //nolint:gosec // by seed
+	err = l.run(ctx, &result)
+	return result, errors.Join(err, w.End(context.WithoutCancel(ctx)))
+}
+
+// addRoom adds Nodes for the Pods of all caches.
+func addRoom(ctx context.Context, e *environment.Environment) error {
+	room := local.Room("100000", "1000Ti")
+	room[corev1.ResourcePods] = resource.MustParse("100000")
+	return e.Cluster.AddNode(ctx, local.Node{Name: "large", Architecture: "amd64", Room: room})
+}
+
+type load struct {
+	*world.World
+
+	options Options
+	kinds   []actions.Action
+	random  *rand.Rand
+
+	began   time.Time
+	at      []time.Duration
+	heap    []float64
+	routine []float64
+}
+
+func (l *load) run(ctx context.Context, result *Result) error {
+	l.Monitor()
+	if err := l.Start(); err != nil {
+		return err
+	}
+	if err := progress.Stage(ctx, "Memcacheds", func(update func(string)) error { return l.create(ctx, update) }); err != nil {
+		return err
+	}
+	before, err := l.settle(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for %d Memcacheds: %w", l.options.Caches, err)
+	}
+	err = progress.Stage(ctx, "Changes and faults", func(update func(string)) (err error) {
+		result.Steps, err = l.disturb(ctx, update)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ended := time.Now()
+	after, err := l.settle(ctx)
+	if err != nil {
+		return fmt.Errorf("wait until the queue is empty and each status current: %w", err)
+	}
+	result.Drained = time.Since(ended)
+	result.Reconciled = after.Reconciled() - before.Reconciled()
+	result.First, result.Last = goroutines(before), goroutines(after)
+	from := int(warmUp * float64(len(l.at)))
+	result.Heap = trend(l.at[from:], l.heap[from:])
+	result.Goroutines = trend(l.at[from:], l.routine[from:])
+	return nil
+}
+
+func (l *load) name(i int) string { return fmt.Sprintf("cache-%d", i) }
+
+func (l *load) create(ctx context.Context, update func(string)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(inFlight)
+	for i := range l.options.Caches {
+		group.Go(func() error {
+			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name(i)}}
+			mc.Spec.Size = new(int32(1))
+			if i%100 == 0 {
+				update(fmt.Sprintf("%d of %d", i, l.options.Caches))
+			}
+			return l.Client.Create(ctx, mc)
+		})
+	}
+	return group.Wait()
+}
+
+// settle waits until the operator has nothing to do, and each status is that of the current spec.
+func (l *load) settle(ctx context.Context) (monitor.Metrics, error) {
+	var metrics monitor.Metrics
+	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+		if l.First().Idle() < time.Second {
+			return false, nil
+		}
+		var err error
+		if metrics, err = l.First().ReadMetrics(ctx); err != nil || metrics.Busy() {
+			return false, err
+		}
+		list := &cachev1.MemcachedList{}
+		if err := l.Client.List(ctx, list, client.InNamespace(l.Namespace)); err != nil {
+			return false, err
+		}
+		behind := 0
+		for _, mc := range list.Items {
+			if mc.Status.ObservedGeneration != mc.Generation {
+				behind++
+			}
+		}
+		if behind > 0 {
+			return false, fmt.Errorf("the status of %d Memcacheds is not that of their spec", behind)
+		}
+		return true, nil
+	})
+	return metrics, err
+}
+
+// disturb changes the caches, and has faults come and go.
+func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err error) {
+	l.began = time.Now()
+	pause := time.Duration(float64(time.Second) / l.options.Rate)
+	nextSample, nextEpisode := l.began, l.began.Add(episode)
+	draw := actions.Plans(l.kinds)
+	for time.Since(l.began) < l.options.For {
+		due := l.began.Add(time.Duration(steps) * pause)
+		if err := sleep(ctx, time.Until(due)); err != nil {
+			return steps, err
+		}
+		if time.Now().After(nextSample) {
+			nextSample = time.Now().Add(sampleInterval)
+			if err := l.sample(ctx); err != nil {
+				return steps, err
+			}
+			update(fmt.Sprintf("%d, heap %.1f MiB", steps, l.heap[len(l.heap)-1]/(1<<20)))
+		}
+		if time.Now().After(nextEpisode) {
+			nextEpisode = time.Now().Add(episode)
+			if err := l.EndFaults(ctx); err != nil {
+				return steps, err
+			}
+		}
+		step, err := plan.Draw(l.random, draw, []string{l.name(l.random.IntN(l.options.Caches))})
+		if err != nil {
+			return steps, err
+		}
+		if err := actions.Do(ctx, l.World, l.kinds, step); err != nil {
+			return steps, err
+		}
+		steps++
+	}
+	return steps, l.EndFaults(ctx)
+}
+
+// sample reads what the operator holds after a garbage collection.
+func (l *load) sample(ctx context.Context) error {
+	process := l.First().Process
+	memory, err := process.ReadMemory(ctx)
+	if err != nil {
+		return fmt.Errorf("read the operator's memory: %w", err)
+	}
+	metrics, err := process.ReadMetrics(ctx)
+	if err != nil {
+		return fmt.Errorf("read the operator's metrics: %w", err)
+	}
+	l.at = append(l.at, time.Since(l.began))
+	l.heap = append(l.heap, memory.Heap)
+	l.routine = append(l.routine, float64(goroutines(metrics)))
+	return nil
+}
+
+func goroutines(metrics monitor.Metrics) int { return int(metrics.Sum("go_goroutines", "")) }
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

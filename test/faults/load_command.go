@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/load"
+	"github.com/example-inc/memcached-operator/test/faults/variants"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+func loadCommand() *cobra.Command {
+	options := load.Options{Seed: 1, Caches: 2000, For: 10 * time.Minute, Rate: 10}
+	command := &cobra.Command{
+		Use:   "load",
+		Short: "Change many Memcacheds under faults, and check that the operator keeps up and leaks nothing",
+		Args:  cobra.NoArgs,
+		Example: "  go run ./test/faults load\n" +
+			"  go run ./test/faults load --caches 200 --for 2m --rate 5",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return runLoad(command.Context(), command.OutOrStdout(), options)
+		},
+	}
+	command.Flags().Uint64Var(&options.Seed, "seed", options.Seed, "seed of the changes and faults")
+	command.Flags().IntVar(&options.Caches, "caches", options.Caches, "number of Memcacheds")
+	command.Flags().DurationVar(&options.For, "for", options.For, "how long they are changed")
+	command.Flags().Float64Var(&options.Rate, "rate", options.Rate, "changes and faults a second")
+	return command
+}
+
+func runLoad(ctx context.Context, out io.Writer, options load.Options) (err error) {
+	root, err := worktree.Root(ctx)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "faults-load-")
+	if err != nil {
+		return err
+	}
+	programs := world.Programs{Operator: filepath.Join(dir, "operator")}
+	err = progress.Stage(ctx, "Operator", func(func(string)) error { return variants.Build(ctx, root, programs.Operator) })
+	if err != nil {
+		return err
+	}
+	result, err := load.Run(ctx, root, dir, programs, options, actions.All())
+	if err != nil {
+		return fmt.Errorf("%w\nThe operator's log: %s", err, filepath.Join(dir, "operator.log"))
+	}
+	if err := printLoad(out, result); err != nil {
+		return fmt.Errorf("%w\nThe operator's log: %s", err, filepath.Join(dir, "operator.log"))
+	}
+	return os.RemoveAll(dir)
+}
+
+// mebibyte is the unit in which people think of a process's memory.
+const mebibyte = 1 << 20
+
+// few is how many goroutines may differ at rest: connections that close a little later.
+const few = 20
+
+func printLoad(out io.Writer, r load.Result) error {
+	fmt.Fprintf(out, "%d Memcacheds, %d changes and faults in %v (seed %d), %.0f reconciliations\n",
+		r.Caches, r.Steps, r.For, r.Seed, r.Reconciled)
+	fmt.Fprintf(out, "The queue was empty and each status current %.0f s after the last fault\n", r.Drained.Seconds())
+	fmt.Fprintf(out, "Heap: %.1f MiB, growth %+.2f ± %.2f MiB\n",
+		r.Heap.Mean/mebibyte, r.Heap.Growth/mebibyte, r.Heap.Noise/mebibyte)
+	fmt.Fprintf(out, "Goroutines: %d at rest before, %d after, growth under load %+.0f ± %.0f\n",
+		r.First, r.Last, r.Goroutines.Growth, r.Goroutines.Noise)
+	var err error
+	if !r.Heap.Flat() {
+		err = errors.Join(err, errors.New("the heap grows: the operator leaks memory"))
+	}
+	if r.Last > r.First+few {
+		err = errors.Join(err, errors.New("there are more goroutines at rest than before: the operator leaks them"))
+	}
+	return err
+}
