@@ -46,6 +46,7 @@ func validate(spec cachev1.MemcachedSpec, p Plan) error {
 		problems = append(problems, requestProblems("spec.agent.resources", p.Agent.Resources)...)
 	}
 	problems = append(problems, metadataProblems(p)...)
+	problems = append(problems, appArmorProblems(p.PodMetadata.Annotations)...)
 	problems = append(problems, placementProblems(p.Placement)...)
 	if len(problems) == 0 {
 		return nil
@@ -136,6 +137,24 @@ func metadataProblems(p Plan) []string {
 	var problems []string
 	for _, problem := range found {
 		problems = append(problems, problem.Error())
+	}
+	return problems
+}
+
+// appArmorProblems finds annotations that would lift the container runtime's AppArmor profile, which the restricted Pod
+// Security Standard forbids: the author of a Memcached need not have the right to create such Pods.
+func appArmorProblems(annotations map[string]string) []string {
+	var problems []string
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
+		profile := annotations[name]
+		if !strings.HasPrefix(name, corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix) ||
+			profile == "" || profile == corev1.DeprecatedAppArmorBetaProfileRuntimeDefault ||
+			strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix) {
+			continue
+		}
+		problems = append(problems, fmt.Sprintf("spec.podMetadata.annotations[%s] %q is refused by the restricted Pod "+
+			"Security Standard: set %s or %sPROFILE, or remove it", name, profile,
+			corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, corev1.DeprecatedAppArmorBetaProfileNamePrefix))
 	}
 	return problems
 }

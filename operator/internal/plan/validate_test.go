@@ -76,6 +76,15 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			}}},
 			want: []string{`spec.agent.resources.requests.cpu "2" is more than its limit "1"`},
 		},
+		"an annotation that lifts the AppArmor profile": {
+			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Annotations: map[string]string{
+				"container.apparmor.security.beta.kubernetes.io/memcached": "unconfined",
+			}}},
+			want: []string{
+				`spec.podMetadata.annotations[container.apparmor.security.beta.kubernetes.io/memcached] "unconfined" is refused`,
+				"set runtime/default or localhost/PROFILE, or remove it",
+			},
+		},
 		"a label of all objects that is none": {
 			spec: cachev1.MemcachedSpec{Metadata: &cachev1.ObjectMetadata{Labels: map[string]string{"a b": "c"}}},
 			want: []string{`spec.metadata.labels: Invalid value: "a b"`},

@@ -1,0 +1,149 @@
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// restricted is the Pod Security Standard that the Pods of every spec meet, as the API server judges it.
+var restricted = api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+
+// FuzzThePodsOfAnySpecAreRestricted: whatever the author of a Memcached writes, the Pods meet the restricted Pod
+// Security Standard, hold no credentials of the API server, and no Secret but those that the spec names.
+func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
+	f.Add([]byte{}, "", "")
+	f.Add([]byte("memcached"), corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+"memcached", "unconfined")
+	f.Add([]byte("memcached"), corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+"agent", "localhost/own")
+	f.Add([]byte("security"), "seccomp.security.alpha.kubernetes.io/pod", "unconfined")
+	f.Fuzz(func(t *testing.T, data []byte, annotation, value string) {
+		mc := arbitrary.Memcached(arbitrary.Filler(data))
+		if annotation != "" {
+			mc.Spec.PodMetadata = cmp.Or(mc.Spec.PodMetadata, &cachev1.PodMetadata{})
+			mc.Spec.PodMetadata.Annotations = map[string]string{annotation: value}
+		}
+		for _, platform := range []plan.Platform{plan.Kubernetes, plan.OpenShift} {
+			defaults := defaults
+			defaults.Platform = platform
+			p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
+			if err == nil {
+				meetsTheStandard(t, podOf(t, p))
+				holdsOnly(t, podOf(t, p).Spec, mc.Spec)
+			}
+		}
+	})
+}
+
+// TestThePodsOfEachModeAreRestricted also shows that the check looks at Pods with all that a Pod may have.
+func TestThePodsOfEachModeAreRestricted(t *testing.T) {
+	for name, change := range map[string]func(*cachev1.MemcachedSpec){
+		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "users": auth, "placement": placement,
+		"metadata": metadata, "all Pod fields": podFields, "resources": memoryAndResources,
+		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
+		"no agent": func(s *cachev1.MemcachedSpec) {
+			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := podOf(t, planned(t, change, defaults))
+			meetsTheStandard(t, pod)
+			holdsOnly(t, pod.Spec, memcachedWith(change).Spec)
+		})
+	}
+}
+
+func podOf(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
+	t.Helper()
+	for _, object := range Objects(p) {
+		if object.Kind != "Deployment" {
+			continue
+		}
+		text, err := json.Marshal(object.Configuration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deployment := appsv1.Deployment{}
+		decodeStrictly(t, string(text), &deployment)
+		return deployment.Spec.Template
+	}
+	t.Fatal("there is no Deployment")
+	return corev1.PodTemplateSpec{}
+}
+
+func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
+		if !result.Allowed {
+			t.Errorf("not restricted: %s: %s", result.ForbiddenReason, result.ForbiddenDetail)
+		}
+	}
+}
+
+// holdsOnly checks what an attacker finds who controls the containers of the Pod.
+func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
+	t.Helper()
+	if token := pod.AutomountServiceAccountToken; token == nil || *token || pod.ServiceAccountName != "" {
+		t.Errorf("the Pod gets a token of the API server: %v, of %q", token, pod.ServiceAccountName)
+	}
+	secrets, want := []string{}, []string{}
+	if spec.TLS != nil && spec.TLS.SecretName != "" {
+		want = append(want, spec.TLS.SecretName)
+	}
+	if spec.Auth != nil && spec.Auth.SecretName != "" {
+		want = append(want, spec.Auth.SecretName)
+	}
+	for _, volume := range pod.Volumes {
+		switch {
+		case volume.Secret != nil:
+			secrets = append(secrets, volume.Secret.SecretName)
+		case volume.EmptyDir == nil || volume.EmptyDir.Medium != corev1.StorageMediumMemory:
+			t.Errorf("volume %+v", volume)
+		}
+	}
+	if diff := gocmp.Diff(want, secrets); diff != "" {
+		t.Errorf("Secrets (-of the spec +of the Pod):\n%s", diff)
+	}
+	for _, pull := range pod.ImagePullSecrets {
+		if !slices.Contains(spec.ImagePullSecrets, cachev1.ImagePullSecret(pull)) {
+			t.Errorf("pull Secret %q is not in the spec", pull.Name)
+		}
+	}
+	for _, container := range append(pod.InitContainers, pod.Containers...) {
+		holdsItsOwn(t, container)
+	}
+}
+
+// holdsItsOwn checks one container: memcached never sees the Secret of the users.
+func holdsItsOwn(t *testing.T, container corev1.Container) {
+	t.Helper()
+	mounts := map[string][]string{
+		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
+		names.Agent:     {tlsVolume + " read-only", usersVolume + " read-only", authVolume},
+	}
+	for _, mount := range container.VolumeMounts {
+		text := strings.TrimSpace(mount.Name + " " + map[bool]string{true: "read-only"}[mount.ReadOnly])
+		if !slices.Contains(mounts[container.Name], text) || mount.SubPath != "" {
+			t.Errorf("container %q mounts %s at %s", container.Name, text, mount.MountPath)
+		}
+	}
+	if len(container.Env)+len(container.EnvFrom) > 0 || container.Command != nil || mounts[container.Name] == nil {
+		t.Errorf("container %q: environment %v, command %v", container.Name, container.Env, container.Command)
+	}
+}
