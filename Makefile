@@ -88,6 +88,16 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is 
 		done; \
 	done
 
+# SEED alone is one seed, or a range. With MINUTES, or without either, the seeds after it follow until the time is over.
+SEED ?= 1
+MINUTES ?= $(if $(filter file,$(origin SEED)),10)
+WORKERS ?=
+
+.PHONY: faults
+faults: ## Run the operator under changes and faults that seeds choose (docs/reliability.md): SEED=17, 1..20 or new, MINUTES=, WORKERS=.
+	@go run ./test/faults run --seeds '$(SEED)' $(if $(MINUTES),--minutes '$(MINUTES)') \
+		$(if $(WORKERS),--workers '$(WORKERS)') $(ARGS)
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@go run ./scripts/cluster needs e2e --install

@@ -3,57 +3,91 @@ package campaign
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
-	"github.com/example-inc/memcached-operator/test/faults/history"
 	"github.com/example-inc/memcached-operator/test/faults/model"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// Campaign runs many seeds.
+// Campaign carries out many plans.
 type Campaign struct {
 	Root     string // of the repository
-	Dir      string // for what runs leave: plan.json, history.json and operator.log of each that fails
+	Dir      string // for what failed runs leave
 	Programs world.Programs
 	Workers  int // clusters; each carries out one plan at a time
+
+	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
+	// violation of each rule is worth that.
+	Shrink time.Duration
+
+	// Report gets each result, and Shrunk again one for which a smaller plan was looked for. They are called one at a
+	// time.
+	Report, Shrunk func(Result)
+
+	// Clusters are those of Start.
+	Clusters []*environment.Environment
+
+	mu       sync.Mutex
+	shrunken map[string]bool // rules
 }
 
-// Result is that of one seed.
-type Result struct {
-	Seed       uint64            `json:"seed"`
-	Plan       plan.Plan         `json:"plan"`
-	Violations []model.Violation `json:"violations,omitempty"`
-	Took       time.Duration     `json:"took"`
+// Plan returns the plan of a seed.
+func Plan(seed uint64) (plan.Plan, error) { return plan.New(seed, actions.Plans(actions.All())) }
 
-	History *history.History `json:"-"`
-	Dir     string           `json:"-"` // of its files
-}
-
-// Run carries out the plans that it receives, and gives each result to report, one at a time per worker.
-func (c Campaign) Run(ctx context.Context, plans <-chan plan.Plan, report func(Result)) error {
+// Start starts the clusters, at the same time. Only one of them shows its progress.
+func (c *Campaign) Start(ctx context.Context) error {
+	c.Clusters = make([]*environment.Environment, c.Workers)
 	group, ctx := errgroup.WithContext(ctx)
 	for worker := range c.Workers {
-		group.Go(func() error {
-			e, err := environment.Start(ctx, c.Root, c.name(worker))
-			if err != nil {
-				return err
+		group.Go(func() (err error) {
+			ctx := ctx
+			if worker > 0 {
+				ctx = progress.WithOutput(ctx, io.Discard)
 			}
-			defer func() { _ = e.Stop(context.WithoutCancel(ctx)) }()
+			c.Clusters[worker], err = environment.Start(ctx, c.Root, c.name(worker))
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// Stop stops the clusters that run.
+func (c *Campaign) Stop(ctx context.Context) {
+	var done sync.WaitGroup
+	for _, cluster := range c.Clusters {
+		if cluster != nil {
+			done.Go(func() { _ = cluster.Stop(ctx) })
+		}
+	}
+	done.Wait()
+}
+
+// name differs for each copy of the repository, so that several campaigns may run at a time.
+func (c *Campaign) name(worker int) string {
+	sum := sha256.Sum256([]byte(c.Root))
+	return fmt.Sprintf("faults-%x-%d", sum[:3], worker)
+}
+
+// Run carries out plans until there are no more.
+func (c *Campaign) Run(ctx context.Context, plans <-chan plan.Plan) error {
+	c.shrunken = map[string]bool{}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, cluster := range c.Clusters {
+		group.Go(func() error {
 			for p := range plans {
-				result, err := c.carryOut(ctx, e, p)
-				if err != nil {
+				if err := c.judge(ctx, cluster, p); err != nil {
 					return fmt.Errorf("seed %d: %w", p.Seed, err)
 				}
-				report(result)
 			}
 			return nil
 		})
@@ -61,43 +95,57 @@ func (c Campaign) Run(ctx context.Context, plans <-chan plan.Plan, report func(R
 	return group.Wait()
 }
 
-// name differs for each copy of the repository, so that several campaigns may run at a time.
-func (c Campaign) name(worker int) string {
-	sum := sha256.Sum256([]byte(c.Root))
-	return fmt.Sprintf("faults-%x-%d", sum[:3], worker)
+// judge carries out a plan and reports the result, and looks for a smaller plan.
+func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, p plan.Plan) error {
+	result, err := c.carryOut(ctx, cluster, p)
+	if err != nil {
+		return err
+	}
+	if len(result.Violations) == 0 {
+		c.report(c.Report, result)
+		return os.RemoveAll(result.Dir)
+	}
+	if err := result.save(); err != nil {
+		return err
+	}
+	c.report(c.Report, result)
+	if c.Shrink == 0 || !c.first(result.Violations[0].Rule) {
+		return nil
+	}
+	if err := c.shrink(ctx, cluster, &result); err != nil {
+		return err
+	}
+	c.report(c.Shrunk, result)
+	return nil
 }
 
-func (c Campaign) carryOut(ctx context.Context, e *environment.Environment, p plan.Plan) (Result, error) {
+func (c *Campaign) carryOut(ctx context.Context, cluster *environment.Environment, p plan.Plan) (Result, error) {
 	started := time.Now()
 	dir, err := os.MkdirTemp(c.Dir, fmt.Sprintf("seed-%d-", p.Seed))
 	if err != nil {
 		return Result{}, err
 	}
 	result := Result{Seed: p.Seed, Plan: p, Dir: dir}
-	if result.History, err = Run(ctx, e, c.Programs, dir, p); err != nil {
+	if result.History, err = Run(ctx, cluster, c.Programs, dir, p); err != nil {
 		return result, err
 	}
 	result.Violations = model.Check(result.History, model.Rules())
-	result.Took = time.Since(started)
-	if len(result.Violations) == 0 {
-		return result, os.RemoveAll(dir)
-	}
-	return result, result.save()
+	result.Requests = requests(result.History)
+	result.Seconds = time.Since(started).Seconds()
+	return result, nil
 }
 
-// save writes what a failed run leaves for whoever looks into it.
-func (r Result) save() error {
-	for name, value := range map[string]any{"plan.json": r.Plan, "history.json": r.History, "violations.json": r.Violations} {
-		content, err := json.MarshalIndent(value, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(r.Dir, name), content, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+func (c *Campaign) report(to func(Result), result Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	to(result)
 }
 
-// Plan returns the plan of a seed.
-func Plan(seed uint64) (plan.Plan, error) { return plan.New(seed, actions.Plans(actions.All())) }
+// first reports whether no violation of a rule was found before.
+func (c *Campaign) first(rule string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.shrunken[rule]
+	c.shrunken[rule] = true
+	return !before
+}

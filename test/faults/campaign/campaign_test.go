@@ -1,0 +1,140 @@
+package campaign
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/model"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+)
+
+func TestParseSeeds(t *testing.T) {
+	const form = `: use a number (17), a range whose second number is not smaller (1..20), or new`
+	tests := map[string]struct {
+		text    string
+		endless bool
+		want    string
+		wantErr string
+	}{
+		"one seed":                           {"17", false, "17", ""},
+		"a seed and all that follow":         {"17", true, "17 and following", ""},
+		"a range":                            {"1..20", false, "1..20", ""},
+		"a range ends before the time does":  {"1..20", true, "1..20", ""},
+		"a range of one":                     {"3..3", false, "3", ""},
+		"no number is refused":               {"many", false, "", `seeds "many"` + form},
+		"a negative number is refused":       {"-1", false, "", `seeds "-1"` + form},
+		"a range that goes down is refused":  {"5..1", false, "", `seeds "5..1"` + form},
+		"a range without an end is refused":  {"5..", false, "", `seeds "5.."` + form},
+		"nothing is refused":                 {"", false, "", `seeds ""` + form},
+		"a range of something is refused":    {"1..many", false, "", `seeds "1..many"` + form},
+		"a number that is too big is refued": {"99999999999999999999", false, "", `seeds "99999999999999999999"` + form},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			seeds, err := ParseSeeds(tc.text, tc.endless)
+			if err != nil && err.Error() != tc.wantErr || err == nil && (tc.wantErr != "" || seeds.String() != tc.want) {
+				t.Errorf("ParseSeeds(%q) = %s, %v, want %s, %s", tc.text, seeds, err, tc.want, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestANewSeedCanBeRepeated(t *testing.T) {
+	seeds, err := ParseSeeds(New, false)
+	if err != nil || seeds.First != seeds.Last || seeds.First == 0 {
+		t.Fatalf("ParseSeeds(new) = %v, %v, want one seed", seeds, err)
+	}
+	again, err := ParseSeeds(seeds.String(), false)
+	if err != nil || again != seeds {
+		t.Errorf("ParseSeeds(%s) = %v, %v, want the same seed", seeds, again, err)
+	}
+}
+
+func TestFeedHandsOutAllPlans(t *testing.T) {
+	var got []uint64
+	for p := range Feed(t.Context(), Seeds{First: 3, Last: 5}.Plans(), 0) {
+		got = append(got, p.Seed)
+	}
+	if diff := cmp.Diff([]uint64{3, 4, 5}, got); diff != "" {
+		t.Errorf("seeds (-want +got):\n%s", diff)
+	}
+}
+
+func TestFeedEndsWhenTheTimeIsOver(t *testing.T) {
+	endless := func(yield func(plan.Plan) bool) {
+		for yield(plan.Plan{}) {
+			continue
+		}
+	}
+	for range Feed(t.Context(), endless, (20 * time.Millisecond).Minutes()) {
+		time.Sleep(time.Millisecond)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range Feed(cancelled, endless, 0) {
+		continue
+	}
+}
+
+func TestTotals(t *testing.T) {
+	totals := NewTotals()
+	totals.Add(Result{Seed: 1, Requests: 10, Plan: plan.Plan{Steps: []plan.Step{{Do: "kill"}, {Do: "edit"}, {Do: "kill"}}}})
+	totals.Add(Result{Seed: 2, Requests: 5, Violations: []model.Violation{{Rule: "one owner"}}})
+	totals.Seconds = 30
+	const want = `2 seeds, 3 steps, 15 requests of the operator, 1 violation, 4.0 seeds a minute
+
+Steps:
+     2  kill
+     1  edit
+
+Violations, by rule:
+     1  one owner
+`
+	if diff := cmp.Diff(want, totals.Summary()); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+}
+
+func TestASmallerPlan(t *testing.T) {
+	step := func(do, cache string) plan.Step {
+		return plan.Step{Do: do, Cache: cache, After: metav1.Duration{Duration: time.Second}}
+	}
+	large := plan.Plan{
+		Seed: 7, Caches: []string{"a", "b"}, Restart: true,
+		Steps: []plan.Step{step("edit", "a"), step("kill", "b"), step("edit", "b"), step("cut", "a")},
+	}
+	kills := func(p plan.Plan) bool {
+		return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Do == "kill" })
+	}
+	tests := map[string]struct {
+		fails func(plan.Plan) bool
+		want  plan.Plan
+	}{
+		"only the steps that are needed, and one Memcached": {
+			kills, plan.Plan{Seed: 7, Caches: []string{"a"}, Restart: true, Steps: []plan.Step{step("kill", "a")}},
+		},
+		"two Memcacheds where both are needed": {
+			func(p plan.Plan) bool { return kills(p) && len(p.Caches) > 1 },
+			plan.Plan{Seed: 7, Caches: []string{"a", "b"}, Restart: true, Steps: []plan.Step{step("kill", "b")}},
+		},
+		"no step where none is needed": {
+			func(plan.Plan) bool { return true }, plan.Plan{Seed: 7, Caches: []string{"a"}, Restart: true},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, smaller(large, tc.fails)); diff != "" {
+				t.Errorf("smaller (-want +got):\n%s", diff)
+			}
+			if large.Steps[1].Cache != "b" || !strings.HasPrefix(large.Steps[0].Do, "edit") {
+				t.Error("the plan itself was changed")
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package campaign
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/example-inc/memcached-operator/test/faults/history"
+	"github.com/example-inc/memcached-operator/test/faults/model"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+)
+
+// Result is what came of a plan.
+type Result struct {
+	Seed       uint64            `json:"seed"`
+	Plan       plan.Plan         `json:"plan"`
+	Requests   int               `json:"requests"` // of the operator
+	Seconds    float64           `json:"seconds"`
+	Violations []model.Violation `json:"violations,omitempty"`
+
+	// Shrunk is the smallest plan that was found to break the rule of the first violation, by Runs runs; Again says
+	// whether the plan itself broke it again.
+	Shrunk *plan.Plan `json:"shrunk,omitempty"`
+	Runs   int        `json:"runs,omitempty"`
+	Again  bool       `json:"again,omitempty"`
+
+	// Dir has the files of a run with violations.
+	Dir string `json:"dir,omitempty"`
+
+	History *history.History `json:"-"`
+}
+
+// Breaks reports whether a rule did not hold.
+func (r Result) Breaks(rule string) bool {
+	return slices.ContainsFunc(r.Violations, func(v model.Violation) bool { return v.Rule == rule })
+}
+
+// save writes what a run with violations leaves for whoever looks into it.
+func (r Result) save() error {
+	for name, value := range map[string]any{PlanFile: r.Plan, "history.json": r.History, "violations.json": r.Violations} {
+		if err := r.write(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The files that hold plans.
+const (
+	PlanFile   = "plan.json"
+	ShrunkFile = "shrunk.json"
+)
+
+func (r Result) write(name string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.Dir, name), append(content, '\n'), 0o600)
+}
+
+// ReadPlan reads a plan that was saved.
+func ReadPlan(path string) (p plan.Plan, err error) {
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(content, &p)
+	}
+	return p, err
+}
+
+// requests counts those of the operator: the writes that stored a state, and all others.
+func requests(h *history.History) int {
+	count := 0
+	for _, entry := range h.Entries {
+		by := entry.Request
+		if entry.State != nil {
+			by = entry.State.By
+		}
+		if by != nil && by.User.Username == h.Operator {
+			count++
+		}
+	}
+	return count
+}

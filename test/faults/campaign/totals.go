@@ -1,0 +1,86 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Totals are what all results of a campaign add up to.
+type Totals struct {
+	Seeds      int            `json:"seeds"`
+	Steps      map[string]int `json:"steps"` // by action
+	Requests   int            `json:"requests"`
+	Violations map[string]int `json:"violations"` // seeds by rule
+	Failed     []uint64       `json:"failed"`     // seeds
+	Seconds    float64        `json:"seconds"`
+
+	started time.Time
+}
+
+// NewTotals begins to count.
+func NewTotals() *Totals {
+	return &Totals{Steps: map[string]int{}, Violations: map[string]int{}, Failed: []uint64{}, started: time.Now()}
+}
+
+// Add adds a result.
+func (t *Totals) Add(r Result) {
+	t.Seeds++
+	for _, step := range r.Plan.Steps {
+		t.Steps[step.Do]++
+	}
+	t.Requests += r.Requests
+	for _, violation := range r.Violations {
+		t.Violations[violation.Rule]++
+	}
+	if len(r.Violations) > 0 {
+		t.Failed = append(t.Failed, r.Seed)
+	}
+	t.Seconds = time.Since(t.started).Seconds()
+}
+
+// String is a line: what was done, and how fast.
+func (t *Totals) String() string {
+	line := fmt.Sprintf("%s, %s, %s of the operator, %s",
+		count(t.Seeds, "seed"), count(sum(t.Steps), "step"), count(t.Requests, "request"), count(sum(t.Violations), "violation"))
+	if t.Seconds > 0 {
+		line += fmt.Sprintf(", %.1f seeds a minute", float64(t.Seeds)*60/t.Seconds)
+	}
+	return line
+}
+
+// Summary is for the end: the line, then the steps by action and the violations by rule, the most frequent first.
+func (t *Totals) Summary() string {
+	text := t.String() + "\n\nSteps:\n" + listed(t.Steps)
+	if len(t.Violations) > 0 {
+		text += "\nViolations, by rule:\n" + listed(t.Violations)
+	}
+	return text
+}
+
+func listed(counts map[string]int) string {
+	var text strings.Builder
+	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	}) {
+		fmt.Fprintf(&text, "%6d  %s\n", counts[name], name)
+	}
+	return text.String()
+}
+
+func sum(counts map[string]int) (sum int) {
+	for _, count := range counts {
+		sum += count
+	}
+	return sum
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

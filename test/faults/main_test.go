@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+	"github.com/example-inc/memcached-operator/test/faults/model"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+)
+
+func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
+	tests := map[string]struct{ args, want string }{
+		"no seed":                {"run --seeds none", `--seeds "none": use a number (17), a range whose second number is not smaller (1..20), or new`},
+		"a negative time":        {"run --minutes -1", "--minutes -1: use 0, which is no limit, or more"},
+		"a negative search":      {"run --shrink-minutes -1", "--shrink-minutes -1: use 0 or more"},
+		"no worker":              {"run --workers 0", "--workers 0: use at least 1"},
+		"no run":                 {"run --repeat 0", "--repeat 0: use at least 1"},
+		"an unknown output":      {"run -o yaml", "--output yaml: use text or json"},
+		"a plan without a file":  {"run --plan none.json", "open none.json: no such file or directory"},
+		"an argument of nothing": {"run 17", `unknown command "17" for "faults run"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			command := command()
+			command.SetArgs(strings.Fields(tc.args))
+			if err := command.ExecuteContext(t.Context()); err == nil || err.Error() != tc.want {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestASavedPlanIsReadAgain(t *testing.T) {
+	want, err := campaign.Plan(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), campaign.PlanFile)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := campaign.ReadPlan(file)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("plan, error %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// broken is the result of a seed that broke a rule.
+func broken() campaign.Result {
+	return campaign.Result{
+		Seed: 17, Dir: "dir", Runs: 9, Again: true,
+		Plan:       plan.Plan{Seed: 17, Steps: []plan.Step{{Do: "edit", Cache: "a"}, {Do: "kill", Cache: "b"}}},
+		Shrunk:     &plan.Plan{Seed: 17, Steps: []plan.Step{{Do: "kill", Cache: "b"}}},
+		Violations: []model.Violation{{Rule: "a rule", Entry: 1, What: "it does not hold"}},
+		History:    &history.History{Entries: []history.Entry{{Step: "first"}, {Step: "second"}, {Step: "third"}}},
+	}
+}
+
+func TestAFailureIsPrintedWithWhatRepeatsIt(t *testing.T) {
+	var out strings.Builder
+	printer, result := newPrinter(&out, outputText), broken()
+	printer.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
+	printer.result(result)
+	printer.shrunk(result)
+	result.Shrunk, result.Again = nil, false
+	printer.shrunk(result)
+	const want = `
+
+Seed 17 broke a rule.
+
+a rule
+a rule: it does not hold
+  00:00:00.000 first
+  00:00:00.000 second
+
+Repeat it: make faults SEED=17
+Plan, history and the operator's log: dir
+
+
+
+1 of the 2 steps of seed 17 are enough to break "a rule" (9 runs):
+  after 0s: kill (b) 
+Repeat them: go run ./test/faults run --plan dir/shrunk.json
+
+
+
+Seed 17 broke "a rule" only once: 9 more runs of its plan did not. Try more:
+  go run ./test/faults run --plan dir/plan.json --repeat 20
+
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
+
+func TestEachLineOfJSONIsAResult(t *testing.T) {
+	var out strings.Builder
+	printer, totals := newPrinter(&out, outputJSON), campaign.NewTotals()
+	printer.result(broken())
+	printer.end(totals)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines, want 2:\n%s", len(lines), out.String())
+	}
+	var result campaign.Result
+	if err := json.Unmarshal([]byte(lines[0]), &result); err != nil || result.Seed != 17 || len(result.Violations) != 1 {
+		t.Errorf("result %+v, %v, want that of seed 17 with its violation", result, err)
+	}
+	var end struct{ Totals *campaign.Totals }
+	if err := json.Unmarshal([]byte(lines[1]), &end); err != nil || end.Totals == nil {
+		t.Errorf("totals %+v, %v, want some", end.Totals, err)
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/model"
+)
+
+// printer shows results.
+type printer interface {
+	result(campaign.Result)
+	shrunk(campaign.Result)
+	end(*campaign.Totals)
+}
+
+// Values of --output.
+const (
+	outputText = "text"
+	outputJSON = "json"
+)
+
+func newPrinter(out io.Writer, output string) printer {
+	if output == outputJSON {
+		return jsonPrinter{json.NewEncoder(out)}
+	}
+	return textPrinter{out}
+}
+
+// jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
+type jsonPrinter struct{ *json.Encoder }
+
+func (p jsonPrinter) result(r campaign.Result)    { _ = p.Encode(r) }
+func (p jsonPrinter) shrunk(r campaign.Result)    { _ = p.Encode(r) }
+func (p jsonPrinter) end(totals *campaign.Totals) { _ = p.Encode(map[string]any{"totals": totals}) }
+
+// textPrinter prints only what is wrong, and the totals.
+type textPrinter struct{ io.Writer }
+
+// lastEntries is how much of the history before a violation is printed.
+const lastEntries = 20
+
+func (p textPrinter) result(r campaign.Result) {
+	if len(r.Violations) == 0 {
+		return
+	}
+	fmt.Fprintf(p, "\n\nSeed %d broke a rule.\n\n", r.Seed)
+	for _, violation := range r.Violations {
+		fmt.Fprintf(p, "%s\n%s\n", promiseOf(violation.Rule), model.Explain(r.History, violation, lastEntries))
+	}
+	fmt.Fprintf(p, "Repeat it: make faults SEED=%d\n", r.Seed)
+	fmt.Fprintf(p, "Plan, history and the operator's log: %s\n\n", r.Dir)
+}
+
+func (p textPrinter) shrunk(r campaign.Result) {
+	if r.Shrunk == nil {
+		fmt.Fprintf(p, "\n\nSeed %d broke %q only once: %d more runs of its plan did not. Try more:\n  %s --repeat 20\n\n",
+			r.Seed, r.Violations[0].Rule, r.Runs, repeat(r, campaign.PlanFile))
+		return
+	}
+	fmt.Fprintf(p, "\n\n%d of the %d steps of seed %d are enough to break %q (%d runs):\n",
+		len(r.Shrunk.Steps), len(r.Plan.Steps), r.Seed, r.Violations[0].Rule, r.Runs)
+	for _, step := range r.Shrunk.Steps {
+		fmt.Fprintf(p, "  %s\n", step)
+	}
+	fmt.Fprintf(p, "Repeat them: %s\n\n", repeat(r, campaign.ShrunkFile))
+}
+
+func (p textPrinter) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
+
+// repeat is the command that carries out a saved plan.
+func repeat(r campaign.Result, file string) string {
+	return "go run ./test/faults run --plan " + filepath.Join(r.Dir, file)
+}
+
+func promiseOf(rule string) string {
+	rules := model.Rules()
+	i := slices.IndexFunc(rules, func(r model.Rule) bool { return r.Name == rule })
+	if i < 0 {
+		return rule
+	}
+	return strings.TrimSuffix(rules[i].Promise, ".") + ":"
+}

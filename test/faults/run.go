@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/variants"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+type runFlags struct {
+	seeds         string
+	minutes       float64
+	plan          string
+	repeat        int
+	workers       int
+	noShrink      bool
+	shrinkMinutes float64
+	output        string
+	dir           string
+}
+
+func runCommand() *cobra.Command {
+	flags := runFlags{}
+	command := &cobra.Command{
+		Use: "run", Short: "Carry out the plans of some seeds, and judge what happened", Args: cobra.NoArgs,
+		Long: "Run carries out the plan of each seed, and judges what happened. It fails if a rule did not hold, and prints\n" +
+			"the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.",
+		Example: "  make faults                                   # from seed 1 on, for 10 minutes\n" +
+			"  make faults SEED=17                           # one seed\n" +
+			"  make faults SEED=1..100\n" +
+			"  make faults SEED=new MINUTES=60               # from a random seed on, which it prints\n" +
+			"  go run ./test/faults run --seeds 17 --repeat 10 -o json\n" +
+			"  go run ./test/faults run --plan shrunk.json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return run(command.Context(), command.OutOrStdout(), flags)
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&flags.seeds, "seeds", "1", "a seed (17), a range (1..20), or new, which is a random seed; "+
+		"with --minutes, a single seed is the first one, and all that follow are run until the time is over")
+	f.Float64Var(&flags.minutes, "minutes", 0, "begin no seed after this time; 0 is no limit")
+	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
+	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
+	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "number of clusters; each carries out one plan at a time")
+	f.BoolVar(&flags.noShrink, "no-shrink", false, "do not look for a smaller plan that breaks the same rule")
+	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan")
+	f.StringVarP(&flags.output, "output", "o", "text", "text, or json: a line for each seed, and one for the totals")
+	f.StringVar(&flags.dir, "dir", "", "folder for what failed runs leave; a new one by default")
+	return command
+}
+
+// work is what the flags ask for.
+type work struct {
+	title string
+	plans iter.Seq[plan.Plan]
+	count int
+}
+
+func (f *runFlags) validate() (work, error) {
+	switch {
+	case f.minutes < 0:
+		return work{}, fmt.Errorf("--minutes %v: use 0, which is no limit, or more", f.minutes)
+	case f.shrinkMinutes < 0:
+		return work{}, fmt.Errorf("--shrink-minutes %v: use 0 or more", f.shrinkMinutes)
+	case f.workers < 1:
+		return work{}, fmt.Errorf("--workers %d: use at least 1", f.workers)
+	case f.repeat < 1:
+		return work{}, fmt.Errorf("--repeat %d: use at least 1", f.repeat)
+	case f.output != outputText && f.output != outputJSON:
+		return work{}, fmt.Errorf("--output %s: use %s or %s", f.output, outputText, outputJSON)
+	case f.plan != "":
+		p, err := campaign.ReadPlan(f.plan)
+		return work{"Plan " + f.plan, slices.Values([]plan.Plan{p}), 1}, err
+	}
+	seeds, err := campaign.ParseSeeds(f.seeds, f.minutes > 0)
+	if err != nil {
+		return work{}, fmt.Errorf("--%w", err)
+	}
+	return work{"Seeds " + seeds.String(), seeds.Plans(), seeds.Count()}, nil
+}
+
+func run(ctx context.Context, out io.Writer, flags runFlags) error {
+	work, err := flags.validate()
+	if err != nil {
+		return err
+	}
+	root, err := worktree.Root(ctx)
+	if err != nil {
+		return err
+	}
+	if flags.dir == "" {
+		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
+			return err
+		}
+	}
+	operator := filepath.Join(flags.dir, "operator")
+	if err := progress.Stage(ctx, "Operator", func(func(string)) error {
+		return variants.Build(ctx, root, operator)
+	}); err != nil {
+		return err
+	}
+	c := &campaign.Campaign{
+		Root: root, Dir: flags.dir, Programs: world.Programs{Operator: operator, Earlier: operator},
+		Workers: flags.workers,
+	}
+	if work.count < flags.workers { // Only a few clusters are needed.
+		c.Workers = min(flags.workers, work.count*flags.repeat)
+	}
+	if !flags.noShrink {
+		c.Shrink = time.Duration(flags.shrinkMinutes * float64(time.Minute))
+	}
+	work.plans = repeated(work.plans, flags.repeat)
+	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags.output))
+}
+
+// repeated returns each plan several times.
+func repeated(plans iter.Seq[plan.Plan], times int) iter.Seq[plan.Plan] {
+	return func(yield func(plan.Plan) bool) {
+		for p := range plans {
+			for range times {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// carryOut shows the progress, and has a printer show the results.
+func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes float64, show printer) error {
+	defer func() { c.Stop(context.WithoutCancel(ctx)) }()
+	if err := c.Start(ctx); err != nil {
+		return err
+	}
+	totals := campaign.NewTotals()
+	c.Shrunk = show.shrunk
+	err := progress.Stage(ctx, work.title, func(update func(string)) error {
+		update(totals.String())
+		c.Report = func(result campaign.Result) {
+			totals.Add(result)
+			show.result(result)
+			update(totals.String())
+		}
+		return c.Run(ctx, campaign.Feed(ctx, work.plans, minutes))
+	})
+	show.end(totals)
+	if err == nil && len(totals.Failed) > 0 {
+		err = fmt.Errorf("%d of %d seeds broke a rule", len(totals.Failed), totals.Seeds)
+	}
+	return err
+}
