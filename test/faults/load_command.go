@@ -13,7 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
-	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/load"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 	"github.com/example-inc/memcached-operator/test/faults/world"
@@ -52,7 +52,11 @@ func runLoad(ctx context.Context, out io.Writer, options load.Options) (err erro
 	if err != nil {
 		return err
 	}
-	result, err := load.Run(ctx, root, dir, programs, options, actions.All())
+	all, err := campaign.Actions(root)
+	if err != nil {
+		return err
+	}
+	result, err := load.Run(ctx, root, dir, programs, options, all)
 	if err != nil {
 		return fmt.Errorf("%w\nThe operator's log: %s", err, filepath.Join(dir, "operator.log"))
 	}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 )
 
@@ -35,7 +36,15 @@ func planCommand() *cobra.Command {
 		Use: "plan", Short: "Print the plan of a seed", Args: cobra.NoArgs,
 		Example: "  go run ./test/faults plan --seed 7",
 		RunE: func(command *cobra.Command, _ []string) error {
-			p, err := campaign.Plan(seed)
+			root, err := worktree.Root(command.Context())
+			if err != nil {
+				return err
+			}
+			all, err := campaign.Actions(root)
+			if err != nil {
+				return err
+			}
+			p, err := campaign.Plan(seed, all)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,11 @@ func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestASavedPlanIsReadAgain(t *testing.T) {
-	want, err := campaign.Plan(7)
+	all, err := campaign.Actions("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := campaign.Plan(7, all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
@@ -70,7 +71,7 @@ type work struct {
 	count int
 }
 
-func (f *runFlags) validate() (work, error) {
+func (f *runFlags) validate(all []actions.Action) (work, error) {
 	switch {
 	case f.minutes < 0:
 		return work{}, fmt.Errorf("--minutes %v: use 0, which is no limit, or more", f.minutes)
@@ -90,15 +91,19 @@ func (f *runFlags) validate() (work, error) {
 	if err != nil {
 		return work{}, fmt.Errorf("--%w", err)
 	}
-	return work{"Seeds " + seeds.String(), seeds.Plans(), seeds.Count()}, nil
+	return work{"Seeds " + seeds.String(), seeds.Plans(all), seeds.Count()}, nil
 }
 
 func run(ctx context.Context, out io.Writer, flags runFlags) error {
-	work, err := flags.validate()
+	root, err := worktree.Root(ctx)
 	if err != nil {
 		return err
 	}
-	root, err := worktree.Root(ctx)
+	all, err := campaign.Actions(root)
+	if err != nil {
+		return err
+	}
+	work, err := flags.validate(all)
 	if err != nil {
 		return err
 	}
@@ -115,7 +120,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	}
 	c := &campaign.Campaign{
 		Root: root, Dir: flags.dir, Programs: world.Programs{Operator: operator, Earlier: operator},
-		Workers: flags.workers,
+		Actions: all, Workers: flags.workers,
 	}
 	if work.count < flags.workers { // Only a few clusters are needed.
 		c.Workers = min(flags.workers, work.count*flags.repeat)

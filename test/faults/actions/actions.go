@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
@@ -22,9 +23,9 @@ type Action struct {
 	Do func(ctx context.Context, w *world.World, step plan.Step) error
 }
 
-// All returns every action, in the order of the documentation.
-func All() []Action {
-	return slices.Concat(kills())
+// All returns every action, in the order of the documentation. The changes of users follow from the schema.
+func All(s *schema.Schema) []Action {
+	return slices.Concat(changes(s), kills())
 }
 
 // Plans returns what a plan is drawn from.

@@ -16,6 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/model"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
@@ -24,7 +25,8 @@ type Campaign struct {
 	Root     string // of the repository
 	Dir      string // for what failed runs leave
 	Programs world.Programs
-	Workers  int // clusters; each carries out one plan at a time
+	Actions  []actions.Action // that plans are made of
+	Workers  int              // clusters; each carries out one plan at a time
 
 	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
 	// violation of each rule is worth that.
@@ -41,8 +43,19 @@ type Campaign struct {
 	shrunken map[string]bool // rules
 }
 
+// Actions returns every action, with the changes of users that follow from the CRD of a copy of the repository.
+func Actions(root string) ([]actions.Action, error) {
+	s, err := schema.Read(root)
+	if err != nil {
+		return nil, err
+	}
+	return actions.All(s), nil
+}
+
 // Plan returns the plan of a seed.
-func Plan(seed uint64) (plan.Plan, error) { return plan.New(seed, actions.Plans(actions.All())) }
+func Plan(seed uint64, all []actions.Action) (plan.Plan, error) {
+	return plan.New(seed, actions.Plans(all))
+}
 
 // Start starts the clusters, at the same time. Only one of them shows its progress.
 func (c *Campaign) Start(ctx context.Context) error {
@@ -126,7 +139,7 @@ func (c *Campaign) carryOut(ctx context.Context, cluster *environment.Environmen
 		return Result{}, err
 	}
 	result := Result{Seed: p.Seed, Plan: p, Dir: dir}
-	if result.History, err = Run(ctx, cluster, c.Programs, dir, p); err != nil {
+	if result.History, err = Run(ctx, cluster, c.Programs, c.Actions, dir, p); err != nil {
 		return result, err
 	}
 	result.Violations = model.Check(result.History, model.Rules())

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/model"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
@@ -58,7 +59,7 @@ func TestANewSeedCanBeRepeated(t *testing.T) {
 
 func TestFeedHandsOutAllPlans(t *testing.T) {
 	var got []uint64
-	for p := range Feed(t.Context(), Seeds{First: 3, Last: 5}.Plans(), 0) {
+	for p := range Feed(t.Context(), Seeds{First: 3, Last: 5}.Plans(allActions(t)), 0) {
 		got = append(got, p.Seed)
 	}
 	if diff := cmp.Diff([]uint64{3, 4, 5}, got); diff != "" {
@@ -137,4 +138,13 @@ func TestASmallerPlan(t *testing.T) {
 			}
 		})
 	}
+}
+
+func allActions(t *testing.T) []actions.Action {
+	t.Helper()
+	all, err := Actions("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

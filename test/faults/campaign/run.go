@@ -36,9 +36,9 @@ const (
 )
 
 // Run carries out a plan, and returns what happened. An error means that the campaign itself failed.
-func Run(ctx context.Context, e *environment.Environment, programs world.Programs, dir string, p plan.Plan) (
-	h *history.History, err error,
-) {
+func Run(
+	ctx context.Context, e *environment.Environment, programs world.Programs, all []actions.Action, dir string, p plan.Plan,
+) (h *history.History, err error) {
 	w, err := world.New(ctx, e, programs, dir, p.Seed)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Run(ctx context.Context, e *environment.Environment, programs world.Program
 	if err != nil {
 		return nil, err
 	}
-	r := &run{World: w, Recorder: recorder, plan: p}
+	r := &run{World: w, Recorder: recorder, actions: all, plan: p}
 	err = r.carryOut(ctx)
 	h, err2 := recorder.Stop()
 	return h, errors.Join(err, err2)
@@ -62,20 +62,20 @@ type run struct {
 	*world.World
 	*history.Recorder
 
-	plan plan.Plan
+	actions []actions.Action
+	plan    plan.Plan
 }
 
 func (r *run) carryOut(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	all := actions.All()
 	for _, step := range r.plan.Steps {
 		if err := sleep(ctx, step.After.Duration); err != nil {
 			return err
 		}
 		r.Step(step.String())
-		if err := actions.Do(ctx, r.World, all, step); err != nil {
+		if err := actions.Do(ctx, r.World, r.actions, step); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
@@ -64,10 +65,10 @@ func (s Seeds) String() string {
 }
 
 // Plans returns the plan of each seed.
-func (s Seeds) Plans() iter.Seq[plan.Plan] {
+func (s Seeds) Plans(all []actions.Action) iter.Seq[plan.Plan] {
 	return func(yield func(plan.Plan) bool) {
 		for seed := s.First; seed <= s.Last; seed++ {
-			p, err := Plan(seed)
+			p, err := Plan(seed, all)
 			if err != nil {
 				panic(err) // The arguments of an action cannot be encoded: a programming error.
 			}

@@ -1,0 +1,108 @@
+// Package schema makes specs of Memcacheds from the schema of their CRD: valid ones, ones that the API server refuses,
+// and other spellings of the same. A new field of the CRD needs no change here.
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+)
+
+// Schema is that of the spec.
+type Schema struct {
+	spec   *Field
+	fields []*Field
+
+	// The parts of the API server's own validation. They judge an object that has only the spec.
+	values validation.SchemaValidator
+	rules  *cel.Validator
+	lists  *structural.Structural
+}
+
+// Read reads the schema from the CRD in a copy of the repository.
+func Read(root string) (*Schema, error) {
+	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*.yaml"))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("want one file in operator/config/crd/bases, found %v: %w", files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	schema, err := Parse(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	return schema, nil
+}
+
+// Parse reads the schema from a CRD in YAML. It is that of the version that is stored.
+func Parse(crd []byte) (*Schema, error) {
+	definition := apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(crd, &definition); err != nil {
+		return nil, err
+	}
+	for _, version := range definition.Spec.Versions {
+		if version.Storage && version.Schema != nil && version.Schema.OpenAPIV3Schema != nil {
+			return newSchema(version.Schema.OpenAPIV3Schema.Properties["spec"])
+		}
+	}
+	return nil, errors.New("no version has a schema and is stored")
+}
+
+func newSchema(spec apiextensionsv1.JSONSchemaProps) (*Schema, error) {
+	s := &Schema{spec: newField("spec", spec, nil)}
+	s.fields = s.spec.below()
+	object := apiextensionsv1.JSONSchemaProps{
+		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
+	}
+	props := apiextensions.JSONSchemaProps{}
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&object, &props, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.values, _, err = validation.NewSchemaValidator(&props); err != nil {
+		return nil, err
+	}
+	if s.lists, err = structural.NewStructural(&props); err != nil {
+		return nil, err
+	}
+	s.rules = cel.NewValidator(s.lists, false, celconfig.PerCallLimit)
+	return s, nil
+}
+
+// Validate returns what the API server would refuse in a spec: first values, and only if there is none, CEL rules.
+func (s *Schema) Validate(ctx context.Context, spec map[string]any) field.ErrorList {
+	object := map[string]any{"spec": spec}
+	refused := validation.ValidateCustomResource(nil, object, s.values)
+	refused = append(refused, listtype.ValidateListSetsAndMaps(nil, s.lists, object)...)
+	if len(refused) == 0 && s.rules != nil {
+		refused, _ = s.rules.Validate(ctx, nil, s.lists, object, nil, celconfig.RuntimeCELCostBudget)
+	}
+	return refused
+}
+
+// Fields are those of the spec, each after its parent, without the spec itself.
+func (s *Schema) Fields() []*Field { return s.fields }
+
+// Field returns the one with a path, or nil.
+func (s *Schema) Field(path string) *Field {
+	for _, f := range s.fields {
+		if f.Path == path {
+			return f
+		}
+	}
+	return nil
+}
