@@ -9,12 +9,11 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
-	"github.com/example-inc/memcached-operator/scripts/release/dist"
 )
 
 // releaseCommand is a command with the flags that define a release.
 func releaseCommand(command *cobra.Command) (*cobra.Command, *cut.Release) {
-	r := &cut.Release{Root: "."}
+	r := &cut.Release{Root: ".", Platforms: oci.Platforms(), Build: oci.BuildAll}
 	flags := command.Flags()
 	flags.StringVar(&r.Version, "version", "", "version to release (required)")
 	flags.StringVar(&r.Registry, "registry", "", "registry of all images, host and path (required)")
@@ -35,7 +34,6 @@ func prepareCommand() *cobra.Command {
 	})
 	dryRun := command.Flags().Bool("dry-run", false, "write nothing, and report what would be written")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		r.Build = dist.Build(oci.Platforms())
 		return r.Prepare(command.Context(), *dryRun, command.OutOrStdout())
 	}
 	return command
@@ -53,18 +51,16 @@ func distCommand() *cobra.Command {
 	})
 	command.Flags().StringVar(&r.Out, "out", "dist", "folder to write")
 	names := command.Flags().StringSlice("platform", nil, "platforms of the programs' images, for a trial (default: all)")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		platforms := oci.Platforms()
+	command.RunE = func(command *cobra.Command, _ []string) (err error) {
 		if len(*names) > 0 {
-			var err error
-			if platforms, err = oci.ParsePlatforms(*names, platforms...); err != nil {
+			if r.Platforms, err = oci.ParsePlatforms(*names, r.Platforms...); err != nil {
 				return err
 			}
 		}
-		if err := dist.Make(command.Context(), r, platforms); err != nil {
+		if err := r.Make(command.Context()); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(command.OutOrStdout(), "%s holds the release %s. %[1]s/release-notes.md lists its images.\n\n"+
+		_, err = fmt.Fprintf(command.OutOrStdout(), "%s holds the release %s. %[1]s/release-notes.md lists its images.\n\n"+
 			"Next:\n  make release-push OUT=%[1]s\n", r.Out, r.Version)
 		return err
 	}
@@ -84,7 +80,7 @@ func pushCommand() *cobra.Command {
 	out := command.Flags().String("out", "dist", "folder with the release")
 	insecure := command.Flags().Bool("insecure", false, "plain HTTP also to a registry on another host")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		return dist.Push(command.Context(), *out, command.OutOrStdout(), nameOptions(*insecure)...)
+		return cut.Push(command.Context(), *out, command.OutOrStdout(), nameOptions(*insecure)...)
 	}
 	return command
 }
@@ -99,7 +95,7 @@ func refsCommand() *cobra.Command {
 	dir := command.Flags().String("dir", "dist", "folder of the release")
 	sums := command.Flags().Bool("sums", false, "print digests and names as sha256sum does")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		release, err := dist.ReadRecord(*dir)
+		release, err := cut.ReadRecord(*dir)
 		if err != nil {
 			return err
 		}

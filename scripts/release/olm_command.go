@@ -18,7 +18,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 	"github.com/example-inc/memcached-operator/scripts/release/operatorhub"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
@@ -114,20 +113,24 @@ func pinCatalog(dir string, always bool) error {
 	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	digest, err := image.Catalog.Digest(dir)
+	index, err := bundle.CatalogImage.Build(dir)
+	if err != nil {
+		return err
+	}
+	digest, err := index.Digest()
 	if err != nil {
 		return err
 	}
 	return values.Edit(root, func(s *values.Settings) {
 		if always || values.IsExample(s.CatalogImage) {
 			name, _, _ := strings.Cut(s.CatalogImage, "@")
-			s.CatalogImage = name + "@" + digest
+			s.CatalogImage = name + "@" + digest.String()
 		}
 	})
 }
 
 func imageCommand() *cobra.Command {
-	kinds := map[string]image.Kind{"bundle": image.Bundle, "catalog": image.Catalog}
+	kinds := map[string]bundle.Recipe{"bundle": bundle.Image, "catalog": bundle.CatalogImage}
 	command := &cobra.Command{
 		Use:   "image bundle|catalog",
 		Short: "Build the images that OLM reads, and push them",
@@ -161,7 +164,7 @@ func imageCommand() *cobra.Command {
 		}
 		if *push {
 			if _, err := oci.Push(command.Context(), index, *tag, nameOptions(*insecure)...); err != nil {
-				return fmt.Errorf("%w\nlog in by docker login or podman login if the registry requires it", err)
+				return err
 			}
 		}
 		fmt.Fprintf(command.OutOrStdout(), "%s@%s\n", (*tag)[:strings.LastIndex(*tag, ":")], digest)

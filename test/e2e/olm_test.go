@@ -24,7 +24,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 	"github.com/example-inc/memcached-operator/test/olm/standin"
 )
 
@@ -134,7 +133,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	if err := files.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	index, err := image.Bundle.Build(dir)
+	index, err := bundle.Image.Build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
@@ -125,7 +124,11 @@ func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := image.Catalog.Digest(bundleDir)
+	index, err := bundle.CatalogImage.Build(bundleDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := index.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,7 @@ func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 		t.Fatal("the Makefile has no line REGISTRY ?= host")
 	}
 	name, got, _ := strings.Cut(s.CatalogImage, "@")
-	if strings.HasPrefix(name, string(registry[1])+"/") && got != want {
+	if strings.HasPrefix(name, string(registry[1])+"/") && got != want.String() {
 		t.Errorf("%s has the digest %s, the catalog %s: run make catalog", values.Path, got, want)
 	}
 }

@@ -79,9 +79,9 @@ func released(t *testing.T, version, memcached string) string {
 	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "all")
 	r := &cut.Release{
 		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
-		Build: func(context.Context, string, string) (operator, agent v1.ImageIndex, err error) {
+		Build: func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error) {
 			index, err := oci.Files(nil, map[string]string{"file": version})
-			return index, index, err
+			return []v1.ImageIndex{index, index}, err
 		},
 	}
 	if err := r.Prepare(t.Context(), false, io.Discard); err != nil {

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
 
 // Version is the operator's version in a demo. It is below every release.
@@ -121,7 +119,7 @@ func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oc
 func (p *Pipeline) push(ctx context.Context, index v1.ImageIndex, ref string) (string, error) {
 	pushed, err := oci.Push(ctx, index, ref)
 	if err != nil {
-		return "", fmt.Errorf("%w: if %s asks for a login, use docker login or podman login", err, p.Registry)
+		return "", err
 	}
 	// The library has another name for docker.io than the user.
 	return ref[:strings.LastIndex(ref, ":")] + pushed[strings.LastIndex(pushed, "@"):], nil
@@ -149,19 +147,19 @@ func (p *Pipeline) pushCatalog(ctx context.Context, images *Images) (err error) 
 	if err := catalog.WriteBundle(ctx, p.Root, dir, options); err != nil {
 		return err
 	}
-	bundled, err := p.pushFiles(ctx, image.Bundle, dir, bundleImage)
+	bundled, err := p.pushFiles(ctx, bundle.Image, dir, bundleImage)
 	if err != nil {
 		return err
 	}
 	if err := catalog.AddBundle(dir, bundled); err != nil {
 		return err
 	}
-	images.Catalog, err = p.pushFiles(ctx, image.Catalog, dir, catalogImage)
+	images.Catalog, err = p.pushFiles(ctx, bundle.CatalogImage, dir, catalogImage)
 	return err
 }
 
-func (p *Pipeline) pushFiles(ctx context.Context, kind image.Kind, dir, name string) (string, error) {
-	index, err := kind.Build(dir)
+func (p *Pipeline) pushFiles(ctx context.Context, recipe bundle.Recipe, dir, name string) (string, error) {
+	index, err := recipe.Build(dir)
 	if err != nil {
 		return "", err
 	}

@@ -141,7 +141,7 @@ func Push(ctx context.Context, content Artifact, ref string, opts ...name.Option
 		return "", err
 	}
 	if err := remote.Push(to, content, remoteOptions(ctx)...); err != nil {
-		return "", fmt.Errorf("push %s: %w", ref, err)
+		return "", fmt.Errorf("push %s: %w: log in by docker login or podman login if the registry requires it", ref, err)
 	}
 	digest, err := content.Digest()
 	return to.Context().Digest(digest.String()).String(), err

@@ -167,7 +167,7 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 		"Package": Package, "Channels": strings.Join(o.Channels, ","), "DefaultChannel": o.defaultChannel(),
 		"OpenShift": openShift,
 	}
-	for _, name := range []string{AnnotationsFile, "bundle.Dockerfile", "catalog.Dockerfile"} {
+	for _, name := range []string{AnnotationsFile, string(Image), string(CatalogImage)} {
 		text := render(path.Base(name), values)
 		files[name] = generated + text
 		if name == AnnotationsFile { // Registries read the same from labels of the image.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	kerrors "k8s.io/kube-openapi/pkg/validation/errors"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -63,6 +66,41 @@ func Read(dir string) (Files, error) {
 		return err
 	})
 	return files, err
+}
+
+// Recipe is the Dockerfile of an image that OLM reads. It has no program: only labels, and files to copy.
+type Recipe string
+
+// The images that OLM reads.
+const (
+	Image        Recipe = "bundle.Dockerfile"
+	CatalogImage Recipe = "catalog.Dockerfile"
+)
+
+// Build builds the image of the files in dir, for all platforms, without a container tool.
+func (r Recipe) Build(dir string) (v1.ImageIndex, error) {
+	text, err := os.ReadFile(filepath.Join(dir, string(r)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: write it by make bundle", err)
+	}
+	labels, files := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		words := append(strings.Fields(line), "", "", "")
+		switch words[0] {
+		case "LABEL":
+			label, value, _ := strings.Cut(words[1], "=")
+			labels[label] = value
+		case "COPY":
+			copied, err := Read(filepath.Join(dir, words[1]))
+			if err != nil {
+				return nil, err
+			}
+			for name, content := range copied {
+				files[path.Join(strings.Trim(words[2], "/"), name)] = content
+			}
+		}
+	}
+	return oci.Files(labels, files)
 }
 
 // Version is what a bundle states about itself.

@@ -2,6 +2,7 @@ package cut
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 const (
-	registry  = "registry.acme.test/team"
+	team      = "registry.acme.test/team"
 	version   = "20000.0.0" // newer than any that the tree may have been released as
 	later     = "20000.1.0"
 	memcached = "registry.acme.test/memcached:1.6.45@sha256:2222222222222222222222222222222222222222222222222222222222222222"
@@ -28,12 +29,11 @@ const (
 // release has no problem; cases change one thing. The content of the agent makes its digest.
 func release(root, version, agent string) *Release {
 	return &Release{
-		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
-		Build: func(context.Context, string, string) (operatorIndex, agentIndex v1.ImageIndex, err error) {
-			if operatorIndex, err = oci.Files(nil, map[string]string{"operator": version}); err == nil {
-				agentIndex, err = oci.Files(nil, map[string]string{"agent": agent})
-			}
-			return operatorIndex, agentIndex, err
+		Root: root, Version: version, Registry: team, MemcachedImage: memcached,
+		Build: func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error) {
+			operatorIndex, err := oci.Files(nil, map[string]string{"operator": version})
+			agentIndex, agentErr := oci.Files(nil, map[string]string{"agent": agent})
+			return []v1.ImageIndex{operatorIndex, agentIndex}, errors.Join(err, agentErr)
 		},
 	}
 }
@@ -50,8 +50,8 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 		t.Errorf("reports (-dry +real):\n%s", diff)
 	}
 	for _, want := range []string{
-		registry + "/memcached-operator-bundle:v" + version + "\n    sha256:", "git tag v" + version,
-		"make release VERSION=" + version + " REGISTRY=" + registry + " OUT=dist\n", "since v0.0.1", "\n- one: a change\n",
+		team + "/memcached-operator-bundle:v" + version + "\n    sha256:", "git tag v" + version,
+		"make release VERSION=" + version + " REGISTRY=" + team + " OUT=dist\n", "since v0.0.1", "\n- one: a change\n",
 	} {
 		if !strings.Contains(report, want) || strings.Contains(report, "Everything before") {
 			t.Errorf("the report does not hold %q, or more than is new:\n%s", want, report)
@@ -67,14 +67,14 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	}
 	operator, agent := made.Images[0], made.Images[1]
 	for file, lines := range map[string][]string{
-		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + registry + "\n"},
+		"Makefile":  {"VERSION ?= " + version + "\n", "REGISTRY ?= " + team + "\n"},
 		managerFile: {"image: " + operator.String() + "\n", "value: " + agent.String() + "\n", "value: " + memcached + "\n"},
 		settings: {
 			"operatorImage: " + operator.String() + "\n", "agentImage: " + agent.String() + "\n", "# The operator's image",
 			"memcachedImage: " + memcached + "\n", "catalogImage: " + made.Images[3].ByDigest() + "\n",
 		},
 		page: {
-			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + registry + "/memcached-operator\n",
+			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + team + "/memcached-operator\n",
 		},
 		releasedCRD + "/" + version + ".yaml":                                {"name: memcacheds."},
 		templates + "/released/" + version + "/deployment/a-size-alone.yaml": {"kind: Deployment"},
@@ -158,7 +158,7 @@ func assertAgent(t *testing.T, root string) {
 			tc.change(r)
 			commit(t, root, "a change")
 			agent := writeTo(t, r).Images[1]
-			if same := agent.String() == first; same != tc.same || same != (agent.Index == nil) {
+			if same := agent.String() == first; same != tc.same || same != (agent.Content == nil) {
 				t.Errorf("the agent is %s, was %s, want the same: %v", agent, first, tc.same)
 			}
 		})

@@ -19,7 +19,7 @@ func repository(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	needed := regexp.MustCompile(`^(Makefile|go\.mod|go\.sum|(operator|overlays|gitops|bundle|test/crd/released)/.*|docs/install.md)$`)
+	needed := regexp.MustCompile(`^(Makefile|Dockerfile|go\.mod|go\.sum|scripts/cluster/builds/.*go\.mod|(operator|overlays|gitops|bundle|test/crd/released)/.*|docs/install.md)$`)
 	unneeded := func(file string) bool { return !needed.MatchString(file) || strings.HasSuffix(file, "_test.go") }
 	if err := worktree.CopyFiles(repository, root, slices.DeleteFunc(files, unneeded)); err != nil {
 		t.Fatal(err)

@@ -46,21 +46,10 @@ func Read(ctx context.Context, root string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(root, names, table)
+	return read(root, names)
 }
 
-// Write changes the copies of some versions in the files of a tree.
-func Write(root string, names []string, versions ...string) error {
-	some := slices.DeleteFunc(slices.Clone(table), func(f fact) bool { return !slices.Contains(versions, f.Name) })
-	found, err := read(root, names, some)
-	if err != nil {
-		return err
-	}
-	_, err = found.Write()
-	return err
-}
-
-func read(root string, names []string, versions []fact) (*Found, error) {
+func read(root string, names []string) (*Found, error) {
 	files := map[string]string{}
 	for _, name := range names {
 		if unread.MatchString(name) {
@@ -73,7 +62,7 @@ func read(root string, names []string, versions []fact) (*Found, error) {
 		files[name] = string(content)
 	}
 	found, known := &Found{root: root}, map[span]bool{}
-	for _, f := range versions {
+	for _, f := range table {
 		value, err := f.value(root)
 		if err != nil {
 			return nil, err

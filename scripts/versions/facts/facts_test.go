@@ -183,7 +183,7 @@ func homes(t *testing.T, files map[string]string) (root string) {
 // look reads all files of a tree, and returns the lines of what it reports.
 func look(t *testing.T, root string) (found *Found, lines []string) {
 	t.Helper()
-	found, err := read(root, slices.Collect(maps.Keys(tree.Read(t, root))), table)
+	found, err := read(root, slices.Collect(maps.Keys(tree.Read(t, root))))
 	if err == nil {
 		err = found.Err()
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 )
 
 const bundleDir = "../../../" + bundle.Dir
@@ -70,7 +69,7 @@ func TestTheObjectsOfEachInstallMode(t *testing.T) {
 func TestABundleIsTheSameInItsImage(t *testing.T) {
 	server := httptest.NewServer(registry.New())
 	defer server.Close()
-	index, err := image.Bundle.Build(bundleDir)
+	index, err := bundle.Image.Build(bundleDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func TestABundleIsTheSameInItsImage(t *testing.T) {
 }
 
 func TestAnImageThatIsNoBundleIsRefused(t *testing.T) {
-	index, err := image.Catalog.Build(bundleDir)
+	index, err := bundle.CatalogImage.Build(bundleDir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,16 @@ package cut
 
 import (
 	"context"
+	_ "embed"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
 
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
-	"github.com/example-inc/memcached-operator/scripts/release/image"
 	versions "github.com/example-inc/memcached-operator/scripts/versions/facts"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -31,8 +33,50 @@ var (
 	catalogImage   = worktree.Place{File: settings, Find: `(?m)^  catalogImage: (\S+)`}
 )
 
+//go:embed report.txt
+var report string
+
+// Prepare writes the release into the tree at Root, unless it is a dry run. It reports what it changes, what to do next
+// and what is new.
+func (r *Release) Prepare(ctx context.Context, dryRun bool, out io.Writer) error {
+	return r.inCopy(ctx, func(t *Tree) error {
+		if _, err := worktree.Git(ctx, t.Dir, "add", "--all", "--force"); err != nil {
+			return err
+		}
+		changed, err := worktree.List(ctx, t.Dir, "diff", "--cached", "--name-only", "--diff-filter=d")
+		if err != nil {
+			return err
+		}
+		if !dryRun {
+			if err := worktree.CopyFiles(t.Dir, r.Root, changed); err != nil {
+				return err
+			}
+		}
+		text := template.Must(template.New("").Parse(report))
+		return text.Execute(out, map[string]any{"Tree": t, "Changed": changed, "DryRun": dryRun})
+	})
+}
+
+// WriteTo copies the commit into an empty folder, and writes the release into the copy.
+func (r *Release) WriteTo(ctx context.Context, dir string) (*Tree, error) {
+	t := &Tree{Dir: dir, Record: Record{Version: r.Version, Registry: r.Registry}}
+	if err := r.validate(ctx, t); err != nil {
+		return nil, err
+	}
+	if _, err := worktree.Git(ctx, r.Root, "clone", "--quiet", "--shared", ".", dir); err != nil {
+		return nil, err
+	}
+	if err := r.build(ctx, t); err != nil {
+		return nil, err
+	}
+	if err := r.stamp(ctx, t); err != nil {
+		return nil, err
+	}
+	return t, t.stampOLM(ctx)
+}
+
 // stamp writes the release into the files that bundle and catalog are made of, and into documentation.
-func (r *Release) stamp(t *Tree, files []string) error {
+func (r *Release) stamp(ctx context.Context, t *Tree) error {
 	operator, agent := t.Images[0], t.Images[1]
 	old, err := operatorImage.Read(t.Dir)
 	if err != nil {
@@ -66,20 +110,21 @@ func (r *Release) stamp(t *Tree, files []string) error {
 		return err // The rest reads what is written here.
 	}
 	t.Memcached, err = memcachedImage.Read(t.Dir)
-	return errors.Join(err, t.stampDocs(files, old), t.keepReleased())
+	return errors.Join(err, t.stampDocs(ctx, old), t.keepReleased())
 }
 
 // stampDocs writes registry and version into documentation. It does not send readers to a candidate.
-func (t *Tree) stampDocs(files []string, oldOperator string) error {
+func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
 	if isCandidate(t.Version) {
 		return nil
 	}
 	replacer := strings.NewReplacer(
 		repositoryOf(oldOperator), t.Images[0].Repository, repositoryOf(t.OldAgent), t.Images[1].Repository)
-	for _, name := range files {
-		if filepath.Ext(name) != ".md" {
-			continue
-		}
+	pages, err := worktree.List(ctx, t.Dir, "ls-files", "*.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range pages {
 		content, err := os.ReadFile(filepath.Join(t.Dir, name))
 		if err != nil {
 			return err
@@ -88,7 +133,12 @@ func (t *Tree) stampDocs(files []string, oldOperator string) error {
 			return err
 		}
 	}
-	return versions.Write(t.Dir, files, "operator", "agent")
+	found, err := versions.Read(ctx, t.Dir)
+	if err != nil {
+		return err
+	}
+	_, err = found.Write()
+	return err
 }
 
 // keepReleased keeps the API, and what this operator renders, as they are released: later releases must not break the
@@ -123,13 +173,13 @@ func (t *Tree) stampOLM(ctx context.Context) error {
 	if err := catalog.WriteBundle(ctx, t.Dir, dir, o); err != nil {
 		return err
 	}
-	if err := t.addImage("-bundle", image.Bundle); err != nil {
+	if err := t.addImage("-bundle", bundle.Image); err != nil {
 		return err
 	}
 	if err := catalog.AddBundle(dir, t.Images[2].ByDigest()); err != nil {
 		return err
 	}
-	if err := t.addImage("-catalog", image.Catalog); err != nil {
+	if err := t.addImage("-catalog", bundle.CatalogImage); err != nil {
 		return err
 	}
 	return catalogImage.Write(t.Dir, t.Images[3].ByDigest())

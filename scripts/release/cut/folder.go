@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	"net/http/httptest"
@@ -10,16 +10,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
-	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
 // releaseFor writes a release of two small images and the chart for a registry. Without agent, that is the image of an
 // earlier release.
-func releaseFor(t *testing.T, host string, agent bool) *content {
+func releaseFor(t *testing.T, host string, agent bool) *Tree {
 	t.Helper()
-	c := &content{
-		Tree: &cut.Tree{Dir: "../../..", Record: cut.Record{Version: "0.2.0", Registry: host + "/team"}}, out: t.TempDir(),
-	}
+	c := &Tree{Dir: "../../..", Record: Record{Version: "0.2.0", Registry: host + "/team"}, out: t.TempDir()}
 	for _, platform := range oci.Platforms() {
 		c.Platforms = append(c.Platforms, platform.String())
 	}
@@ -28,12 +25,12 @@ func releaseFor(t *testing.T, host string, agent bool) *content {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, err := cut.NewImage(c.Registry+"/"+name, "1", index)
+		i, err := newImage(name, c.Registry+"/"+name, "1", index)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if name == "memcached-agent" && !agent {
-			i.Index, i.Layout = nil, ""
+			i.Content, i.Layout = nil, ""
 		}
 		c.Images = append(c.Images, i)
 	}
@@ -90,8 +87,8 @@ func TestAnAgentOfAnEarlierReleaseMustBeInTheRegistry(t *testing.T) {
 }
 
 func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
-	occupy := func(n int) func(*testing.T, *content) {
-		return func(t *testing.T, c *content) {
+	occupy := func(n int) func(*testing.T, *Tree) {
+		return func(t *testing.T, c *Tree) {
 			index, err := oci.Files(nil, map[string]string{"other": ""})
 			if err != nil {
 				t.Fatal(err)
@@ -102,22 +99,22 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 		}
 	}
 	tests := map[string]struct {
-		prepare func(t *testing.T, c *content)
+		prepare func(t *testing.T, c *Tree)
 		want    string
 	}{
-		"a folder without a release":            {func(t *testing.T, c *content) { remove(t, c.out, recordFile) }, "make one by make release OUT="},
-		"a file that was changed":               {func(t *testing.T, c *content) { touch(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
-		"a file that is missing":                {func(t *testing.T, c *content) { remove(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
-		"a file that the release did not write": {func(t *testing.T, c *content) { touch(t, c.out, "more.yaml") }, "SHA256SUMS: more.yaml: make"},
-		"no checksums":                          {func(t *testing.T, c *content) { remove(t, c.out, sumsFile) }, "SHA256SUMS: no such file"},
+		"a folder without a release":            {func(t *testing.T, c *Tree) { remove(t, c.out, recordFile) }, "make one by make release OUT="},
+		"a file that was changed":               {func(t *testing.T, c *Tree) { touch(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
+		"a file that is missing":                {func(t *testing.T, c *Tree) { remove(t, c.out, "install.yaml") }, "SHA256SUMS: install.yaml"},
+		"a file that the release did not write": {func(t *testing.T, c *Tree) { touch(t, c.out, "more.yaml") }, "SHA256SUMS: more.yaml: make"},
+		"no checksums":                          {func(t *testing.T, c *Tree) { remove(t, c.out, sumsFile) }, "SHA256SUMS: no such file"},
 		"a trial on fewer platforms": {
-			func(t *testing.T, c *content) { c.Platforms = c.Platforms[:2]; seal(t, c) }, "a trial for linux/amd64, linux/arm64 alone",
+			func(t *testing.T, c *Tree) { c.Platforms = c.Platforms[:2]; seal(t, c) }, "a trial for linux/amd64, linux/arm64 alone",
 		},
 		"a layout outside the release": {
-			func(t *testing.T, c *content) { c.Images[1].Layout = "../images"; seal(t, c) }, `is in "../images", outside the release`,
+			func(t *testing.T, c *Tree) { c.Images[1].Layout = "../images"; seal(t, c) }, `is in "../images", outside the release`,
 		},
 		"a layout of another image": {
-			func(t *testing.T, c *content) { c.Images[1].Digest = c.Images[0].Digest; seal(t, c) },
+			func(t *testing.T, c *Tree) { c.Images[1].Digest = c.Images[0].Digest; seal(t, c) },
 			"images/memcached-agent does not hold sha256:",
 		},
 		"a tag with another digest":         {occupy(1), "is in the registry already, with another digest"},
@@ -143,7 +140,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-func assertMissing(t *testing.T, image cut.Image) {
+func assertMissing(t *testing.T, image Image) {
 	t.Helper()
 	if found, err := oci.Digest(t.Context(), image.ByTag()); err == nil {
 		t.Errorf("%s was pushed: %s", image.ByTag(), found)

@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	"context"
@@ -9,15 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
-	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
 // Push sends the images and the chart of the release in dir to its registry, and nothing else. It checks everything
@@ -36,7 +33,7 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 	if err != nil {
 		return err
 	}
-	missing := map[string]remote.Taggable{}
+	missing := map[string]oci.Artifact{}
 	for _, i := range record.Images {
 		artifact, err := open(dir, i)
 		if err != nil {
@@ -64,7 +61,7 @@ func Push(ctx context.Context, dir string, out io.Writer, opts ...name.Option) e
 }
 
 // open opens the layout of an image, which must hold what the record names. An image of an earlier release has none.
-func open(dir string, i cut.Image) (remote.Taggable, error) {
+func open(dir string, i Image) (oci.Artifact, error) {
 	if i.Layout == "" {
 		return nil, nil
 	}
@@ -72,27 +69,21 @@ func open(dir string, i cut.Image) (remote.Taggable, error) {
 		return nil, fmt.Errorf("%s: %s is in %q, outside the release: make the release again", recordFile, i.Name, i.Layout)
 	}
 	index, err := layout.ImageIndexFromPath(filepath.Join(dir, i.Layout))
-	if err != nil {
+	digest, digestErr := v1.NewHash(i.Digest)
+	if err := errors.Join(err, digestErr); err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Layout, err)
 	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", i.Layout, err)
+	if image, err := index.ImageIndex(digest); err == nil {
+		return image, nil
 	}
-	for _, entry := range manifest.Manifests {
-		switch {
-		case entry.Digest.String() != i.Digest:
-		case entry.MediaType.IsIndex():
-			return index.ImageIndex(entry.Digest)
-		default:
-			return index.Image(entry.Digest)
-		}
+	if chart, err := index.Image(digest); err == nil {
+		return chart, nil
 	}
 	return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release again", i.Layout, i.Digest, recordFile)
 }
 
 // isPresent asks the registry for an image. A tag is never moved: users of a release rely on it.
-func isPresent(ctx context.Context, i cut.Image, opts []name.Option) (bool, error) {
+func isPresent(ctx context.Context, i Image, opts []name.Option) (bool, error) {
 	reference, elsewhere := i.ByTag(), i.Layout == ""
 	if elsewhere {
 		reference = i.ByDigest()
@@ -114,17 +105,12 @@ func isPresent(ctx context.Context, i cut.Image, opts []name.Option) (bool, erro
 }
 
 // push sends an image, and asks the registry whether it has the same.
-func push(ctx context.Context, i cut.Image, artifact remote.Taggable, opts []name.Option) error {
-	to, err := name.ParseReference(i.ByTag(), opts...)
-	if err != nil {
+func push(ctx context.Context, i Image, artifact oci.Artifact, opts []name.Option) error {
+	if _, err := oci.Push(ctx, artifact, i.ByTag(), opts...); err != nil {
 		return err
 	}
-	err = remote.Push(to, artifact, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
-	if err != nil {
-		return fmt.Errorf("push %s: %w: log in by docker login or podman login if the registry requires it", to, err)
-	}
 	if same, err := isPresent(ctx, i, opts); err != nil || !same {
-		return fmt.Errorf("the registry does not return %s for %s: %w", i.Digest, to, err)
+		return fmt.Errorf("the registry does not return %s for %s: %w", i.Digest, i.ByTag(), err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	"os"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
 func TestOnlyAReleaseIsReplaced(t *testing.T) {
@@ -77,14 +75,14 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 // small writes a small release into a new folder.
 func small(t *testing.T, dir string) {
 	t.Helper()
-	c := &content{Tree: &cut.Tree{}, out: dir}
+	c := &Tree{out: dir}
 	if err := c.writeFile("install.yaml", []byte("a: b\n")); err != nil {
 		t.Fatal(err)
 	}
 	seal(t, c)
 }
 
-func seal(t *testing.T, c *content) {
+func seal(t *testing.T, c *Tree) {
 	t.Helper()
 	if err := c.seal(); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	_ "embed"
@@ -14,13 +14,13 @@ import (
 
 // writeMirrorList lists every image that a cluster pulls: what to copy, by digest, and the path and tag for the copy. A
 // shell reads it by `while read -r image path`.
-func (c *content) writeMirrorList() error {
+func (t *Tree) writeMirrorList() error {
 	var images []string
-	for _, i := range c.Images {
+	for _, i := range t.Images {
 		images = append(images, i.String())
 	}
 	var list strings.Builder
-	for _, image := range append(images, c.Memcached) {
+	for _, image := range append(images, t.Memcached) {
 		named, err := reference.ParseNormalizedNamed(image)
 		if err != nil {
 			return fmt.Errorf("%s: %w", image, err)
@@ -34,7 +34,7 @@ func (c *content) writeMirrorList() error {
 		}
 		fmt.Fprintln(&list, source, path)
 	}
-	return c.writeFile("images.txt", []byte(list.String()))
+	return t.writeFile("images.txt", []byte(list.String()))
 }
 
 //go:embed notes.md
@@ -44,9 +44,9 @@ var notes string
 var withArea = regexp.MustCompile(`^([\w./, -]+): (.+)$`)
 
 // writeNotes writes the text of the release page.
-func (c *content) writeNotes() error {
+func (t *Tree) writeNotes() error {
 	changes := map[string][]string{}
-	for _, subject := range c.Subjects {
+	for _, subject := range t.Subjects {
 		area, text := "others", subject
 		if match := withArea.FindStringSubmatch(subject); match != nil {
 			area, text = match[1], match[2]
@@ -55,11 +55,11 @@ func (c *content) writeNotes() error {
 	}
 	var text strings.Builder
 	err := template.Must(template.New("").Parse(notes)).Execute(&text, map[string]any{
-		"Release": c, "Name": chart.Name, "Changes": changes,
-		"AgentKept": c.Images[1].Index == nil, "Pinned": strings.Contains(c.Memcached, "@"),
+		"Release": t, "Name": chart.Name, "Changes": changes,
+		"AgentKept": t.Images[1].Content == nil, "Pinned": strings.Contains(t.Memcached, "@"),
 	})
 	if err != nil {
 		return err
 	}
-	return c.writeFile("release-notes.md", []byte(text.String()))
+	return t.writeFile("release-notes.md", []byte(text.String()))
 }

@@ -1,4 +1,4 @@
-package dist
+package cut
 
 import (
 	"archive/tar"
@@ -19,8 +19,6 @@ import (
 	spdxjson "github.com/spdx/tools-golang/json"
 	"github.com/spdx/tools-golang/spdx"
 	"github.com/spdx/tools-golang/spdx/v2/common"
-
-	"github.com/example-inc/memcached-operator/scripts/release/cut"
 )
 
 const (
@@ -33,15 +31,16 @@ const (
 type document struct {
 	spdx.Document
 
-	image cut.Image
+	image Image
+	index v1.ImageIndex
 	ids   map[common.ElementID]bool
 }
 
 // writeSBOM writes one document for all platforms of an image: they share most packages. Created is the time that the
 // document names, as in 2026-01-31T12:00:00Z.
-func writeSBOM(out io.Writer, image cut.Image, created string) error {
+func writeSBOM(out io.Writer, image Image, index v1.ImageIndex, created string) error {
 	name := image.Name + "-" + image.Tag
-	d := &document{image: image, ids: map[common.ElementID]bool{}, Document: spdx.Document{
+	d := &document{image: image, index: index, ids: map[common.ElementID]bool{}, Document: spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: name,
 		DocumentNamespace: "https://spdx.org/spdxdocs/" + url.PathEscape(name+"-"+image.Digest),
 		CreationInfo: &spdx.CreationInfo{
@@ -50,7 +49,7 @@ func writeSBOM(out io.Writer, image cut.Image, created string) error {
 		},
 	}}
 	d.addImage("DOCUMENT", common.TypeRelationshipDescribe, "Image", image.Digest, "")
-	manifest, err := image.Index.IndexManifest()
+	manifest, err := index.IndexManifest()
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (d *document) addPlatform(entry v1.Descriptor) error {
 	platform := strings.ReplaceAll(entry.Platform.String(), "/", "-")
 	id := common.ElementID("Image-" + platform)
 	d.addImage("Image", common.TypeRelationshipContains, id, entry.Digest.String(), entry.Platform.Architecture)
-	image, err := d.image.Index.Image(entry.Digest)
+	image, err := d.index.Image(entry.Digest)
 	if err != nil {
 		return err
 	}

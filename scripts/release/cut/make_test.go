@@ -1,4 +1,4 @@
-package dist_test
+package cut_test
 
 import (
 	"io/fs"
@@ -20,7 +20,6 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
-	"github.com/example-inc/memcached-operator/scripts/release/dist"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -61,7 +60,7 @@ func TestTheSameCommitGivesTheSameBytesEverywhere(t *testing.T) {
 	}
 	dir := filepath.Join(first, "dist")
 	release.Run(t, dir, nil, "sha256sum", "--strict", "-c", "SHA256SUMS")
-	made, err := dist.ReadRecord(dir)
+	made, err := cut.ReadRecord(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package image
+package bundle
 
 import (
 	"strings"
@@ -10,12 +10,12 @@ import (
 )
 
 func TestOneLayerServesAllPlatformsAndHasTheLabelThatOLMReads(t *testing.T) {
-	labels := map[Kind]string{
-		Bundle:  "operators.operatorframework.io.bundle.manifests.v1=manifests/",
-		Catalog: "operators.operatorframework.io.index.configs.v1=/configs",
+	labels := map[Recipe]string{
+		Image:        "operators.operatorframework.io.bundle.manifests.v1=manifests/",
+		CatalogImage: "operators.operatorframework.io.index.configs.v1=/configs",
 	}
-	for kind, label := range labels {
-		index, err := kind.Build("../../../bundle")
+	for recipe, label := range labels {
+		index, err := recipe.Build("../../../bundle")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestOneLayerServesAllPlatformsAndHasTheLabelThatOLMReads(t *testing.T) {
 		}
 		want := map[string]bool{"linux/amd64": true, "linux/arm64": true, "linux/ppc64le": true, "linux/s390x": true}
 		if diff := cmp.Diff(want, platforms); diff != "" || len(layers) != 1 {
-			t.Errorf("%s: %d layers, platforms (-want +got):\n%s", kind, len(layers), diff)
+			t.Errorf("%s: %d layers, platforms (-want +got):\n%s", recipe, len(layers), diff)
 		}
 	}
 }

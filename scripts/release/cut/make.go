@@ -1,0 +1,166 @@
+package cut
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/release/chart"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+)
+
+// recordFile describes the release for programs.
+const recordFile = "release.json"
+
+// Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
+func (r *Release) Make(ctx context.Context) error {
+	return replace(r.Out, func(dir string) error {
+		return r.inCopy(ctx, func(t *Tree) error {
+			t.out = dir
+			return t.write(ctx)
+		})
+	})
+}
+
+// write writes all parts of a release, the checksums last.
+func (t *Tree) write(ctx context.Context) error {
+	for _, part := range []struct {
+		title string
+		write func() error
+	}{
+		{"Images as OCI layouts, and SBOMs", t.writeImages},
+		{"Manifests", t.writeManifests},
+		{"Helm chart", t.writeChart},
+		{"Mirror list", t.writeMirrorList},
+		{"Release notes", t.writeNotes},
+		{"Checksums", t.seal},
+	} {
+		if err := progress.Stage(ctx, part.title, func(func(string)) error { return part.write() }); err != nil {
+			return fmt.Errorf("%s: %w", part.title, err)
+		}
+	}
+	return nil
+}
+
+func (t *Tree) writeFile(name string, content []byte) error {
+	return worktree.WriteFile(filepath.Join(t.out, name), content, 0o644)
+}
+
+// writeImages writes each image that is new in this release.
+func (t *Tree) writeImages() error {
+	for _, i := range t.Images {
+		if i.Content != nil {
+			if err := t.writeImage(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeImage writes a layout of an image, and an SBOM unless it is the chart. The layout lists what it holds with its
+// tag, as skopeo and crane expect.
+func (t *Tree) writeImage(i Image) error {
+	to, err := layout.Write(filepath.Join(t.out, i.Layout), empty.Index)
+	if err != nil {
+		return err
+	}
+	tag := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": i.Tag})
+	if chart, isChart := i.Content.(v1.Image); isChart {
+		return to.AppendImage(chart, tag)
+	}
+	var document bytes.Buffer
+	index, _ := i.Content.(v1.ImageIndex)
+	if err := errors.Join(to.AppendIndex(index, tag), writeSBOM(&document, i, index, t.Time)); err != nil {
+		return err
+	}
+	return t.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes())
+}
+
+// writeManifests builds a manifest of each overlay. That of the overlay for several architectures has the plain name.
+func (t *Tree) writeManifests() error {
+	overlays, err := filepath.Glob(filepath.Join(t.Dir, "overlays/*/kustomization.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range overlays {
+		overlay := filepath.Base(filepath.Dir(file))
+		built, err := kustomize.Build(filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		manifest, err := built.AsYaml()
+		if err != nil {
+			return err
+		}
+		for _, i := range t.Images[:2] {
+			if !bytes.Contains(manifest, []byte(": "+i.String()+"\n")) {
+				return fmt.Errorf("overlays/%s does not use %s: remove the image that it sets", overlay, i)
+			}
+		}
+		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
+		if err := t.writeFile(name, manifest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeChart packs the Helm chart, with the images that the manifests name, and writes its layout. Helm finds it in a
+// repository that ends in its name, and with the plain version as its tag.
+func (t *Tree) writeChart() error {
+	_, artifact, err := chart.Write(t.Dir, filepath.Join(t.out, "charts"), chart.Options{Version: t.Version})
+	if err != nil {
+		return err
+	}
+	i, err := newImage(chart.Name+"-chart", t.ChartRepository(), t.Version, artifact)
+	if err != nil {
+		return err
+	}
+	t.Images = append(t.Images, i)
+	return t.writeImage(i)
+}
+
+// ChartRepository is the repository of the Helm chart.
+func (t *Tree) ChartRepository() string { return path.Join(t.Registry, "charts", chart.Name) }
+
+// seal writes what follows from all other parts of a release: its record and its checksums.
+func (t *Tree) seal() error {
+	record, err := json.MarshalIndent(t.Record, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := t.writeFile(recordFile, append(record, '\n')); err != nil {
+		return err
+	}
+	files, err := sums(t.out)
+	if err != nil {
+		return err
+	}
+	return t.writeFile(sumsFile, []byte(files))
+}
+
+// ReadRecord reads the record of the release in dir.
+func ReadRecord(dir string) (*Record, error) {
+	content, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no release: make one by make release OUT=%[1]s: %w", dir, err)
+	}
+	record := &Record{}
+	if err := json.Unmarshal(content, record); err != nil {
+		return nil, fmt.Errorf("%s: %w", recordFile, err)
+	}
+	return record, nil
+}
