@@ -81,6 +81,12 @@ func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
 }
 
 func argumentsProblem(spec cachev1.MemcachedSpec) string {
+	for _, argument := range spec.ExtraArgs {
+		if strings.Contains(argument, "$(") { // What memcached then gets could be an option that is refused.
+			return fmt.Sprintf("spec.extraArgs: %q contains \"$(\", and the kubelet would replace it by an environment "+
+				"variable: write the value itself", argument)
+		}
+	}
 	if err := memcached.CheckArguments(spec.ExtraArgs); err != nil {
 		return fmt.Sprintf("spec.extraArgs: %v", err)
 	}

@@ -47,6 +47,10 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			spec: cachev1.MemcachedSpec{ExtraArgs: []string{"-v", "-m", "9"}},
 			want: []string{`spec.extraArgs: "-m" sets memcached's --memory-limit: set spec.memory instead`},
 		},
+		"an argument that becomes another one in the Pod": { // -tcp, which is -t cp
+			spec: cachev1.MemcachedSpec{ExtraArgs: []string{"-$(KUBERNETES_PORT_443_TCP_PROTO)"}},
+			want: []string{`spec.extraArgs: "-$(KUBERNETES_PORT_443_TCP_PROTO)" contains "$("`, "write the value itself"},
+		},
 		"a memory limit that can't hold the items": {
 			spec: cachev1.MemcachedSpec{Memory: new(resource.MustParse("1Gi")), Resources: limit("memory", "1Gi")},
 			want: []string{`spec.resources.limits.memory "1Gi"`, "raise it to at least 1304Mi", "1Gi for items"},
