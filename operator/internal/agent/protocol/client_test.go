@@ -81,6 +81,7 @@ func TestStats(t *testing.T) {
 		"no name":                 {"STAT  5\r\n", nil, `memcached answers "STAT  5"`},
 		"half of the answer":      {"STAT pid 1\r\n", nil, "stopped answering"},
 		"more than there can be":  {strings.Repeat("STAT a b\r\n", maxStats+1), nil, "more than 10000 statistics"},
+		"more than fits":          {strings.Repeat("STAT a "+strings.Repeat("x", 8000)+"\r\n", 132), nil, "more than 1048576 bytes"},
 		"a line that is too long": {"STAT a " + strings.Repeat("x", maxLine) + "\r\n", nil, "more than 8192 bytes"},
 	}
 	for name, tc := range tests {

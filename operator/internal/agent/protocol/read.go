@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// Limits of an answer. The longest lines name files; each of at most 63 slab classes has fewer than 50 statistics.
+// Limits of an answer. The longest lines name files; each of at most 63 slab classes has fewer than 50 statistics. All
+// of them together have to fit into the agent's memory, whatever memcached has become.
 const (
-	maxLine  = 8 << 10
-	maxStats = 10000
+	maxLine   = 8 << 10
+	maxStats  = 10000
+	maxAnswer = 1 << 20
 )
 
 func newReader(from io.Reader) *bufio.Reader { return bufio.NewReaderSize(from, maxLine) }
@@ -30,11 +32,14 @@ func readLine(reader *bufio.Reader) (string, error) {
 
 // readStats reads lines such as "STAT uptime 5" until END.
 func readStats(reader *bufio.Reader) (map[string]string, error) {
-	stats := map[string]string{}
+	stats, size := map[string]string{}, 0
 	for range maxStats {
 		line, err := readLine(reader)
 		if err != nil || line == "END" {
 			return stats, err
+		}
+		if size += len(line); size > maxAnswer {
+			return nil, fmt.Errorf("memcached answers with more than %d bytes", maxAnswer)
 		}
 		rest, ok := strings.CutPrefix(line, "STAT ")
 		name, value, _ := strings.Cut(rest, " ")
