@@ -32,6 +32,7 @@ type runFlags struct {
 	shrinkMinutes float64
 	output        string
 	dir           string
+	keep          bool
 }
 
 func runCommand() *cobra.Command {
@@ -61,6 +62,7 @@ func runCommand() *cobra.Command {
 	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan")
 	f.StringVarP(&flags.output, "output", "o", "text", "text, or json: a line for each seed, and one for the totals")
 	f.StringVar(&flags.dir, "dir", "", "folder for what failed runs leave; a new one by default")
+	f.BoolVar(&flags.keep, "keep", false, "keep the files of runs without violations, too")
 	return command
 }
 
@@ -119,7 +121,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		return err
 	}
 	c := &campaign.Campaign{
-		Root: root, Dir: flags.dir, Programs: world.Programs{Operator: operator, Earlier: operator},
+		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: world.Programs{Operator: operator, Earlier: operator},
 		Actions: all, Workers: flags.workers,
 	}
 	if work.count < flags.workers { // Only a few clusters are needed.

@@ -21,6 +21,7 @@ type Request struct {
 	Verb      string
 	URI       string `json:"requestURI"`
 	User      struct{ Username string }
+	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
 	Body      json.RawMessage    `json:"requestObject"`  // only where the policy's level is Request or RequestResponse

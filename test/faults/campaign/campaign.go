@@ -24,6 +24,7 @@ import (
 type Campaign struct {
 	Root     string // of the repository
 	Dir      string // for what failed runs leave
+	Keep     bool   // what runs without violations leave, too
 	Programs world.Programs
 	Actions  []actions.Action // that plans are made of
 	Workers  int              // clusters; each carries out one plan at a time
@@ -114,7 +115,7 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 	if err != nil {
 		return err
 	}
-	if len(result.Violations) == 0 {
+	if len(result.Violations) == 0 && !c.Keep {
 		c.report(c.Report, result)
 		return os.RemoveAll(result.Dir)
 	}
@@ -122,7 +123,7 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 		return err
 	}
 	c.report(c.Report, result)
-	if c.Shrink == 0 || !c.first(result.Violations[0].Rule) {
+	if len(result.Violations) == 0 || c.Shrink == 0 || !c.first(result.Violations[0].Rule) {
 		return nil
 	}
 	if err := c.shrink(ctx, cluster, &result); err != nil {

@@ -38,18 +38,19 @@ func (r Result) Breaks(rule string) bool {
 
 // save writes what a run with violations leaves for whoever looks into it.
 func (r Result) save() error {
-	for name, value := range map[string]any{PlanFile: r.Plan, "history.json": r.History, "violations.json": r.Violations} {
+	for name, value := range map[string]any{PlanFile: r.Plan, "violations.json": r.Violations} {
 		if err := r.write(name, value); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.History.Save(filepath.Join(r.Dir, HistoryFile))
 }
 
-// The files that hold plans.
+// The files that hold plans, and the history.
 const (
-	PlanFile   = "plan.json"
-	ShrunkFile = "shrunk.json"
+	PlanFile    = "plan.json"
+	ShrunkFile  = "shrunk.json"
+	HistoryFile = "history.json"
 )
 
 func (r Result) write(name string, value any) error {

@@ -129,10 +129,12 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 		}
 		if by := writes[key]; by != nil {
 			entry.State.By, used[by] = by, true
+			by.Stored = nil // It is the state.
 		}
 	}
 	for i := range requests {
 		if !used[&requests[i]] {
+			requests[i].Stored = nil // A state before has it.
 			entries = append(entries, Entry{Time: requests[i].Answered, Request: &requests[i]})
 		}
 	}

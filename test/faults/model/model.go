@@ -3,7 +3,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -17,13 +16,14 @@ type Rule struct {
 	// Promise is the sentence in the documentation.
 	Promise string
 
-	// New returns a check of one history. It gets each entry in order, and returns what is wrong after it, or "".
-	New func(*history.History) func(history.Entry) string
+	// New returns a check of one history. It gets each entry in order, before the past has it, and returns what is
+	// wrong after it, or "".
+	New func(*past) func(history.Entry) string
 }
 
 // Rules returns every rule, in the order of the documentation.
 func Rules() []Rule {
-	return slices.Concat(statusRules())
+	return slices.Concat(ownershipRules(), statusRules())
 }
 
 // Violation is a rule that does not hold after an entry of a history.
@@ -36,25 +36,22 @@ type Violation struct {
 // Check returns the first violation of each rule that does not hold, the earliest first.
 func Check(h *history.History, rules []Rule) []Violation {
 	var violations []Violation
-	for _, rule := range rules {
-		check := rule.New(h)
-		for i, entry := range h.Entries {
+	p := newPast(h)
+	checks := make([]func(history.Entry) string, len(rules))
+	for i, rule := range rules {
+		checks[i] = rule.New(p)
+	}
+	for at, entry := range h.Entries {
+		for i, check := range checks {
+			if check == nil {
+				continue
+			}
 			if what := check(entry); what != "" {
-				violations = append(violations, Violation{Rule: rule.Name, Entry: i, What: what})
-				break
+				violations = append(violations, Violation{Rule: rules[i].Name, Entry: at, What: what})
+				checks[i] = nil
 			}
 		}
+		p.add(entry)
 	}
-	slices.SortStableFunc(violations, func(a, b Violation) int { return a.Entry - b.Entry })
 	return violations
-}
-
-// Explain prints a violation, and the end of the history up to it, without what happened to other caches.
-func Explain(h *history.History, v Violation, lines int) string {
-	text := fmt.Sprintf("%s: %s\n", v.Rule, v.What)
-	from := max(0, v.Entry+1-lines)
-	for _, entry := range h.Entries[from : v.Entry+1] {
-		text += "  " + entry.String() + "\n"
-	}
-	return text
 }

@@ -16,6 +16,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
+// Mark, and the time when the proxy started, end the User-Agent of each request, so that the audit log shows which
+// process of the operator sent it.
+const Mark = " started/"
+
 // Rule is a fault that the proxy injects into some requests.
 type Rule struct {
 	// Matches says which requests are concerned.
@@ -52,8 +56,12 @@ func Start(config *rest.Config) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{config: config, listener: listener}
+	mark := Mark + time.Now().UTC().Format(time.RFC3339Nano)
 	reverse := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Set("User-Agent", r.In.UserAgent()+mark)
+		},
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },

@@ -1,0 +1,137 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func ownershipRules() []Rule {
+	return []Rule{{
+		Name: "ownership",
+		Promise: "The operator writes a managed object only if it did not exist, if the Memcached is its controller, or " +
+			"if it has no owner and either its annotation adopt-by names the Memcached or the operator applied it before.",
+		New: ownership,
+	}, {
+		Name:    "one owner",
+		Promise: "A managed object has the name of its Memcached, which is its only controller and its only owner of that kind.",
+		New:     oneOwner,
+	}, {
+		Name: "rights",
+		Promise: "The operator writes Deployments, Services, NetworkPolicies, PodDisruptionBudgets, events and the status " +
+			"of Memcacheds, and nothing else.",
+		New: rights,
+	}}
+}
+
+func ownership(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		o, by := p.writes(e)
+		if o == nil || p.before(o) == nil {
+			return ""
+		}
+		// The operator decides on what it has read. The object may have changed since: only a uid goes with the write.
+		for _, seen := range p.seen(history.ProcessOf(by), o.GetUID()) {
+			if p.mayWrite(seen, by) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("the operator's %s of %s %s, which belonged to %s and did not allow an adoption",
+			by.Verb, o.GetKind(), o.GetName(), owners(p.before(o)))
+	}
+}
+
+// mayWrite reports whether the operator may write an object that it finds like this.
+func (p *past) mayWrite(o *object, by *audit.Request) bool {
+	if owner := controllerOf(o); owner.Kind == "Memcached" {
+		return owner.Name == o.GetName() && p.existed(history.ProcessOf(by), owner.UID)
+	}
+	others := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(owner metav1.OwnerReference) bool {
+		return owner.Kind == "Memcached" && owner.Name == o.GetName() && p.existed(history.ProcessOf(by), owner.UID)
+	})
+	return len(others) == 0 && (o.GetAnnotations()[cachev1.AnnotationAdoptBy] == o.GetName() || wasApplied(o))
+}
+
+// wasApplied reports whether the managed fields show that the operator applied its hash.
+func wasApplied(o *object) bool {
+	return slices.ContainsFunc(o.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
+			entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:`+appliedHash+`"`)
+	})
+}
+
+func owners(o *object) string {
+	var names []string
+	for _, owner := range o.GetOwnerReferences() {
+		names = append(names, fmt.Sprintf("%s %s (uid %s)", owner.Kind, owner.Name, owner.UID))
+	}
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return strings.Join(names, " and ")
+}
+
+func oneOwner(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		o, by := p.writes(e)
+		if o == nil || e.State.Type == watch.Deleted || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+			return ""
+		}
+		owner := controllerOf(o)
+		same := 0
+		for _, other := range o.GetOwnerReferences() {
+			if other.Kind == "Memcached" {
+				same++
+			}
+		}
+		switch {
+		case owner.Kind != "Memcached" || owner.Name != o.GetName():
+			return fmt.Sprintf("the operator wrote %s %s, which belongs to %s", o.GetKind(), o.GetName(), owners(o))
+		case same > 1:
+			return fmt.Sprintf("%s %s has %d Memcacheds as owners: %s", o.GetKind(), o.GetName(), same, owners(o))
+		case e.State.Type == watch.Added && !p.existed(history.ProcessOf(by), owner.UID):
+			return fmt.Sprintf("the operator created %s %s for a Memcached (uid %s) that did not exist since the operator started",
+				o.GetKind(), o.GetName(), owner.UID)
+		}
+		return ""
+	}
+}
+
+// fieldManagerOf returns the parameter fieldManager of a request.
+func fieldManagerOf(q *audit.Request) string {
+	_, after, _ := strings.Cut(q.URI, "fieldManager=")
+	manager, _, _ := strings.Cut(after, "&")
+	return manager
+}
+
+// isJSONPatch distinguishes one from an apply by its body.
+func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body), "[") }
+
+// writable are the resources that the operator may write.
+var writable = map[string]bool{
+	"memcacheds/status": true, "deployments": true, "services": true,
+	"networkpolicies": true, "poddisruptionbudgets": true, "events": true,
+}
+
+// reads are the verbs that write nothing.
+var reads = map[string]bool{"get": true, "list": true, "watch": true}
+
+func rights(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		q := e.Request
+		if e.State != nil {
+			q = e.State.By
+		}
+		if q == nil || q.User.Username != p.operator || reads[q.Verb] || writable[q.Resource()] {
+			return ""
+		}
+		return "the operator sent: " + q.String()
+	}
+}
