@@ -24,9 +24,9 @@ type Request struct {
 	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject"`  // only where the policy's level is Request or RequestResponse
-	Stored    json.RawMessage    `json:"responseObject"` // only where it is RequestResponse
-	Answered  time.Time          `json:"stageTimestamp"` // where the policy logs only stage ResponseComplete
+	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only where the policy's level is Request or RequestResponse
+	Stored    json.RawMessage    `json:"responseObject,omitempty"` // only where it is RequestResponse
+	Answered  time.Time          `json:"stageTimestamp"`           // where the policy logs only stage ResponseComplete
 }
 
 // Resource reads like "memcacheds/status".

@@ -19,7 +19,7 @@ func (h *History) Save(path string) error {
 	if !found {
 		return fmt.Errorf("a history without entries is %s", content)
 	}
-	file := bytes.NewBuffer(append(start, '['))
+	file := bytes.NewBuffer(append(bytes.Clone(start), '['))
 	for i, entry := range h.Entries {
 		line, err := json.Marshal(entry)
 		if err != nil {

@@ -1,0 +1,86 @@
+package model
+
+import "testing"
+
+const (
+	applied  = `managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:annotations": {"f:cache.example.com/applied-hash": {}}}}}]`
+	adoptBy  = "annotations: {cache.example.com/adopt-by: a}"
+	otherOne = "{kind: Job, name: j, uid: j}"
+)
+
+func TestTheOperatorWritesOnlyWhatItOwns(t *testing.T) {
+	ruleTest{
+		rule: "ownership",
+		keeps: map[string]func(*tale){
+			"it creates":             func(s *tale) { s.user(mc("")).operator(owned("Service", "")) },
+			"it updates what is its": func(s *tale) { s.user(mc("")).operator(owned("Service", ""), owned("Service", "")) },
+			"it adopts what allows that": func(s *tale) {
+				s.user(mc(""), loose("Service", adoptBy)).operator(owned("Service", ""))
+			},
+			"it takes back what it applied": func(s *tale) {
+				s.user(mc(""), loose("Service", applied)).operator(owned("Service", ""))
+			},
+			"the owner changes after the operator has read the object": func(s *tale) {
+				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", "")).operator(owned("Service", ""))
+			},
+		},
+		breaks: map[string]func(*tale){
+			"an object without an owner": func(s *tale) {
+				s.user(mc(""), loose("Service", "")).operator(owned("Service", ""))
+			},
+			"an object that another Memcached may adopt": func(s *tale) {
+				s.user(mc(""), loose("Service", "annotations: {cache.example.com/adopt-by: b}")).operator(owned("Service", ""))
+			},
+			"an object of another owner": func(s *tale) {
+				s.user(mc(""), loose("Service", adoptBy+", ownerReferences: ["+otherOne+"]")).operator(owned("Service", ""))
+			},
+			"an object that lost its owner before the operator started": func(s *tale) {
+				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", "")).restart().operator(owned("Service", ""))
+			},
+			"a deletion": func(s *tale) {
+				s.user(mc(""), loose("NetworkPolicy", "")).deletes(operatorUser, loose("NetworkPolicy", ""))
+			},
+		},
+	}.run(t)
+}
+
+func TestAManagedObjectHasOneOwner(t *testing.T) {
+	two := "ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}, {kind: Memcached, name: a, uid: o}]"
+	ruleTest{
+		rule: "one owner",
+		keeps: map[string]func(*tale){
+			"one": func(s *tale) { s.user(mc("")).operator(owned("Service", "")) },
+			"another client adds one": func(s *tale) {
+				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", two))
+			},
+			"the Memcached was deleted after the operator had read it": func(s *tale) {
+				s.user(mc("")).deletes("user", mc("")).operator(owned("Service", ""))
+			},
+		},
+		breaks: map[string]func(*tale){
+			"none":                       func(s *tale) { s.user(mc("")).operator(loose("Service", "")) },
+			"two":                        func(s *tale) { s.user(mc("")).operator(loose("Service", two)) },
+			"a Memcached that never was": func(s *tale) { s.user(mc("")).operator(ownedBy("other", "Service", "")) },
+			"a Memcached that was deleted before the operator started": func(s *tale) {
+				s.user(mc("")).deletes("user", mc("")).restart().operator(owned("Service", ""))
+			},
+		},
+	}.run(t)
+}
+
+func TestTheOperatorWritesNothingBesides(t *testing.T) {
+	ruleTest{
+		rule: "rights",
+		keeps: map[string]func(*tale){
+			"reads":    func(s *tale) { s.request("list", "pods", 200).request("get", "secrets", 200) },
+			"a status": func(s *tale) { s.user(mc("")).reports(mc("")) },
+			"events":   func(s *tale) { s.request("create", "events", 201) },
+			"the user": func(s *tale) { s.user(mc("")) },
+		},
+		breaks: map[string]func(*tale){
+			"a spec":              func(s *tale) { s.user(mc("")).operator(mc("spec: {size: 3}")) },
+			"a deletion of a Pod": func(s *tale) { s.request("delete", "pods", 403) },
+			"a Secret":            func(s *tale) { s.request("update", "secrets", 409) },
+		},
+	}.run(t)
+}
