@@ -26,7 +26,7 @@ func command() *cobra.Command {
 			"history: each stored state, and each request. docs/reliability.md explains all of it.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	command.AddCommand(runCommand(), checkCommand(), planCommand(), loadCommand())
+	command.AddCommand(runCommand(), checkCommand(), planCommand(), mutantsCommand(), loadCommand())
 	return command
 }
 

@@ -2,6 +2,7 @@
 package page
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -33,12 +34,21 @@ func Tables(t testing.TB, file string, update bool, tables map[string]string) {
 
 func replace(t testing.TB, file, text, name, table string) string {
 	t.Helper()
+	after, err := Replace(text, name+": written by make generate", table)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return after
+}
+
+// Replace replaces what stands between a mark and the next end.
+func Replace(text, mark, table string) (string, error) {
 	const end = "<!-- end -->"
-	mark := "<!-- " + name + ": written by make generate -->\n"
+	mark = "<!-- " + mark + " -->\n"
 	head, rest, found := strings.Cut(text, mark)
 	_, tail, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		t.Fatalf("%s has no place for %s", file, name)
+		return "", fmt.Errorf("no place %s", strings.TrimSpace(mark))
 	}
-	return head + mark + table + end + tail
+	return head + mark + table + end + tail, nil
 }

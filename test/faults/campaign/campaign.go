@@ -111,7 +111,7 @@ func (c *Campaign) Run(ctx context.Context, plans <-chan plan.Plan) error {
 
 // judge carries out a plan and reports the result, and looks for a smaller plan.
 func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, p plan.Plan) error {
-	result, err := c.carryOut(ctx, cluster, p)
+	result, err := c.Try(ctx, cluster, p)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,8 @@ func (c *Campaign) judge(ctx context.Context, cluster *environment.Environment, 
 	return nil
 }
 
-func (c *Campaign) carryOut(ctx context.Context, cluster *environment.Environment, p plan.Plan) (Result, error) {
+// Try carries out a plan, and judges what happened.
+func (c *Campaign) Try(ctx context.Context, cluster *environment.Environment, p plan.Plan) (Result, error) {
 	started := time.Now()
 	dir, err := os.MkdirTemp(c.Dir, fmt.Sprintf("seed-%d-", p.Seed))
 	if err != nil {

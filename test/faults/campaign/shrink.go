@@ -68,7 +68,7 @@ func (s *shrinking) breaks(ctx context.Context, p plan.Plan) bool {
 		return false
 	}
 	var result Result
-	if result, s.err = s.carryOut(ctx, s.cluster, p); s.err != nil {
+	if result, s.err = s.Try(ctx, s.cluster, p); s.err != nil {
 		return false
 	}
 	s.runs++

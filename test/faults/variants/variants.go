@@ -35,13 +35,9 @@ func Build(ctx context.Context, root, to string, edits ...Edit) error {
 
 // write writes the changed files to a folder, and returns the path of what -overlay takes.
 func write(root, dir string, edits []Edit) (string, error) {
-	content := map[string]string{}
-	for _, edit := range edits {
-		changed, err := edit.apply(root, content[edit.File])
-		if err != nil {
-			return "", err
-		}
-		content[edit.File] = changed
+	content, err := Apply(root, edits)
+	if err != nil {
+		return "", err
 	}
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = map[string]string{}
@@ -58,6 +54,19 @@ func write(root, dir string, edits []Edit) (string, error) {
 	}
 	path := filepath.Join(dir, "overlay.json")
 	return path, writeFile(path, list)
+}
+
+// Apply returns the text of each changed file.
+func Apply(root string, edits []Edit) (map[string]string, error) {
+	content := map[string]string{}
+	for _, edit := range edits {
+		changed, err := edit.apply(root, content[edit.File])
+		if err != nil {
+			return nil, err
+		}
+		content[edit.File] = changed
+	}
+	return content, nil
 }
 
 // apply returns the file's text after the edit; before is its text after earlier edits, if there are any.

@@ -1,0 +1,47 @@
+// Package mutants are operators with a deliberate fault each. The campaign has to find every one of them: that proves
+// that its plans reach what they should, and that the model's rules see it.
+package mutants
+
+import (
+	"slices"
+
+	"github.com/example-inc/memcached-operator/test/faults/variants"
+)
+
+// Mutant is an operator with a fault.
+type Mutant struct {
+	// Name says what the operator does wrong: "ignores spec.suspend".
+	Name string
+
+	// Rule is the one that is expected to find it. Another rule of the model may be faster.
+	Rule string
+
+	Edits []variants.Edit
+}
+
+// All returns every mutant, in the order of the documentation.
+func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), writes()) }
+
+// The packages that edits change.
+const (
+	adoptFile      = "operator/internal/apply/adopt.go"
+	applyFile      = "operator/internal/apply/apply.go"
+	removeFile     = "operator/internal/apply/remove.go"
+	deploymentFile = "operator/internal/render/deployment.go"
+	canonicalFile  = "operator/internal/render/canonical.go"
+	inputsFile     = "operator/internal/plan/inputs.go"
+	recordFile     = "operator/internal/plan/record.go"
+	planFile       = "operator/internal/plan/plan.go"
+	statusFile     = "operator/internal/status/status.go"
+	checksFile     = "operator/internal/status/checks.go"
+	controllerFile = "operator/internal/controller/controller.go"
+	statusesFile   = "operator/internal/controller/statuses.go"
+	watchesFile    = "operator/internal/controller/watches.go"
+	paceFile       = "operator/internal/pace/pace.go"
+	secretsFile    = "operator/internal/observe/secrets.go"
+)
+
+// replace is a mutant of one edit.
+func replace(name, rule, file, old, by string) Mutant {
+	return Mutant{Name: name, Rule: rule, Edits: []variants.Edit{{File: file, Old: old, New: by}}}
+}

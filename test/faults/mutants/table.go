@@ -1,0 +1,59 @@
+package mutants
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+)
+
+// Found is how a mutant was found.
+type Found struct {
+	Mutant Mutant
+	Rule   string // that it broke; empty if no seed of Seeds found it
+	Seeds  int    // how many it took
+}
+
+// mark is where the table stands in a page.
+const mark = "mutants: written by go run ./test/faults mutants"
+
+const header = "| the operator | is found by the rule | after |\n| --- | --- | --- |\n"
+
+// Row is a line of the table.
+func (f Found) Row() string {
+	rule, after := f.Rule, fmt.Sprintf("%d seeds", f.Seeds)
+	if f.Seeds == 1 {
+		after = "1 seed"
+	}
+	if rule == "" {
+		rule, after = "none", "not in "+after
+	}
+	return fmt.Sprintf("| %s | %s | %s |\n", f.Mutant.Name, rule, after)
+}
+
+// WritePage writes the table into a page. Rows of other mutants stay as they are, except of those that no longer exist.
+func WritePage(file string, found []Found) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if cells := strings.Split(line, " | "); len(cells) == 3 {
+			rows[strings.TrimPrefix(cells[0], "| ")] = line
+		}
+	}
+	for _, f := range found {
+		rows[f.Mutant.Name] = f.Row()
+	}
+	table := header
+	for _, mutant := range All() {
+		table += rows[mutant.Name]
+	}
+	text, err := page.Replace(string(content), mark, table)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // a page that everyone may read
+}

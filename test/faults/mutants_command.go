@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/test/faults/mutants"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/variants"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+func mutantsCommand() *cobra.Command {
+	var only []string
+	var seeds, page string
+	var workers int
+	command := &cobra.Command{
+		Use: "mutants", Short: "Check that the campaign finds operators with a deliberate fault", Args: cobra.NoArgs,
+		Long: "Mutants builds operators with a deliberate fault each, without changing the tree, and runs seeds until a rule\n" +
+			"does not hold that holds without the fault. It fails if no seed finds one of them.",
+		Example: "  go run ./test/faults mutants --seeds 1..50\n" +
+			"  go run ./test/faults mutants --only 'ignores spec.suspend'\n" +
+			"  go run ./test/faults mutants --page docs/reliability.md",
+		RunE: func(command *cobra.Command, _ []string) error {
+			chosen, err := choose(only)
+			if err != nil {
+				return err
+			}
+			range_, err := campaign.ParseSeeds(seeds, false)
+			if err != nil {
+				return fmt.Errorf("--%w", err)
+			}
+			return findMutants(command.Context(), command.OutOrStdout(), chosen, range_, workers, page)
+		},
+	}
+	command.Flags().StringArrayVar(&only, "only", nil, "the name of a mutant; may be repeated; all by default")
+	command.Flags().StringVar(&seeds, "seeds", "1..50", "the seeds that have to find each")
+	command.Flags().IntVar(&workers, "workers", min(runtime.NumCPU(), 4), "number of clusters")
+	command.Flags().StringVar(&page, "page", "", "page to write the table to; none by default")
+	return command
+}
+
+func choose(only []string) ([]mutants.Mutant, error) {
+	all := mutants.All()
+	if len(only) == 0 {
+		return all, nil
+	}
+	var chosen []mutants.Mutant
+	for _, name := range only {
+		i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("--only %q: no such mutant; they are in test/faults/mutants", name)
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func findMutants(
+	ctx context.Context, out io.Writer, chosen []mutants.Mutant, seeds campaign.Seeds, workers int, page string,
+) (err error) {
+	s, err := newSearch(ctx, workers)
+	if err != nil {
+		return err
+	}
+	defer func() { s.end(context.WithoutCancel(ctx)) }()
+	var found []mutants.Found
+	var missed []string
+	for _, mutant := range chosen {
+		result, err := s.find(ctx, mutant, seeds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", mutant.Name, err)
+		}
+		fmt.Fprint(out, result.Row())
+		found = append(found, result)
+		if result.Rule == "" {
+			missed = append(missed, mutant.Name)
+		}
+		if page != "" {
+			if err := mutants.WritePage(page, found); err != nil {
+				return err
+			}
+		}
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("the seeds %s do not find: %s", seeds, strings.Join(missed, "; "))
+	}
+	return nil
+}
+
+// search looks for mutants.
+type search struct {
+	dir      string
+	original *campaign.Campaign // with the operator as it is
+}
+
+func newSearch(ctx context.Context, workers int) (s *search, err error) {
+	s = &search{original: &campaign.Campaign{Workers: workers}}
+	if s.original.Root, err = worktree.Root(ctx); err != nil {
+		return nil, err
+	}
+	if s.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
+		return nil, err
+	}
+	s.original.Dir = s.dir
+	if s.original.Programs, err = s.build(ctx, "operator"); err != nil {
+		return nil, err
+	}
+	if err := s.original.Start(ctx); err != nil {
+		s.end(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *search) end(ctx context.Context) {
+	s.original.Stop(ctx)
+	_ = os.RemoveAll(s.dir)
+}
+
+func (s *search) build(ctx context.Context, name string, edits ...variants.Edit) (world.Programs, error) {
+	programs := world.Programs{Operator: filepath.Join(s.dir, name), Earlier: filepath.Join(s.dir, "operator")}
+	return programs, variants.Build(ctx, s.original.Root, programs.Operator, edits...)
+}
+
+// find runs seeds until one finds the mutant. The rule is the expected one, if that is among those that it broke.
+func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
+	found := mutants.Found{Mutant: mutant}
+	programs, err := s.build(ctx, "mutant", mutant.Edits...)
+	if err != nil {
+		return found, err
+	}
+	faulty := &campaign.Campaign{Dir: s.dir, Programs: programs}
+	err = progress.Stage(ctx, mutant.Name, func(update func(string)) error {
+		searching, stop := context.WithCancel(ctx)
+		defer stop()
+		plans, group, mu := campaign.Feed(searching, seeds.Plans(), 0), errgroup.Group{}, sync.Mutex{}
+		for _, cluster := range s.original.Clusters {
+			group.Go(func() error {
+				for p := range plans {
+					rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
+					if err != nil {
+						return err
+					}
+					mu.Lock()
+					if found.Rule == "" {
+						found.Rule = rule
+						found.Seeds++
+					}
+					update(fmt.Sprintf("%d seeds", found.Seeds))
+					mu.Unlock()
+					if rule != "" {
+						stop()
+					}
+				}
+				return nil
+			})
+		}
+		return group.Wait()
+	})
+	return found, err
+}
+
+// try returns a rule that a mutant breaks with a plan, and the operator as it is does not.
+func (s *search) try(
+	ctx context.Context, cluster *environment.Environment, faulty *campaign.Campaign, p plan.Plan, expected string,
+) (string, error) {
+	result, err := faulty.Try(ctx, cluster, p)
+	if err != nil || len(result.Violations) == 0 {
+		return "", err
+	}
+	control, err := s.original.Try(ctx, cluster, p)
+	if err != nil {
+		return "", err
+	}
+	rule := ""
+	for _, violation := range slices.Backward(result.Violations) {
+		if !control.Breaks(violation.Rule) && (rule != expected || violation.Rule == expected) {
+			rule = violation.Rule
+		}
+	}
+	return rule, nil
+}
