@@ -116,6 +116,9 @@ func newSearch(ctx context.Context, workers int) (s *search, err error) {
 	if s.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
 		return nil, err
 	}
+	if s.original.Actions, err = campaign.Actions(s.original.Root); err != nil {
+		return nil, err
+	}
 	s.original.Dir = s.dir
 	if s.original.Programs, err = s.build(ctx, "operator"); err != nil {
 		return nil, err
@@ -144,11 +147,11 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	if err != nil {
 		return found, err
 	}
-	faulty := &campaign.Campaign{Dir: s.dir, Programs: programs}
+	faulty := &campaign.Campaign{Dir: s.dir, Programs: programs, Actions: s.original.Actions}
 	err = progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
-		plans, group, mu := campaign.Feed(searching, seeds.Plans(), 0), errgroup.Group{}, sync.Mutex{}
+		plans, group, mu := campaign.Feed(searching, seeds.Plans(faulty.Actions), 0), errgroup.Group{}, sync.Mutex{}
 		for _, cluster := range s.original.Clusters {
 			group.Go(func() error {
 				for p := range plans {
