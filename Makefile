@@ -98,6 +98,11 @@ faults: ## Run the operator under changes and faults that seeds choose (docs/rel
 	@go run ./test/faults run --seeds '$(SEED)' $(if $(MINUTES),--minutes '$(MINUTES)') \
 		$(if $(WORKERS),--workers '$(WORKERS)') $(ARGS)
 
+.PHONY: faults-cluster
+faults-cluster: ## The same with real Pods, and clients that use them (root, Linux): SEED=, MINUTES=.
+	@go run ./scripts/cluster needs e2e --install
+	@$(MAKE) faults ARGS="--real $(ARGS)"
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@go run ./scripts/cluster needs e2e --install

@@ -15,6 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/load"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -52,7 +53,7 @@ func runLoad(ctx context.Context, out io.Writer, options load.Options) (err erro
 	if err != nil {
 		return err
 	}
-	all, err := campaign.Actions(root)
+	all, err := campaign.Actions(root, plan.SimulatedNodes)
 	if err != nil {
 		return err
 	}

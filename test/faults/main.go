@@ -10,6 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cli"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
 func main() {
@@ -30,8 +31,16 @@ func command() *cobra.Command {
 	return command
 }
 
+func nodes(real bool) plan.Nodes {
+	if real {
+		return plan.RealNodes
+	}
+	return plan.SimulatedNodes
+}
+
 func planCommand() *cobra.Command {
 	var seed uint64
+	var real bool
 	command := &cobra.Command{
 		Use: "plan", Short: "Print the plan of a seed", Args: cobra.NoArgs,
 		Example: "  go run ./test/faults plan --seed 7",
@@ -40,7 +49,7 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := campaign.Actions(root)
+			all, err := campaign.Actions(root, nodes(real))
 			if err != nil {
 				return err
 			}
@@ -56,5 +65,6 @@ func planCommand() *cobra.Command {
 		},
 	}
 	command.Flags().Uint64Var(&seed, "seed", 1, "seed of the plan")
+	command.Flags().BoolVar(&real, "real", false, "for a cluster with a real Node")
 	return command
 }

@@ -38,7 +38,7 @@ func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestASavedPlanIsReadAgain(t *testing.T) {
-	all, err := campaign.Actions("../..")
+	all, err := campaign.Actions("../..", plan.SimulatedNodes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func newSearch(ctx context.Context, workers int) (s *search, err error) {
 	if s.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
 		return nil, err
 	}
-	if s.original.Actions, err = campaign.Actions(s.original.Root); err != nil {
+	if s.original.Actions, err = campaign.Actions(s.original.Root, plan.SimulatedNodes); err != nil {
 		return nil, err
 	}
 	s.original.Dir = s.dir

@@ -25,6 +25,7 @@ import (
 type runFlags struct {
 	seeds         string
 	minutes       float64
+	real          bool
 	plan          string
 	repeat        int
 	workers       int
@@ -55,6 +56,7 @@ func runCommand() *cobra.Command {
 	f.StringVar(&flags.seeds, "seeds", "1", "a seed (17), a range (1..20), or new, which is a random seed; "+
 		"with --minutes, a single seed is the first one, and all that follow are run until the time is over")
 	f.Float64Var(&flags.minutes, "minutes", 0, "begin no seed after this time; 0 is no limit")
+	f.BoolVar(&flags.real, "real", false, "use a cluster with a real Node, in whose Pods memcached runs (root, Linux)")
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "number of clusters; each carries out one plan at a time")
@@ -101,7 +103,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	all, err := campaign.Actions(root)
+	all, err := campaign.Actions(root, nodes(flags.real))
 	if err != nil {
 		return err
 	}
@@ -122,9 +124,11 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	}
 	c := &campaign.Campaign{
 		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: world.Programs{Operator: operator, Earlier: operator},
-		Actions: all, Workers: flags.workers,
+		Actions: all, Workers: flags.workers, Real: flags.real,
 	}
-	if work.count < flags.workers { // Only a few clusters are needed.
+	if flags.real {
+		c.Workers = 1 // Its Pods have the whole machine.
+	} else if work.count < flags.workers { // Only a few clusters are needed.
 		c.Workers = min(flags.workers, work.count*flags.repeat)
 	}
 	if !flags.noShrink {

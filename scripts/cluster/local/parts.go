@@ -37,15 +37,24 @@ func (c *Cluster) Pause(part string) error { return c.signal(part, syscall.SIGST
 func (c *Cluster) Resume(part string) error { return c.signal(part, syscall.SIGCONT) }
 
 func (c *Cluster) signal(part string, signal syscall.Signal) error {
-	parts, err := c.Parts()
+	pid, err := c.PidOf(part)
 	if err != nil {
 		return err
 	}
+	return syscall.Kill(pid, signal)
+}
+
+// PidOf returns the id of a part's process, as this machine sees it.
+func (c *Cluster) PidOf(part string) (int, error) {
+	parts, err := c.Parts()
+	if err != nil {
+		return 0, err
+	}
 	i := slices.IndexFunc(parts, func(p Part) bool { return p.Name == part && p.Pid != 0 })
 	if i < 0 {
-		return fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
+		return 0, fmt.Errorf("no part %q runs in cluster %q", part, c.Name)
 	}
-	return syscall.Kill(parts[i].Pid, signal)
+	return parts[i].Pid, nil
 }
 
 // childrenOf returns the children of a process by the names that it gave them.

@@ -25,7 +25,12 @@ type Action struct {
 
 // All returns every action, in the order of the documentation. The changes of users follow from the schema.
 func All(s *schema.Schema) []Action {
-	return slices.Concat(changes(s), kills())
+	return slices.Concat(changes(s), kills(), processes())
+}
+
+// On returns the actions for one kind of Nodes.
+func On(nodes plan.Nodes, all []Action) []Action {
+	return slices.DeleteFunc(slices.Clone(all), func(a Action) bool { return a.Only != "" && a.Only != nodes })
 }
 
 // Plans returns what a plan is drawn from.

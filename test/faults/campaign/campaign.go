@@ -29,6 +29,9 @@ type Campaign struct {
 	Actions  []actions.Action // that plans are made of
 	Workers  int              // clusters; each carries out one plan at a time
 
+	// Real has memcached run in the Pods of one cluster, and clients use it.
+	Real bool
+
 	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
 	// violation of each rule is worth that.
 	Shrink time.Duration
@@ -44,13 +47,14 @@ type Campaign struct {
 	shrunken map[string]bool // rules
 }
 
-// Actions returns every action, with the changes of users that follow from the CRD of a copy of the repository.
-func Actions(root string) ([]actions.Action, error) {
+// Actions returns the actions for a kind of Nodes, with the changes of users that follow from the CRD of a copy of the
+// repository.
+func Actions(root string, nodes plan.Nodes) ([]actions.Action, error) {
 	s, err := schema.Read(root)
 	if err != nil {
 		return nil, err
 	}
-	return actions.All(s), nil
+	return actions.On(nodes, actions.All(s)), nil
 }
 
 // Plan returns the plan of a seed.
@@ -68,7 +72,7 @@ func (c *Campaign) Start(ctx context.Context) error {
 			if worker > 0 {
 				ctx = progress.WithOutput(ctx, io.Discard)
 			}
-			c.Clusters[worker], err = environment.Start(ctx, c.Root, c.name(worker))
+			c.Clusters[worker], err = environment.Start(ctx, c.Root, c.name(worker), c.Real)
 			return err
 		})
 	}

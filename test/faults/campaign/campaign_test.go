@@ -142,7 +142,7 @@ func TestASmallerPlan(t *testing.T) {
 
 func allActions(t *testing.T) []actions.Action {
 	t.Helper()
-	all, err := Actions("../../..")
+	all, err := Actions("../../..", plan.SimulatedNodes)
 	if err != nil {
 		t.Fatal(err)
 	}

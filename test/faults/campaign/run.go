@@ -14,6 +14,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/clients"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
@@ -53,6 +54,10 @@ func Run(
 		return nil, err
 	}
 	r := &run{World: w, Recorder: recorder, actions: all, plan: p}
+	if e.Real {
+		stop := r.useCaches(ctx)
+		defer stop()
+	}
 	err = r.carryOut(ctx)
 	h, err2 := recorder.Stop()
 	return h, errors.Join(err, err2)
@@ -80,6 +85,17 @@ func (r *run) carryOut(ctx context.Context) error {
 		}
 	}
 	return r.finish(ctx)
+}
+
+// useCaches has clients use the Pods until it is stopped.
+func (r *run) useCaches(ctx context.Context) (stop func()) {
+	ctx, stop = context.WithCancel(ctx)
+	kubelet := func() (int, error) { return r.Cluster.PidOf("kubelet") }
+	all := clients.Clients{
+		Kube: r.Client, Namespace: r.Namespace, Dial: clients.InNetworkOf(kubelet), Record: r.Access,
+	}
+	go all.Run(ctx)
+	return stop
 }
 
 // begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come at once.

@@ -22,6 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -64,22 +65,47 @@ type Environment struct {
 
 	// OperatorConfig connects as the operator's service account.
 	OperatorConfig *rest.Config
+
+	// Real is whether memcached runs in the Pods. If not, the images do not exist either.
+	Real bool
+
+	// Images that Pods can have.
+	Images Images
 }
 
-// Start starts a cluster with the given name. It ends with the calling process at the latest.
-func Start(ctx context.Context, root, name string) (*Environment, error) {
-	cluster, err := local.Up(ctx, local.Options{
-		Simulated: true, Name: name, Attached: true, AuditPolicy: auditPolicy,
-		Architectures: []string{"amd64", "arm64", "s390x"},
-	})
+// Images are what operators set as their defaults.
+type Images struct {
+	Memcached, LaterMemcached string // of one release, and of the next
+	Agent                     string
+}
+
+// unpulled are images of Pods in which nothing runs.
+var unpulled = Images{
+	Memcached: "registry.example.com/memcached:1", LaterMemcached: "registry.example.com/memcached:2",
+	Agent: "registry.example.com/agent:1",
+}
+
+// Start starts a cluster of simulated Nodes with the given name, or one with a real Node, for which it must be root. It
+// ends with the calling process at the latest.
+func Start(ctx context.Context, root, name string, real bool) (*Environment, error) {
+	options := local.Options{Name: name, Attached: true, AuditPolicy: auditPolicy}
+	if real {
+		options.Needs = preflight.Memcached()
+	} else {
+		options.Simulated, options.Architectures = true, []string{"amd64", "arm64", "s390x"}
+	}
+	cluster, err := local.Up(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	e := &Environment{Cluster: cluster, Audit: audit.Log{Path: cluster.AuditLog}}
 	if !cluster.Created {
 		return nil, fmt.Errorf("cluster %s runs already: end the other campaign in this folder first", name)
 	}
-	if err := e.prepare(ctx, root); err != nil {
+	e := &Environment{Cluster: cluster, Audit: audit.Log{Path: cluster.AuditLog}, Real: real, Images: unpulled}
+	if real {
+		err = e.pushImages(ctx, root)
+	}
+	if err = errors.Join(err, e.prepare(ctx, root)); err != nil {
 		return nil, errors.Join(err, e.Stop(ctx))
 	}
 	return e, nil

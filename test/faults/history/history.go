@@ -21,7 +21,7 @@ type History struct {
 	Entries   []Entry `json:"entries"`
 }
 
-// Entry has one of Step, State and Request.
+// Entry has one of Step, State, Request and Access.
 type Entry struct {
 	Time time.Time `json:"time"`
 
@@ -33,6 +33,25 @@ type Entry struct {
 
 	// Request is a write that stored no state of its own (it failed, or changed nothing), or a read of the operator.
 	Request *audit.Request `json:"request,omitempty"`
+
+	// Access is what a memcached client did.
+	Access *Access `json:"access,omitempty"`
+}
+
+// Access is a request of a memcached client.
+type Access struct {
+	Began     time.Time `json:"began"`
+	Ended     time.Time `json:"ended"`
+	Server    string    `json:"server"` // host:port
+	Operation string    `json:"operation"`
+	Key       string    `json:"key"`
+	Value     string    `json:"value,omitempty"` // that was written or read; empty after a miss
+	Error     string    `json:"error,omitempty"` // unless it was answered
+}
+
+// String reads like `get key-3 of 10.244.0.7:11211 = "..."`.
+func (a Access) String() string {
+	return fmt.Sprintf("%s %s of %s = %q %s", a.Operation, a.Key, a.Server, a.Value, a.Error)
 }
 
 // State is an object from a write on.
@@ -69,6 +88,9 @@ func (e Entry) String() string {
 		return fmt.Sprintf("%s %s %s %s rv %s by %s", at, e.State.Type, o.GetKind(), o.GetName(), o.GetResourceVersion(), by)
 	case e.Request != nil:
 		return fmt.Sprintf("%s %s by %s", at, e.Request, e.Request.User.Username)
+	}
+	if e.Access != nil {
+		return at + " " + e.Access.String()
 	}
 	return at + " " + e.Step
 }

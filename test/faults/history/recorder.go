@@ -89,6 +89,9 @@ func (r *Recorder) watch(ctx context.Context, resource dynamic.ResourceInterface
 // Step records a step of the plan, or a phase.
 func (r *Recorder) Step(text string) { r.add(Entry{Time: time.Now(), Step: text}) }
 
+// Access records a request of a memcached client.
+func (r *Recorder) Access(access Access) { r.add(Entry{Time: access.Ended, Access: &access}) }
+
 func (r *Recorder) add(entry Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

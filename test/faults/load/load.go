@@ -63,7 +63,7 @@ const (
 // Run starts a cluster, loads it, and measures.
 func Run(ctx context.Context, root, dir string, programs world.Programs, o Options, kinds []actions.Action) (Result, error) {
 	result := Result{Options: o}
-	e, err := environment.Start(ctx, root, "faults-load")
+	e, err := environment.Start(ctx, root, "faults-load", false)
 	if err != nil {
 		return result, err
 	}

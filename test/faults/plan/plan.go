@@ -55,7 +55,19 @@ type Action struct {
 
 	// Draw returns the arguments, which are written to the plan as JSON; nil if there are none.
 	Draw func(*rand.Rand) any
+
+	// Only is the kind of Nodes that it needs; either by default.
+	Only Nodes
 }
+
+// Nodes are what the Pods of a run are on.
+type Nodes string
+
+// Kinds of Nodes: on simulated ones, nothing runs in the Pods.
+const (
+	RealNodes      Nodes = "real"
+	SimulatedNodes Nodes = "simulated"
+)
 
 // Bounds of a plan.
 const (

@@ -15,9 +15,6 @@ import (
 // Defaults are what an installation of the operator sets, and an upgrade may change.
 type Defaults struct{ Image, Agent, Architectures string }
 
-// FirstDefaults are those of the first operator of a run.
-var FirstDefaults = Defaults{Image: "registry.example.com/memcached:1", Agent: "registry.example.com/agent:1"}
-
 func (d Defaults) environment() []string {
 	return []string{
 		"RELATED_IMAGE_MEMCACHED=" + d.Image, "RELATED_IMAGE_AGENT=" + d.Agent, "OPERAND_ARCHITECTURES=" + d.Architectures,

@@ -53,7 +53,7 @@ func New(ctx context.Context, e *environment.Environment, programs Programs, dir
 	}
 	w := &World{
 		Environment: e, Programs: programs, Dir: dir,
-		next:   Launch{Program: programs.Operator, Defaults: FirstDefaults},
+		next:   Launch{Program: programs.Operator, Defaults: Defaults{Image: e.Images.Memcached, Agent: e.Images.Agent}},
 		Random: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // the same seed should give the same keys
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: fmt.Sprintf("seed-%d-", seed)}}

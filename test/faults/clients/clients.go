@@ -1,0 +1,106 @@
+// Package clients are memcached clients that use each Pod of a namespace, and record what they wrote and read. No two
+// write the same key, so the record says exactly which value a read may return.
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+// Dial connects to an address in the network of the Pods.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+const (
+	// keys is how many keys lie on each server.
+	keys = 20
+
+	// pace is how long a client pauses between two requests to the same server.
+	pace = 10 * time.Millisecond
+
+	// retry is how long it pauses after an error.
+	retry = 250 * time.Millisecond
+
+	// refresh is how often the Pods are listed.
+	refresh = 250 * time.Millisecond
+
+	// timeout of a request.
+	timeout = time.Second
+
+	port = "11211" // plaintext; a cache without it refuses the clients, which the record shows as errors
+)
+
+// Clients use the servers of a namespace until their context ends.
+type Clients struct {
+	Kube      client.Reader
+	Dial      Dial
+	Namespace string
+	Record    func(history.Access)
+}
+
+// Run has one client for each Pod that runs.
+func (c Clients) Run(ctx context.Context) {
+	known := map[string]bool{} // by address: two Pods may have the same, one after the other
+	for ctx.Err() == nil {
+		pods := &corev1.PodList{}
+		_ = c.Kube.List(ctx, pods, client.InNamespace(c.Namespace), client.MatchingLabels{"app": "memcached"})
+		for _, pod := range pods.Items {
+			if ip := pod.Status.PodIP; ip != "" && !known[ip] {
+				known[ip] = true
+				go c.use(ctx, net.JoinHostPort(ip, port))
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(refresh):
+		}
+	}
+}
+
+// use writes and reads the keys of a server in turn.
+func (c Clients) use(ctx context.Context, server string) {
+	connection := memcache.New(server)
+	connection.Timeout, connection.DialContext = timeout, c.Dial
+	defer connection.Close()
+	for version := 1; ctx.Err() == nil; version++ {
+		key := fmt.Sprintf("key-%d", version%keys)
+		value := fmt.Sprintf("%s of %s: version %d", key, server, version)
+		c.access(server, key, "set", func() (string, error) {
+			return value, connection.Set(&memcache.Item{Key: key, Value: []byte(value)})
+		})
+		other := fmt.Sprintf("key-%d", version*7%keys)
+		c.access(server, other, "get", func() (string, error) {
+			item, err := connection.Get(other)
+			if errors.Is(err, memcache.ErrCacheMiss) {
+				return "", nil
+			}
+			if err != nil {
+				return "", err
+			}
+			return string(item.Value), nil
+		})
+		time.Sleep(pace)
+	}
+}
+
+// access records a request and what became of it.
+func (c Clients) access(server, key, operation string, request func() (value string, err error)) {
+	began := time.Now()
+	value, err := request()
+	access := history.Access{
+		Began: began, Ended: time.Now(), Server: server, Key: key, Operation: operation, Value: value,
+	}
+	if err != nil {
+		access.Error = err.Error()
+		time.Sleep(retry)
+	}
+	c.Record(access)
+}
