@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
@@ -69,7 +70,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey]); err != nil {
+	if err := keyPair(secret); err != nil {
 		return nil, fmt.Errorf("%s and %s are not a key pair that memcached can load: %w", KeyCertificate, KeyPrivateKey, err)
 	}
 	if err := strong(chain[0]); err != nil {
@@ -90,6 +91,21 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	return &Mounted{
 		Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret, KeyCertificate, KeyPrivateKey, KeyClientCA),
 	}, nil
+}
+
+// keyPair returns an error that contains nothing of the key: Go's own would list the types of all other PEM blocks,
+// which can be any text.
+func keyPair(secret map[string][]byte) error {
+	isKey := func(block *pem.Block) bool { return strings.HasSuffix(" "+block.Type, " PRIVATE KEY") }
+	block, rest := pem.Decode(secret[KeyPrivateKey])
+	for block != nil && !isKey(block) {
+		block, rest = pem.Decode(rest)
+	}
+	if block == nil {
+		return fmt.Errorf("%s has no PEM block of a private key", KeyPrivateKey)
+	}
+	_, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey])
+	return err
 }
 
 // strong rejects a key that OpenSSL does not load at its security level 2, which distributions set.
