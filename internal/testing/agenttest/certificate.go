@@ -25,6 +25,12 @@ type Certificate struct {
 // well.
 func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 	t.Helper()
+	return NewCertificateWith(t, ca, func(*x509.Certificate) {})
+}
+
+// NewCertificateWith creates one that a test changes before it is signed.
+func NewCertificateWith(t testing.TB, ca *Certificate, change func(*x509.Certificate)) *Certificate {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(t, err)
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
@@ -34,6 +40,7 @@ func NewCertificate(t testing.TB, ca *Certificate) *Certificate {
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
+	change(template)
 	parent, signer := template, key
 	if ca != nil {
 		parent, signer = ca.Parsed, ca.signer

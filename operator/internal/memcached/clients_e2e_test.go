@@ -1,0 +1,306 @@
+//go:build e2e
+
+package memcached
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+)
+
+const (
+	rightLogin = "ann correct-horse"
+	wrongLogin = "ann correct-house"
+)
+
+// guarded is a memcached that requires certificates and users, started with the operator's arguments.
+type guarded struct {
+	address, plaintext string
+	ca                 *agenttest.Certificate
+}
+
+func startGuarded(t *testing.T, change func(*TLS)) *guarded {
+	t.Helper()
+	ca := agenttest.NewCertificate(t, nil)
+	dir, err := os.MkdirTemp("", "memcached-guarded-") // Another user reads it, so not a folder of the test's.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	files := agenttest.NewCertificate(t, ca).Secret()
+	files["ca.crt"], files["auth"] = ca.PEM, strings.Replace(rightLogin, " ", ":", 1)+"\n"
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	settings := Settings{
+		ItemMemory: DefaultItemMemory, MaxConnections: DefaultMaxConnections, Threads: DefaultThreads,
+		MaxItemSize: DefaultMaxItemSize, AuthFile: at("auth"),
+		TLS: &TLS{Certificate: at("tls.crt"), Key: at("tls.key"), ClientCA: at("ca.crt"), Require: true},
+	}
+	change(settings.TLS)
+	address := start(t, &settings)
+	_ = dial(t, address).Close()
+	return &guarded{address: address, plaintext: fmt.Sprint(settings.Port), ca: ca}
+}
+
+// config is that of a client with a certificate; nil means none.
+func (g *guarded) config(t *testing.T, certificate *agenttest.Certificate, change func(*tls.Config)) *tls.Config {
+	t.Helper()
+	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10} //nolint:gosec // The client is the attacker.
+	if certificate != nil {
+		pair, err := tls.X509KeyPair([]byte(certificate.PEM), []byte(certificate.Key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+	}
+	if change != nil {
+		change(config)
+	}
+	return config
+}
+
+// answers is what memcached says to a client that logs in, if it may connect. Memcached judges a certificate after the
+// handshake of TLS 1.3, so that a refusal shows with the first command.
+func (g *guarded) answers(config *tls.Config, login string) (string, error) {
+	connection, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", g.address, config)
+	if err != nil {
+		return "", err
+	}
+	defer connection.Close()
+	return converse(connection, login)
+}
+
+// converse logs in, unless the login is empty, and reads a key.
+func converse(connection net.Conn, login string) (string, error) {
+	if err := connection.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return "", err
+	}
+	request := "get key\r\n"
+	if login != "" {
+		request = fmt.Sprintf("set auth 0 0 %d\r\n%s\r\n", len(login), login)
+	}
+	if _, err := fmt.Fprint(connection, request); err != nil {
+		return "", err
+	}
+	answer, err := bufio.NewReader(connection).ReadString('\n')
+	return strings.TrimSpace(answer), err
+}
+
+// TestWrongCertificatesAreRefused has clients with the right password and a certificate that should not do.
+func TestWrongCertificatesAreRefused(t *testing.T) {
+	g := startGuarded(t, func(*TLS) {})
+	with := func(change func(*x509.Certificate)) *agenttest.Certificate {
+		return agenttest.NewCertificateWith(t, g.ca, change)
+	}
+	stranger := agenttest.NewCertificate(t, nil)
+	right := with(func(c *x509.Certificate) { c.IsCA, c.KeyUsage = false, x509.KeyUsageDigitalSignature })
+	for name, certificate := range map[string]*agenttest.Certificate{
+		"none":            nil,
+		"self-signed":     stranger,
+		"of a foreign CA": agenttest.NewCertificate(t, stranger),
+		"of a CA with the right one's name": agenttest.NewCertificate(t,
+			agenttest.NewCertificateWith(t, nil, func(c *x509.Certificate) { c.Subject = g.ca.Parsed.Subject })),
+		"expired": with(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }),
+		"for later": with(func(c *x509.Certificate) {
+			c.NotBefore = time.Now().Add(time.Hour)
+		}),
+		"of a server":              with(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }),
+		"signed by a client's own": chained(t, right),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+				answer, err := g.answers(g.config(t, certificate, func(c *tls.Config) { c.MaxVersion = version }), rightLogin)
+				if err == nil {
+					t.Errorf("%s: memcached answers %q", tls.VersionName(version), answer)
+				}
+			}
+		})
+	}
+	g.admits(t, right)
+}
+
+// chained is a certificate that one without the right to do so has signed. It is presented with its signer's.
+func chained(t *testing.T, signer *agenttest.Certificate) *agenttest.Certificate {
+	t.Helper()
+	forged := agenttest.NewCertificate(t, signer)
+	forged.PEM += signer.PEM
+	return forged
+}
+
+// admits checks that a client with the certificate needs the password as well, and is served with both.
+func (g *guarded) admits(t *testing.T, certificate *agenttest.Certificate) {
+	t.Helper()
+	const failure, malformed = "CLIENT_ERROR authentication failure", "CLIENT_ERROR bad authentication token format"
+	for login, want := range map[string]string{
+		rightLogin: "STORED", wrongLogin: failure, "": "CLIENT_ERROR unauthenticated", "ANN correct-horse": failure,
+		"ann correct": failure, rightLogin + "s": failure, "an correct-horse": failure, "anne correct-horse": failure,
+		"ann \x00": malformed, "ann ": malformed, "ann": malformed, strings.Repeat("x", 300): malformed,
+	} {
+		answer, err := g.answers(g.config(t, certificate, nil), login)
+		if err != nil || answer != want {
+			t.Errorf("login %.30q: %q, %v, want %q", login, answer, err, want)
+		}
+	}
+}
+
+// TestOlderVersionsAndWeakCiphersAreRefused has a client with the right certificate and password that negotiates for less.
+func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
+	weak := []uint16{
+		tls.TLS_RSA_WITH_RC4_128_SHA, tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA, tls.TLS_RSA_WITH_AES_128_CBC_SHA,
+		tls.TLS_ECDHE_ECDSA_WITH_RC4_128_SHA, tls.TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA,
+	}
+	upTo := func(version uint16) func(*tls.Config) { return func(c *tls.Config) { c.MaxVersion = version } }
+	listed := func(s *TLS) { s.Ciphers = []string{"ECDHE-ECDSA-AES256-GCM-SHA384"} }
+	for name, tc := range map[string]struct {
+		server func(*TLS)
+		client func(*tls.Config)
+	}{
+		"TLS 1.0":                                  {func(*TLS) {}, upTo(tls.VersionTLS10)},
+		"TLS 1.1":                                  {func(*TLS) {}, upTo(tls.VersionTLS11)},
+		"TLS 1.2 where 1.3 is the least":           {func(s *TLS) { s.Only13 = true }, upTo(tls.VersionTLS12)},
+		"TLS 1.1 where 1.3 is the least":           {func(s *TLS) { s.Only13 = true }, upTo(tls.VersionTLS11)},
+		"weak ciphers alone":                       {func(*TLS) {}, func(c *tls.Config) { c.MaxVersion, c.CipherSuites = tls.VersionTLS12, weak }},
+		"weak ciphers where another one is listed": {listed, func(c *tls.Config) { c.MaxVersion, c.CipherSuites = tls.VersionTLS12, weak }},
+		"a strong cipher that is not listed": {listed, func(c *tls.Config) {
+			c.MaxVersion, c.CipherSuites = tls.VersionTLS12, []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startGuarded(t, tc.server)
+			right := agenttest.NewCertificate(t, g.ca)
+			if answer, err := g.answers(g.config(t, right, tc.client), rightLogin); err == nil {
+				t.Errorf("memcached answers %q", answer)
+			}
+			g.admits(t, right)
+		})
+	}
+}
+
+// TestHandshakesThatNoLibraryOffersAreRefused sends the beginning of a handshake byte by byte: SSL 3.0, and ciphers that
+// do not encrypt or do not authenticate. An answer with a ServerHello would accept them.
+func TestHandshakesThatNoLibraryOffersAreRefused(t *testing.T) {
+	g := startGuarded(t, func(*TLS) {})
+	const (
+		nullCipher, nullEphemeral, anonymous, anonymousRC4, export = 0x003b, 0xc006, 0xc019, 0x0018, 0x0003
+		strong                                                     = tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+	)
+	if !acceptsHello(t, g.address, hello(tls.VersionTLS12, strong)) {
+		t.Error("the hello of the test is not understood, so a refusal proves nothing")
+	}
+	for name, content := range map[string][]byte{
+		"SSL 3.0":                      hello(tls.VersionSSL30, strong), //nolint:staticcheck // The point is that it is refused.
+		"TLS 1.0":                      hello(tls.VersionTLS10, strong),
+		"TLS 1.1":                      hello(tls.VersionTLS11, strong),
+		"no encryption":                hello(tls.VersionTLS12, nullCipher, nullEphemeral),
+		"no authentication":            hello(tls.VersionTLS12, anonymous, anonymousRC4),
+		"a cipher for export":          hello(tls.VersionTLS12, export),
+		"SSL 2.0":                      {0x80, 0x1c, 0x01, 0x00, 0x02, 0x00, 0x03, 0x00, 0x00, 0x00, 0x10, 0x07, 0x00, 0xc0},
+		"a hello that ends too early":  hello(tls.VersionTLS12, strong)[:40],
+		"plaintext":                    []byte("get key\r\n"),
+		"plaintext with a login":       fmt.Appendf(nil, "set auth 0 0 %d\r\n%s\r\n", len(rightLogin), rightLogin),
+		"HTTP":                         []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+		"the binary protocol's magic":  append([]byte{0x80, 0x0b}, make([]byte, 22)...),
+		"an alert in place of a hello": {0x15, 3, 3, 0, 2, 1, 0},
+	} {
+		if acceptsHello(t, g.address, content) {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	g.admits(t, agenttest.NewCertificate(t, g.ca))
+}
+
+// acceptsHello sends bytes, and reports whether the answer is anything but an alert or an end.
+func acceptsHello(t *testing.T, address string, content []byte) bool {
+	t.Helper()
+	connection := dial(t, address)
+	defer connection.Close()
+	_ = connection.SetDeadline(time.Now().Add(time.Second))
+	_, _ = connection.Write(content)
+	_ = connection.(*net.TCPConn).CloseWrite()
+	answer := make([]byte, 1)
+	count, _ := connection.Read(answer)
+	const alert = 0x15
+	return count > 0 && answer[0] != alert
+}
+
+// hello is a ClientHello with the extensions that a server needs to choose an elliptic curve and a signature.
+func hello(version uint16, suites ...uint16) []byte {
+	var body bytes.Buffer
+	word := func(values ...uint16) {
+		for _, value := range values {
+			_ = binary.Write(&body, binary.BigEndian, value)
+		}
+	}
+	word(version)
+	body.Write(bytes.Repeat([]byte{7}, 32)) // its random number
+	body.WriteByte(0)                       // no session
+	word(uint16(2 * len(suites)))
+	word(suites...)
+	body.Write([]byte{1, 0}) // no compression
+	word(6 + 2 + 4 + 4 + 4 + 4)
+	word(10, 4, 2, 23)             // the curve P-256
+	word(11, 2, 0x0100)            // its points
+	word(13, 6, 4, 0x0403, 0x0804) // signatures
+	message := append([]byte{1, 0, byte(body.Len() >> 8), byte(body.Len())}, body.Bytes()...)
+	return append([]byte{0x16, 3, 1, byte(len(message) >> 8), byte(len(message))}, message...)
+}
+
+// TestTheNameThatAClientAsksForOpensNothing: memcached ignores it, so a name is neither a password nor an obstacle.
+func TestTheNameThatAClientAsksForOpensNothing(t *testing.T) {
+	g := startGuarded(t, func(*TLS) {})
+	right := agenttest.NewCertificate(t, g.ca)
+	for _, name := range []string{
+		"", "memcached.test", "localhost", "127.0.0.1", "another.example.com", strings.Repeat("a.", 120) + "a", "*.test",
+		"xn--nxasmq6b", "MEMCACHED.TEST", "a b", "_", "../../etc/passwd",
+	} {
+		asking := func(c *tls.Config) { c.ServerName = name }
+		if answer, err := g.answers(g.config(t, nil, asking), rightLogin); err == nil {
+			t.Errorf("a client without a certificate that asks for %q is answered %q", name, answer)
+		}
+		if answer, err := g.answers(g.config(t, right, asking), rightLogin); err != nil || answer != "STORED" {
+			t.Errorf("the right client that asks for %q: %q, %v", name, answer, err)
+		}
+	}
+}
+
+// TestThePortWithoutTLSIsThatOfThePodAlone connects to it from another address than that of the loopback interface.
+func TestThePortWithoutTLSIsThatOfThePodAlone(t *testing.T) {
+	g := startGuarded(t, func(*TLS) {})
+	answer, err := converse(dial(t, net.JoinHostPort("127.0.0.1", g.plaintext)), "")
+	if err != nil || answer != "CLIENT_ERROR unauthenticated" {
+		t.Errorf("on the loopback interface, without a password: %q, %v", answer, err)
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		ip := address.(*net.IPNet).IP
+		if ip.IsLoopback() || ip.IsLinkLocalUnicast() {
+			continue
+		}
+		connection, err := net.DialTimeout("tcp", net.JoinHostPort(ip.String(), g.plaintext), 2*time.Second)
+		if err == nil {
+			_ = connection.Close()
+			t.Errorf("the port without TLS is open at %s", ip)
+		}
+	}
+}
