@@ -61,14 +61,30 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ Test
 
 .PHONY: test
-test: $(if $(ARGS),,verify gitops-verify) go-tests $(if $(ARGS),,fuzz) ## Run every test that needs no root; ARGS='-run TestName' chooses unit and integration tests. See also lint.
+test: ## Run every test that needs no root; ARGS='-run TestName' chooses unit and integration tests. See also lint.
+	@# The first shows its progress; what the others print comes when they end.
+	@$(MAKE) --jobs=2 --output-sync=target live-tests $(if $(ARGS),module-tests,checks)
+
+.PHONY: live-tests
+live-tests:
+	@+$(MAKE) --output-sync=none go-tests
+
+.PHONY: checks
+checks:
+	@$(MAKE) verify
+	@$(MAKE) gitops-verify
+	@$(MAKE) module-tests
+	@$(MAKE) fuzz
 
 .PHONY: go-tests
 go-tests:
-	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint. Integration
-	@# tests mostly wait, so more of them run at a time than there are CPUs.
+	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint. The longest
+	@# come first, and as they mostly wait, many tests of a package run at a time.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" $(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- \
-		$(UNHURRIED) -vet=off -count=1 -parallel 6 -timeout 20m ./... $(ARGS)
+		$(UNHURRIED) -vet=off -count=1 -parallel 14 -timeout 20m ./test/integration ./test/placement ./... $(ARGS)
+
+.PHONY: module-tests
+module-tests:
 	@for module in $(filter-out .,$(MODULES)); do ( cd "$$module" && $(FAST) go tool -modfile='$(TOOLS)' \
 		gotestsum --format pkgname-and-test-fails -- -vet=off -count=1 ./... $(ARGS) ); done
 
