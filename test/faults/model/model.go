@@ -23,7 +23,14 @@ type Rule struct {
 
 // Rules returns every rule, in the order of the documentation.
 func Rules() []Rule {
-	return slices.Concat(ownershipRules(), statusRules(), clientRules())
+	return slices.Concat(
+		ownershipRules(),
+		deletionRules(),
+		rolloutRules(),
+		fieldRules(),
+		statusRules(),
+		clientRules(),
+	)
 }
 
 // Violation is a rule that does not hold after an entry of a history.

@@ -47,9 +47,7 @@ func number(o *object, path ...string) int64 {
 	return found
 }
 
-// memcached decodes one. Fields that do not fit are dropped: the API server has validated it.
-func memcached(o *object) *cachev1.Memcached { return decoded[cachev1.Memcached](o.Object) }
-
+// decoded converts an object. Fields that do not fit are dropped: the API server has validated it.
 func decoded[T any](fields map[string]any) *T {
 	to := new(T)
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(fields, to)

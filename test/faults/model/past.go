@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
@@ -21,6 +22,7 @@ type past struct {
 	objects map[types.UID][]moment // each object's states, the oldest first
 	current map[ref]*object        // the objects that exist
 	started map[history.Process]int
+	decoded map[*object]*cachev1.Memcached
 }
 
 // ref names an object in the namespace of the run.
@@ -43,6 +45,7 @@ func newPast(h *history.History) *past {
 	return &past{
 		operator: h.Operator,
 		objects:  map[types.UID][]moment{}, current: map[ref]*object{}, started: map[history.Process]int{},
+		decoded: map[*object]*cachev1.Memcached{},
 	}
 }
 

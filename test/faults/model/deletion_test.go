@@ -1,0 +1,57 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotAskFor(t *testing.T) {
+	one, two := mc("spec: {size: 1}"), mc("spec: {size: 2}")
+	closed := mc("spec: {size: 2, networkPolicy: {mode: Disabled}}")
+	budget, policy := owned("PodDisruptionBudget", ""), owned("NetworkPolicy", "")
+	ruleTest{
+		rule: "deletion",
+		keeps: map[string]func(*tale){
+			"a budget of one Pod": func(s *tale) { s.user(two).operator(budget).user(one).deletes(operatorUser, budget) },
+			"a policy that is disabled": func(s *tale) {
+				s.user(two).operator(policy).user(closed).deletes(operatorUser, policy)
+			},
+			"the spec changes back before the operator reads that": func(s *tale) {
+				s.user(two).operator(budget).user(one, two).deletes(operatorUser, budget)
+			},
+			"another client deletes": func(s *tale) { s.user(two).operator(budget).deletes("user", budget) },
+		},
+		breaks: map[string]func(*tale){
+			"a budget of two Pods": func(s *tale) { s.user(two).operator(budget).deletes(operatorUser, budget) },
+			"a policy that is asked for": func(s *tale) {
+				s.user(two).operator(policy).deletes(operatorUser, policy)
+			},
+			"the spec changed back before the operator started": func(s *tale) {
+				s.user(two).operator(budget).user(one, two).restart().deletes(operatorUser, budget)
+			},
+			"a Deployment": func(s *tale) {
+				s.user(two).operator(owned("Deployment", "")).deletes(operatorUser, owned("Deployment", ""))
+			},
+			"a budget of one Pod is created": func(s *tale) { s.user(one).operator(budget) },
+		},
+	}.run(t)
+}
+
+func TestNothingIsLeftOfADeletedMemcached(t *testing.T) {
+	service := owned("Service", "")
+	ruleTest{
+		rule: "nothing is left",
+		keeps: map[string]func(*tale){
+			"all is deleted": func(s *tale) {
+				s.user(mc("")).operator(service).deletes("user", mc("")).deletes("gc", service).step(history.PhaseEnd)
+			},
+			"an object of a user": func(s *tale) { s.user(loose("Service", "")).step(history.PhaseEnd) },
+		},
+		breaks: map[string]func(*tale){
+			"a Service is left": func(s *tale) {
+				s.user(mc("")).operator(service).deletes("user", mc("")).step(history.PhaseEnd)
+			},
+		},
+	}.run(t)
+}

@@ -1,0 +1,76 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// differences returns what differs between two values, by the paths of fields, for people.
+func differences(path string, before, after any) []string {
+	if encoded(before) == encoded(after) {
+		return nil
+	}
+	b, beforeIsObject := before.(map[string]any)
+	a, afterIsObject := after.(map[string]any)
+	if beforeIsObject && afterIsObject {
+		var found []string
+		for _, name := range slices.Sorted(maps.Keys(merged(b, a))) {
+			found = append(found, differences(path+"."+name, b[name], a[name])...)
+		}
+		return found
+	}
+	bs, beforeIsList := before.([]any)
+	as, afterIsList := after.([]any)
+	if beforeIsList && afterIsList && len(bs) == len(as) {
+		var found []string
+		for i := range bs {
+			found = append(found, differences(fmt.Sprintf("%s[%s]", path, nameOf(i, as[i])), bs[i], as[i])...)
+		}
+		return found
+	}
+	return []string{fmt.Sprintf("%s: %s -> %s", strings.TrimPrefix(path, "."), shown(before), shown(after))}
+}
+
+func merged(a, b map[string]any) map[string]any {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// nameOf returns what identifies an item of a list: its name or type, or its index.
+func nameOf(i int, item any) string {
+	fields, _ := item.(map[string]any)
+	for _, key := range []string{"name", "type"} {
+		if name, ok := fields[key].(string); ok {
+			return name
+		}
+	}
+	return fmt.Sprint(i)
+}
+
+const longestShown = 120
+
+func shown(value any) string {
+	if value == nil {
+		return "nothing"
+	}
+	text := encoded(value)
+	if len(text) > longestShown {
+		return text[:longestShown] + "…"
+	}
+	return text
+}
+
+// firstDifference is for a line.
+func firstDifference(before, after any) string {
+	found := differences("", before, after)
+	switch len(found) {
+	case 0:
+		return "no difference"
+	case 1:
+		return found[0]
+	}
+	return fmt.Sprintf("%s, and %d more", found[0], len(found)-1)
+}

@@ -1,0 +1,171 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/watch"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func fieldRules() []Rule {
+	return []Rule{{
+		Name: "fields",
+		Promise: "What the operator applies has the values of a spec in force: size, rollout, disruption, and in the Pods " +
+			"image, memory, threads, maxItemSize, ports and placement.",
+		New: fields,
+	}}
+}
+
+func fields(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		o, by := p.writes(e)
+		if o == nil || e.State.Type == watch.Deleted || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+			return ""
+		}
+		body := bodyOf(by)
+		if value(body, "spec") == nil { // It only takes over the fields of an earlier operator.
+			return ""
+		}
+		wrong := "there is no spec"
+		for _, mc := range p.specsFor(o, by) {
+			if wrong = mismatch(body, mc); wrong == "" {
+				return ""
+			}
+		}
+		return fmt.Sprintf("the operator applied %s %s as no spec in force has it: %s", o.GetKind(), o.GetName(), wrong)
+	}
+}
+
+// mismatch returns the first field of an applied object that differs from what the spec asks for, or "".
+func mismatch(body *object, mc *cachev1.Memcached) string {
+	var wanted []expectation
+	switch body.GetKind() {
+	case "Deployment":
+		wanted = deploymentOf(mc)
+		if !isKept(body) {
+			wanted = append(wanted, podsOf(mc)...)
+			if wrong := wrongArguments(body, mc); wrong != "" {
+				return wrong
+			}
+		}
+	case "Service":
+		wanted = []expectation{{"None", []string{"spec", "clusterIP"}}}
+	case "PodDisruptionBudget":
+		wanted = []expectation{{orDefault(orEmpty(mc.Spec.Disruption).MaxUnavailable, 1), []string{"spec", "maxUnavailable"}}}
+	}
+	for _, want := range wanted {
+		if got := value(body, want.path...); encoded(got) != encoded(want.value) {
+			return fmt.Sprintf("%s is %s, not %s", strings.Join(want.path, "."), encoded(got), encoded(want.value))
+		}
+	}
+	return ""
+}
+
+// expectation is the value of a field; nil if it must not be applied.
+type expectation struct {
+	value any
+	path  []string
+}
+
+func deploymentOf(mc *cachev1.Memcached) []expectation {
+	rollout := orEmpty(mc.Spec.Rollout)
+	var minReady any
+	if seconds := rollout.MinReadySeconds; seconds != nil && *seconds > 0 {
+		minReady = *seconds
+	}
+	return []expectation{
+		{sizeOf(mc), []string{"spec", "replicas"}},
+		{orDefault(rollout.MaxSurge, 1), []string{"spec", "strategy", "rollingUpdate", "maxSurge"}},
+		{orDefault(rollout.MaxUnavailable, 0), []string{"spec", "strategy", "rollingUpdate", "maxUnavailable"}},
+		{minReady, []string{"spec", "minReadySeconds"}},
+		{map[string]string{"app": "memcached", "memcached_cr": mc.Name}, []string{"spec", "selector", "matchLabels"}},
+	}
+}
+
+func podsOf(mc *cachev1.Memcached) []expectation {
+	placement := orEmpty(mc.Spec.Placement)
+	drain := int32(30)
+	if seconds := orEmpty(mc.Spec.Rollout).DrainSeconds; seconds != nil {
+		drain = *seconds
+	}
+	pod := func(name string) []string { return []string{"spec", "template", "spec", name} }
+	return []expectation{
+		{drain + 15, pod("terminationGracePeriodSeconds")},
+		{orNothing(placement.PriorityClassName), pod("priorityClassName")},
+		{orNothing(placement.SchedulerName), pod("schedulerName")},
+		{orNothing(placement.RuntimeClassName), pod("runtimeClassName")},
+	}
+}
+
+const mebibyte = 1 << 20
+
+// wrongArguments returns the argument of memcached that the spec asks for and the Pod template lacks.
+func wrongArguments(body *object, mc *cachev1.Memcached) string {
+	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
+	if len(containers) == 0 {
+		return "the Pod template has no container"
+	}
+	container, _ := containers[0].(map[string]any)
+	if image := mc.Spec.Image; image != "" && container["image"] != image {
+		return fmt.Sprintf("the image is %v, not %s", container["image"], image)
+	}
+	arguments, _ := container["args"].([]any)
+	for _, want := range argumentsOf(mc) {
+		if !slices.Contains(arguments, any(want)) {
+			return fmt.Sprintf("memcached lacks the argument %s in %v", want, arguments)
+		}
+	}
+	return ""
+}
+
+func argumentsOf(mc *cachev1.Memcached) []string {
+	memory, item, threads := int64(64*mebibyte), int64(mebibyte), int32(4)
+	if mc.Spec.Memory != nil {
+		memory = mc.Spec.Memory.Value()
+	}
+	if mc.Spec.MaxItemSize != nil {
+		item = mc.Spec.MaxItemSize.Value()
+	}
+	if mc.Spec.Threads != nil {
+		threads = *mc.Spec.Threads
+	}
+	port := "--port=11211"
+	if tls := mc.Spec.TLS; tls != nil {
+		port = "--listen=notls:127.0.0.1:11211,*:11212"
+		if tls.Plaintext == cachev1.PlaintextEnabled {
+			port = "--listen=notls:*:11211,*:11212"
+		}
+	}
+	arguments := []string{
+		port, fmt.Sprintf("--memory-limit=%d", memory/mebibyte), fmt.Sprintf("--threads=%d", threads),
+		fmt.Sprintf("--max-item-size=%d", item),
+	}
+	return append(arguments, mc.Spec.ExtraArgs...)
+}
+
+func orDefault(value *intstr.IntOrString, fallback int32) intstr.IntOrString {
+	if value == nil {
+		return intstr.FromInt32(fallback)
+	}
+	return *value
+}
+
+func orEmpty[T any](value *T) T {
+	var empty T
+	if value == nil {
+		return empty
+	}
+	return *value
+}
+
+func orNothing(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

@@ -1,0 +1,62 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+)
+
+// deployed is what the operator applies for a spec with some values, and else the defaults.
+func deployed(replicas int, rolling, image, arguments string) string {
+	return owned("Deployment", fmt.Sprintf("spec: {replicas: %d, strategy: {rollingUpdate: {%s}}, "+
+		"selector: {matchLabels: {app: memcached, memcached_cr: a}}, template: {spec: {terminationGracePeriodSeconds: 45, "+
+		"containers: [{name: memcached, image: %q, args: [--port=11211, %s]}]}}}", replicas, rolling, image, arguments))
+}
+
+const (
+	rolling   = "maxSurge: 1, maxUnavailable: 0"
+	arguments = "--memory-limit=64, --threads=4, --max-item-size=1048576"
+)
+
+func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
+	budget := func(maxUnavailable string) string {
+		return owned("PodDisruptionBudget", "spec: {maxUnavailable: "+maxUnavailable+"}")
+	}
+	ruleTest{
+		rule: "fields",
+		keeps: map[string]func(*tale){
+			"the defaults": func(s *tale) { s.user(mc("")).operator(deployed(1, rolling, "i", arguments)) },
+			"other values": func(s *tale) {
+				s.user(mc("spec: {size: 3, image: j, memory: 1Gi, threads: 2, rollout: {maxUnavailable: 25%}}"))
+				s.operator(deployed(3, "maxSurge: 1, maxUnavailable: 25%", "j",
+					"--memory-limit=1024, --threads=2, --max-item-size=1048576"))
+			},
+			"a spec that was in force when the operator read it": func(s *tale) {
+				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).operator(deployed(3, rolling, "i", arguments))
+			},
+			"a budget": func(s *tale) {
+				s.user(mc("spec: {size: 2, disruption: {maxUnavailable: 10%}}")).operator(budget("10%"))
+			},
+		},
+		breaks: map[string]func(*tale){
+			"another size": func(s *tale) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
+			"another strategy": func(s *tale) {
+				s.user(mc("")).operator(deployed(1, "maxSurge: 1, maxUnavailable: 1", "i", arguments))
+			},
+			"another image": func(s *tale) { s.user(mc("spec: {image: j}")).operator(deployed(1, rolling, "i", arguments)) },
+			"another argument": func(s *tale) {
+				s.user(mc("spec: {memory: 65Mi}")).operator(deployed(1, rolling, "i", arguments))
+			},
+			"a spec that was no longer in force when the operator started": func(s *tale) {
+				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).restart().operator(deployed(3, rolling, "i", arguments))
+			},
+			"a spec that was no longer in force when the operator wrote the status": func(s *tale) {
+				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).reports(mc("spec: {size: 4}"))
+				s.operator(deployed(3, rolling, "i", arguments))
+			},
+			"values of two specs": func(s *tale) {
+				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4, memory: 65Mi}")).operator(deployed(4, rolling, "i", arguments))
+			},
+			"another budget": func(s *tale) { s.user(mc("spec: {size: 2}")).operator(budget("2")) },
+		},
+	}.run(t)
+}

@@ -1,0 +1,150 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func rolloutRules() []Rule {
+	return []Rule{{
+		Name: "no rollout that no one asked for",
+		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value of " +
+			"update-requested, or updatePolicy Automatic. An upgrade, a restart or another spelling of the spec replaces no Pods.",
+		New: func(p *past) func(history.Entry) string {
+			t := templates{past: p, last: map[types.UID]rendering{}}
+			return t.check
+		},
+	}}
+}
+
+// templates knows the Pod template that the operator last rendered for each Deployment.
+type templates struct {
+	*past
+
+	last map[types.UID]rendering
+}
+
+// rendering is a Pod template, without the order of sets, and what it may have been rendered from.
+type rendering struct {
+	template string
+	revision int
+	from     []*cachev1.Memcached
+	process  history.Process
+}
+
+func (t *templates) check(e history.Entry) string {
+	if mc, by := t.writesStatus(e); mc != nil {
+		t.narrow(mc, history.ProcessOf(by))
+	}
+	if e.State == nil || e.State.Object.GetKind() != "Deployment" || e.State.Type == watch.Deleted {
+		return ""
+	}
+	o, before := e.State.Object, t.before(e.State.Object)
+	changed := before == nil || canonical(value(before, "spec", "template")) != canonical(value(o, "spec", "template"))
+	if e.State.By == nil && changed {
+		delete(t.last, o.GetUID()) // It may have been the operator: the audit log lacks the request.
+	}
+	_, by := t.writes(e)
+	if by == nil || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
+		return ""
+	}
+	body := bodyOf(by)
+	last, known := t.last[o.GetUID()]
+	now := rendering{
+		canonical(value(body, "spec", "template")), revisionOf(body), renderedFrom(body, t.specsFor(o, by)), history.ProcessOf(by),
+	}
+	switch {
+	case isKept(body):
+		return t.checkKept(o, by, changed)
+	case known && !changed && now.template != last.template:
+		return "" // Another spelling of what is deployed.
+	}
+	t.last[o.GetUID()] = now
+	if !known || now.template == last.template || mayDiffer(last, now) {
+		return "" // In the middle: it reverts what another client changed.
+	}
+	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and no field that replaces the Pods had changed: %s",
+		o.GetName(), firstDifference(value(before, "spec", "template"), value(o, "spec", "template")))
+}
+
+// renderedFrom leaves out the specs that a Deployment was not rendered from, by the fields that are easy to tell.
+func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached {
+	matching := slices.DeleteFunc(slices.Clone(specs), func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" })
+	if len(matching) == 0 {
+		return specs // Another rule finds that.
+	}
+	return matching
+}
+
+// narrow notes that a process found the Deployment that it wrote to be as the current spec asks for.
+func (t *templates) narrow(o *object, process history.Process) {
+	mc := t.memcached(o)
+	deployment := t.current[ref{"Deployment", o.GetName()}]
+	if deployment == nil || mc.Spec.Suspend || !isTrue(mc, cachev1.ConditionReady) {
+		return
+	}
+	if last, known := t.last[deployment.GetUID()]; known && last.process == process {
+		last.from = []*cachev1.Memcached{mc}
+		t.last[deployment.GetUID()] = last
+	}
+}
+
+// isKept reports whether an applied Deployment has the Pod template that it had: while a Secret is missing or invalid,
+// the operator applies the template as it found it, with the API server's defaults.
+func isKept(body *object) bool {
+	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
+	return slices.ContainsFunc(containers, func(container any) bool {
+		fields, _ := container.(map[string]any)
+		return fields["terminationMessagePath"] != nil
+	})
+}
+
+// checkKept makes sure that a template that is kept was there.
+func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string {
+	if !changed {
+		return ""
+	}
+	now := canonical(value(o, "spec", "template"))
+	for _, seen := range t.seen(history.ProcessOf(by), o.GetUID()) {
+		if canonical(value(seen, "spec", "template")) == now {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
+}
+
+// mayDiffer reports whether someone asked for another template. An older operator may not know the revision.
+func mayDiffer(last, now rendering) bool {
+	if now.revision < last.revision {
+		return true
+	}
+	for _, mc := range now.from {
+		if mc.Spec.UpdatePolicy == cachev1.UpdateAutomatic {
+			return true
+		}
+		for _, before := range last.from {
+			if requested(before) != requested(mc) || podFields(before) != podFields(mc) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func requested(mc *cachev1.Memcached) string {
+	return mc.Annotations[cachev1.AnnotationUpdateRequested]
+}
+
+func revisionOf(body *object) int {
+	text := text(body, "spec", "template", "metadata", "annotations", "cache.example.com/template-revision")
+	revision, _ := strconv.Atoi(text)
+	return revision
+}

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+)
+
+// withImage is a Deployment whose Pod template has an image.
+func withImage(image string) string {
+	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {containers: [{name: memcached, image: %s}]}}}", image))
+}
+
+// kept is the same as the operator applies it while a Secret is missing.
+func kept(image string) string {
+	return owned("Deployment", fmt.Sprintf(
+		"spec: {template: {spec: {containers: [{name: memcached, image: %s, terminationMessagePath: x}]}}}", image))
+}
+
+func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
+	first := mc("spec: {}")
+	requested := "{kind: Memcached, metadata: {name: a, uid: m, generation: 1, " +
+		"annotations: {cache.example.com/update-requested: now}}}"
+	ruleTest{
+		rule: "no rollout that no one asked for",
+		keeps: map[string]func(*tale){
+			"another memory": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2"))
+			},
+			"an update that was requested": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(requested).operator(withImage("i:2"))
+			},
+			"automatic updates": func(s *tale) {
+				s.user(mc("spec: {updatePolicy: Automatic}")).operator(withImage("i:1")).restart().operator(withImage("i:2"))
+			},
+			"a change of another client is reverted": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(withImage("i:9")).operator(withImage("i:1"))
+			},
+			"another Deployment of the same name": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).deletes("user", withImage("i:1"))
+				s.operator("{kind: Deployment, metadata: {name: a, uid: other}, spec: {template: {spec: {}}}}")
+			},
+			"the template is kept while a Secret is missing": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(kept("i:9")).operator(kept("i:9"))
+			},
+			"a spec that changed before a Secret was there": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {threads: 8}"))
+				s.user(kept("i:1")).operator(kept("i:1")).operator(withImage("i:2"))
+			},
+		},
+		breaks: map[string]func(*tale){
+			"a restart": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).restart().operator(withImage("i:2"))
+			},
+			"another size": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {size: 3}")).operator(withImage("i:2"))
+			},
+			"another spelling": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65536Ki, threads: 4, placement: {}, " +
+					"rollout: {drainSeconds: 30, maxSurge: 2}, metrics: {mode: Enabled}}")).operator(withImage("i:2"))
+			},
+			"a change that was applied before": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2"))
+				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'True'}]}"))
+				s.restart().operator(withImage("i:3"))
+			},
+			"a kept template that was not there": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).operator(kept("i:2"))
+			},
+		},
+	}.run(t)
+}
