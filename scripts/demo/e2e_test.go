@@ -33,7 +33,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memcached, _, err := oci.Memcached(t.Context())
+	memcached, _, err := oci.Memcached(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

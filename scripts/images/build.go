@@ -122,26 +122,10 @@ func (b *builder) publish(ctx context.Context, t target, options ...name.Option)
 // build returns an index of all platforms, and the version of the image if it has one.
 func (b *builder) build(ctx context.Context, t target, update func(string)) (
 	index v1.ImageIndex, version string, err error) {
-	platforms := b.platforms
-	switch {
-	case len(platforms) > 0:
-	case t.isReleased():
-		platforms = oci.Platforms()
-	default:
-		platforms = []v1.Platform{oci.Host()}
-	}
 	program := oci.Program{Package: t.image}
 	switch t.image {
 	case "memcached":
-		if len(b.platforms) > 0 || b.suite != "" {
-			return oci.MemcachedIndex(ctx, platforms, b.suite)
-		}
-		memcached, version, err := oci.Memcached(ctx)
-		if err != nil {
-			return nil, "", err
-		}
-		index, err = oci.Index(memcached)
-		return index, version, err
+		return oci.Memcached(ctx, b.suite, b.platforms...)
 	case "operator":
 		program, version = oci.Operator(".", b.version), b.version
 	case "agent":
@@ -151,6 +135,14 @@ func (b *builder) build(ctx context.Context, t target, update func(string)) (
 	}
 	if err != nil {
 		return nil, "", err
+	}
+	platforms := b.platforms
+	switch {
+	case len(platforms) > 0:
+	case t.isReleased():
+		platforms = oci.Platforms()
+	default:
+		platforms = []v1.Platform{oci.Host()}
 	}
 	indexes, err := oci.BuildAll(ctx, platforms, update, program)
 	if err != nil {

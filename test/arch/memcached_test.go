@@ -37,7 +37,7 @@ func TestKeysGoThroughAMemcachedOfEachArchitecture(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			index, version, err := oci.MemcachedIndex(t.Context(), tc.platforms, tc.suite)
+			index, version, err := oci.Memcached(t.Context(), tc.suite, tc.platforms...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -93,7 +93,7 @@ func (it *cache) rollsOnceBy(patch string, before map[string]types.UID) {
 // otherMemcached is memcached under another reference.
 func otherMemcached(t *testing.T) string {
 	t.Helper()
-	image, version, err := oci.Memcached(t.Context())
+	image, version, err := oci.Memcached(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

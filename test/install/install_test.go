@@ -95,7 +95,7 @@ func start(t *testing.T) *local.Cluster {
 
 func pushMemcached(t *testing.T, cluster *local.Cluster) (reference string) {
 	t.Helper()
-	image, version, err := oci.Memcached(t.Context())
+	image, version, err := oci.Memcached(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

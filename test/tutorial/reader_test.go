@@ -38,7 +38,7 @@ func newReader(t *testing.T) *reader {
 	v := &reader{t: t, clone: clone(t), cluster: up(t)}
 	v.env = append(worktree.Environment(), "KUBECONFIG="+v.cluster.Kubeconfig)
 	v.env = append(v.env, v.configureBuildah()...)
-	memcached, version, err := oci.Memcached(t.Context())
+	memcached, version, err := oci.Memcached(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func (p *Pipeline) push(ctx context.Context, index v1.ImageIndex, ref string) (s
 
 // pushMemcached makes an image of the distribution's memcached, because a local cluster pulls from its registry only.
 func (p *Pipeline) pushMemcached(ctx context.Context) (string, error) {
-	memcached, version, err := oci.Memcached(ctx)
+	memcached, version, err := oci.Memcached(ctx, "")
 	if err != nil {
 		return "", err
 	}

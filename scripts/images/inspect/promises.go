@@ -3,6 +3,7 @@ package inspect
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,27 +35,23 @@ const (
 
 // Promise is a field of the manifests that lets an image run on architectures.
 type Promise struct {
-	Source        string   `json:"source"` // a file or a directory
-	Field         string   `json:"field"`
-	Name          string   `json:"name"` // of the image
-	Reference     string   `json:"reference"`
-	Architectures []string `json:"architectures"` // empty: the field names none
+	Source        string // a file or a directory
+	Field         string
+	Name          string // of the image
+	Reference     string
+	Architectures []string // empty: the field names none
 }
 
 // Promises reads the manager's manifests, the overlays and the bundle of the repository at root.
 func Promises(root string) ([]Promise, error) {
 	sources := []string{"operator/config/manager"}
 	for _, pattern := range []string{"overlays/*/kustomization.yaml", "bundle/manifests/*.clusterserviceversion.yaml"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
+		files, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			source, err := filepath.Rel(root, strings.TrimSuffix(file, "/kustomization.yaml"))
-			if err != nil {
-				return nil, err
-			}
-			sources = append(sources, source)
+			sources = append(sources, strings.TrimSuffix(file, "/kustomization.yaml"))
 		}
 	}
 	var promises []Promise

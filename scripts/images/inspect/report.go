@@ -14,112 +14,93 @@ import (
 
 // Image is an image that the manifests name, with the registry's description of it.
 type Image struct {
-	Name      string `json:"name"`
-	Reference string `json:"reference"`
+	Name, Reference string
 	oci.Description
-	Promised []string `json:"promised"`
-	Error    string   `json:"error,omitempty"`
 
 	promises []Promise
+	err      error
 }
 
 // Report is the comparison of all images.
-type Report struct {
-	Images   []*Image  `json:"images"`
-	InAll    []string  `json:"inAll"` // the platforms that all images support
-	Promises []Promise `json:"promises"`
-	Problems []string  `json:"problems"`
-}
+type Report []*Image
 
-// Compare describes every image, and lists what the manifests promise and the image lacks. Instead has the references
-// that replace those of the manifests, by name.
+// Compare describes every image. Instead has the references that replace those of the manifests, by name.
 func Compare(
 	promises []Promise, instead map[string]string, describe func(ref string) (oci.Description, error),
-) *Report {
-	r := &Report{Promises: promises, Problems: []string{}}
+) (r Report) {
 	for _, promise := range promises {
-		promise.Reference = cmp.Or(instead[promise.Name], promise.Reference)
-		r.add(promise)
+		reference := cmp.Or(instead[promise.Name], promise.Reference)
+		i := slices.IndexFunc(r, func(i *Image) bool { return i.Name == promise.Name && i.Reference == reference })
+		if i < 0 {
+			i = len(r)
+			r = append(r, &Image{Name: promise.Name, Reference: reference})
+		}
+		r[i].promises = append(r[i].promises, promise)
 	}
-	for i, image := range r.Images {
-		var err error
-		if image.Description, err = describe(image.Reference); err != nil {
-			image.Error = err.Error()
-		}
-		r.Problems = append(r.Problems, image.problems()...)
-		if i == 0 {
-			r.InAll = image.platforms()
-		}
-		r.InAll = slices.DeleteFunc(r.InAll, func(platform string) bool {
-			return !slices.Contains(image.platforms(), platform)
-		})
+	for _, image := range r {
+		image.Description, image.err = describe(image.Reference)
 	}
 	return r
 }
 
-func (r *Report) add(promise Promise) {
-	i := slices.IndexFunc(r.Images, func(image *Image) bool {
-		return image.Name == promise.Name && image.Reference == promise.Reference
-	})
-	if i < 0 {
-		i = len(r.Images)
-		r.Images = append(r.Images, &Image{Name: promise.Name, Reference: promise.Reference})
+// promised are the architectures that the manifests name for the image.
+func (i *Image) promised() (all []string) {
+	for _, promise := range i.promises {
+		all = append(all, promise.Architectures...)
 	}
-	image := r.Images[i]
-	image.promises = append(image.promises, promise)
-	image.Promised = append(image.Promised, promise.Architectures...)
-	slices.Sort(image.Promised)
-	image.Promised = slices.Compact(image.Promised)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// Err joins all problems.
-func (r *Report) Err() error {
-	if len(r.Problems) == 0 {
-		return nil
+// Err reports the images that were not read, and what the manifests promise and an image lacks.
+func (r Report) Err() error {
+	var errs []error
+	for _, image := range r {
+		errs = append(errs, image.problems()...)
 	}
-	return errors.New(strings.Join(r.Problems, "\n"))
+	return errors.Join(errs...)
 }
 
 // WriteText prints a line for each image, and the platforms that all support.
-func (r *Report) WriteText(out io.Writer) error {
+func (r Report) WriteText(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "IMAGE\tREFERENCE\tPROMISED\tPLATFORMS")
-	inAll := cmp.Or(strings.Join(r.InAll, ", "), "none")
-	for _, image := range r.Images {
-		platforms := strings.Join(image.platforms(), ",")
-		if image.Error != "" {
-			platforms, inAll = "unknown", "unknown, as not every image was read"
+	var inAll []string
+	unread := false
+	for i, image := range r {
+		if i == 0 {
+			inAll = slices.Clone(image.Platforms)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", image.Name, image.Reference, strings.Join(image.Promised, ","), platforms)
+		platforms := strings.Join(image.Platforms, ",")
+		if image.err != nil {
+			platforms, unread = "unknown", true
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", image.Name, image.Reference, strings.Join(image.promised(), ","), platforms)
+		inAll = slices.DeleteFunc(inAll, func(p string) bool { return !slices.Contains(image.Platforms, p) })
 	}
-	fmt.Fprintln(table, "\nIn all images:", inAll)
+	text := cmp.Or(strings.Join(inAll, ", "), "none")
+	if unread {
+		text = "unknown, as not every image was read"
+	}
+	fmt.Fprintln(table, "\nIn all images:", text)
 	return table.Flush()
 }
 
-func (i *Image) platforms() []string {
-	var platforms []string
-	for _, manifest := range i.Platforms {
-		platforms = append(platforms, manifest.Platform)
-	}
-	return platforms
-}
-
 // problems lists why the image was not read, or the architectures that are promised for it and that it lacks.
-func (i *Image) problems() []string {
-	if i.Error != "" {
-		return []string{fmt.Sprintf("image %s: %s: %s", i.Name, i.Error, i.fix())}
+func (i *Image) problems() (problems []error) {
+	if i.err != nil {
+		return []error{fmt.Errorf("image %s: %w: %s", i.Name, i.err, i.fix())}
 	}
 	single := ""
 	if !i.Index {
-		single = fmt.Sprintf(" (it is one image, of %s, and no index)", i.Platforms[0].Platform)
+		single = fmt.Sprintf(" (it is one image, of %s, and no index)", i.Platforms[0])
 	}
-	var problems []string
-	for _, architecture := range i.Promised {
-		supported := slices.ContainsFunc(i.platforms(), func(platform string) bool {
+	for _, architecture := range i.promised() {
+		supported := slices.ContainsFunc(i.Platforms, func(platform string) bool {
 			return strings.HasPrefix(platform+"/", "linux/"+architecture+"/") // it may have a variant
 		})
 		if !supported {
-			problems = append(problems, fmt.Sprintf(
+			problems = append(problems, fmt.Errorf(
 				"image %s: %s has no linux/%s%s, which is promised by %s: %s, or remove %s there",
 				i.Name, i.Reference, architecture, single, i.places(architecture), i.fix(), architecture))
 		}
@@ -146,14 +127,12 @@ func (i *Image) places(architecture string) string {
 
 // fix names the command or the edit that provides the promised platforms.
 func (i *Image) fix() string {
-	variable := map[string]string{Operator: "IMG", Agent: "AGENT_IMG"}[i.Name]
-	switch {
+	switch variable := map[string]string{Operator: "IMG", Agent: "AGENT_IMG"}[i.Name]; {
 	case variable != "":
 		return fmt.Sprintf("push it by make image IMAGE=%s %s=%s PLATFORMS=linux/%s",
-			i.Name, variable, i.Reference, strings.Join(i.Promised, ",linux/"))
+			i.Name, variable, i.Reference, strings.Join(i.promised(), ",linux/"))
 	case i.Name == Memcached:
 		return "name another by --memcached-image, such as one in your own registry"
-	default:
-		return "name an image in the manifests that supports " + strings.Join(i.Promised, ", ")
 	}
+	return "name an image in the manifests that supports " + strings.Join(i.promised(), ", ")
 }

@@ -17,25 +17,17 @@ import (
 // memcachedID is the official image's user and port.
 const memcachedID = 11211
 
-// Memcached makes an image from this machine's memcached, with the user, port and command of the official image. It
-// also returns the version, for the tag.
-func Memcached(ctx context.Context) (image v1.Image, version string, err error) {
-	binary, err := exec.LookPath("memcached")
-	if err != nil {
-		return nil, "", fmt.Errorf("install the package memcached, the image is made from it: %w", err)
+// Memcached makes an image with the user, port and command of the official one, and returns the version, for the tag.
+// It takes this machine's memcached, or for a suite of Debian, such as trixie, or for some platforms that of Debian's
+// packages, without running any of them.
+func Memcached(ctx context.Context, suite string, platforms ...v1.Platform) (
+	index v1.ImageIndex, version string, err error) {
+	if suite == "" && len(platforms) == 0 {
+		return memcachedHere(ctx)
 	}
-	if version, err = memcachedVersion(ctx, binary); err != nil {
-		return nil, "", err
+	if len(platforms) == 0 {
+		platforms = []v1.Platform{Host()}
 	}
-	image, err = memcachedOf("/", binary, Host())
-	return image, version, err
-}
-
-// MemcachedIndex makes images of Debian's memcached for several platforms, without running any of them. The suite is
-// one of Debian's, such as trixie, by default that of this machine. It also returns the version, for the tag.
-func MemcachedIndex(
-	ctx context.Context, platforms []v1.Platform, suite string,
-) (index v1.ImageIndex, version string, err error) {
 	images, versions := make([]v1.Image, len(platforms)), make([]string, len(platforms))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, platform := range platforms {
@@ -95,13 +87,22 @@ func memcachedOf(root tree, binary string, platform v1.Platform) (v1.Image, erro
 	}, append(files, program...))
 }
 
-func memcachedVersion(ctx context.Context, binary string) (version string, err error) {
+func memcachedHere(ctx context.Context) (index v1.ImageIndex, version string, err error) {
+	binary, err := exec.LookPath("memcached")
+	if err != nil {
+		return nil, "", fmt.Errorf("install the package memcached, the image is made from it: %w", err)
+	}
 	out, err := exec.CommandContext(ctx, binary, "-V").Output()
 	if err == nil {
 		_, err = fmt.Sscanf(string(out), "memcached %s", &version)
 	}
 	if err != nil {
-		return "", fmt.Errorf("memcached -V: %w: %s", err, out)
+		return nil, "", fmt.Errorf("memcached -V: %w: %s", err, out)
 	}
-	return version, nil
+	image, err := memcachedOf("/", binary, Host())
+	if err != nil {
+		return nil, "", err
+	}
+	index, err = Index(image)
+	return index, version, err
 }

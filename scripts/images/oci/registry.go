@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/distribution/reference"
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -49,38 +48,32 @@ func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error
 
 // Description is what a registry has under a reference.
 type Description struct {
-	Digest    string     `json:"digest"`
-	Index     bool       `json:"index"` // false: one image, of one platform
-	Platforms []Manifest `json:"platforms"`
-}
-
-// Manifest is the image of a platform.
-type Manifest struct {
-	Platform string `json:"platform"` // as in linux/arm64
-	Digest   string `json:"digest"`
+	Digest    string
+	Index     bool     // false: one image, of one platform
+	Platforms []string // sorted, as in linux/arm64
 }
 
 // Describe asks the registry which platforms an image supports.
-func Describe(ctx context.Context, ref string, opts ...name.Option) (Description, error) {
+func Describe(ctx context.Context, ref string, opts ...name.Option) (d Description, err error) {
 	parsed, err := name.ParseReference(ref, opts...)
 	if err != nil {
-		return Description{}, err
+		return d, err
 	}
 	found, err := remote.Get(parsed, remoteOptions(ctx)...)
 	if err != nil {
-		return Description{}, explain(ref, err)
+		return d, explain(ref, err)
 	}
-	d := Description{Digest: found.Digest.String(), Index: found.MediaType.IsIndex()}
+	d = Description{Digest: found.Digest.String(), Index: found.MediaType.IsIndex()}
 	if d.Platforms, err = platformsOf(found); err != nil {
-		return Description{}, explain(ref, err)
+		return d, explain(ref, err)
 	}
-	slices.SortFunc(d.Platforms, func(a, b Manifest) int { return strings.Compare(a.Platform, b.Platform) })
+	slices.Sort(d.Platforms)
 	return d, nil
 }
 
 // platformsOf reads the config of an image, or the entries of an index. Attachments, such as attestations, have the
 // platform unknown.
-func platformsOf(found *remote.Descriptor) ([]Manifest, error) {
+func platformsOf(found *remote.Descriptor) (platforms []string, err error) {
 	if !found.MediaType.IsIndex() {
 		image, err := found.Image()
 		if err != nil {
@@ -90,19 +83,18 @@ func platformsOf(found *remote.Descriptor) ([]Manifest, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Manifest{{Platform: config.Platform().String(), Digest: found.Digest.String()}}, nil
+		return []string{config.Platform().String()}, nil
 	}
 	list, err := v1.ParseIndexManifest(bytes.NewReader(found.Manifest))
 	if err != nil {
 		return nil, err
 	}
-	var manifests []Manifest
 	for _, entry := range list.Manifests {
 		if entry.Platform != nil && entry.Platform.OS != "unknown" {
-			manifests = append(manifests, Manifest{Platform: entry.Platform.String(), Digest: entry.Digest.String()})
+			platforms = append(platforms, entry.Platform.String())
 		}
 	}
-	return manifests, nil
+	return platforms, nil
 }
 
 // explain turns the error of a registry into a cause and a next step.
