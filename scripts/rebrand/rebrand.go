@@ -159,16 +159,12 @@ func (c *copied) build(ctx context.Context, update func(string)) error {
 
 func (c *copied) overlays(update func(string)) error {
 	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*", "kustomization.yaml"))
-	if err != nil {
-		return err
-	}
 	for _, file := range overlays {
 		update("overlay " + filepath.Base(filepath.Dir(file)))
-		if _, err := kustomize.Build(filepath.Dir(file)); err != nil {
-			return err
-		}
+		_, buildErr := kustomize.Build(filepath.Dir(file))
+		err = errors.Join(err, buildErr)
 	}
-	return nil
+	return err
 }
 
 func (c *copied) search(ctx context.Context, _ func(string)) error {

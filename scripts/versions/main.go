@@ -13,7 +13,6 @@ import (
 func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
-	var root string
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "versions",
@@ -25,7 +24,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		found, err := facts.Read(cmd.Context(), root)
+		found, err := facts.Read(cmd.Context(), ".")
 		if err != nil {
 			return err
 		}
@@ -42,7 +41,6 @@ func newCommand() *cobra.Command {
 		return err
 	}
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.Flags().StringVar(&root, "root", ".", "folder of the repository")
 	cmd.Flags().BoolVar(&write, "write", false, "change each copy to the value in its home")
 	return cmd
 }
