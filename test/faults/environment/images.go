@@ -20,7 +20,7 @@ func (e *Environment) pushImages(ctx context.Context, root string) error {
 		if err != nil {
 			return err
 		}
-		memcached, memcachedVersion, err := oci.Memcached(ctx)
+		memcached, memcachedVersion, err := oci.Memcached(ctx, "")
 		if err != nil {
 			return err
 		}
