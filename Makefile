@@ -165,7 +165,7 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
-	@go test ./scripts/release/chart -run TestTheDocs -update
+	@go test ./scripts/release/chart ./test/faults -run TestTheDocs -update
 	@go -C scripts/gitops test ./plan -update
 	@go run ./scripts/versions --write
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -140,7 +141,10 @@ func (s *search) build(ctx context.Context, name string, edits ...variants.Edit)
 	return programs, variants.Build(ctx, s.original.Root, programs.Operator, edits...)
 }
 
-// find runs seeds until one finds the mutant. The rule is the expected one, if that is among those that it broke.
+// errMissed means that no seed found the mutant.
+var errMissed = errors.New("no seed found it")
+
+// find runs seeds until one finds the mutant.
 func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
 	found := mutants.Found{Mutant: mutant}
 	programs, err := s.build(ctx, "mutant", mutant.Edits...)
@@ -151,34 +155,49 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	err = progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
-		plans, group, mu := campaign.Feed(searching, seeds.Plans(faulty.Actions), 0), errgroup.Group{}, sync.Mutex{}
-		for _, cluster := range s.original.Clusters {
-			group.Go(func() error {
-				for p := range plans {
-					rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
-					if err != nil {
-						return err
-					}
-					mu.Lock()
-					if found.Rule == "" {
-						found.Rule = rule
-						found.Seeds++
-					}
-					update(fmt.Sprintf("%d seeds", found.Seeds))
-					mu.Unlock()
-					if rule != "" {
-						stop()
-					}
-				}
-				return nil
-			})
+		plans, mu := campaign.Feed(searching, seeds.Plans(faulty.Actions), 0), sync.Mutex{}
+		err := s.each(plans, func(cluster *environment.Environment, p plan.Plan) error {
+			rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
+			mu.Lock()
+			defer mu.Unlock()
+			if found.Rule == "" {
+				found.Rule, found.Seeds = rule, found.Seeds+1
+			}
+			if found.Rule != "" {
+				stop()
+			}
+			update(fmt.Sprintf("%d seeds", found.Seeds))
+			return err
+		})
+		if err == nil && found.Rule == "" {
+			err = errMissed
 		}
-		return group.Wait()
+		return err
 	})
+	if errors.Is(err, errMissed) {
+		err = nil
+	}
 	return found, err
 }
 
-// try returns a rule that a mutant breaks with a plan, and the operator as it is does not.
+// each carries out plans on all clusters.
+func (s *search) each(plans <-chan plan.Plan, try func(*environment.Environment, plan.Plan) error) error {
+	var group errgroup.Group
+	for _, cluster := range s.original.Clusters {
+		group.Go(func() error {
+			for p := range plans {
+				if err := try(cluster, p); err != nil {
+					return fmt.Errorf("seed %d: %w", p.Seed, err)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// try returns a rule that a mutant breaks with a plan, and the operator as it is does not: the expected one, if that is
+// among them.
 func (s *search) try(
 	ctx context.Context, cluster *environment.Environment, faulty *campaign.Campaign, p plan.Plan, expected string,
 ) (string, error) {

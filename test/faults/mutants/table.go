@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -22,10 +23,7 @@ const header = "| the operator | is found by the rule | after |\n| --- | --- | -
 
 // Row is a line of the table.
 func (f Found) Row() string {
-	rule, after := f.Rule, fmt.Sprintf("%d seeds", f.Seeds)
-	if f.Seeds == 1 {
-		after = "1 seed"
-	}
+	rule, after := f.Rule, count(f.Seeds)
 	if rule == "" {
 		rule, after = "none", "not in "+after
 	}
@@ -49,11 +47,18 @@ func WritePage(file string, found []Found) error {
 	}
 	table := header
 	for _, mutant := range All() {
-		table += rows[mutant.Name]
+		table += cmp.Or(rows[mutant.Name], fmt.Sprintf("| %s | | not tried yet |\n", mutant.Name))
 	}
 	text, err := page.Replace(string(content), mark, table)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // a page that everyone may read
+}
+
+func count(seeds int) string {
+	if seeds == 1 {
+		return "1 seed"
+	}
+	return fmt.Sprintf("%d seeds", seeds)
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/model"
+	"github.com/example-inc/memcached-operator/test/faults/mutants"
+)
+
+var update = flag.Bool("update", false, "write the tables of the page")
+
+const (
+	root            = "../.."
+	reliabilityPage = root + "/docs/reliability.md"
+)
+
+func TestTheDocsListRulesAndActions(t *testing.T) {
+	rules := "| rule | promise |\n| --- | --- |\n"
+	for _, rule := range model.Rules() {
+		rules += fmt.Sprintf("| %s | %s |\n", rule.Name, rule.Promise)
+	}
+	all, err := campaign.Actions(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := "| action | weight |\n| --- | --- |\n"
+	for _, action := range all {
+		list += fmt.Sprintf("| %s | %d |\n", action.Name, action.Weight)
+	}
+	page.Tables(t, reliabilityPage, *update, map[string]string{"rules": rules, "actions": list})
+}
+
+func TestTheDocsListEachMutant(t *testing.T) {
+	content, err := os.ReadFile(reliabilityPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mutant := range mutants.All() {
+		if !strings.Contains(string(content), "\n| "+mutant.Name+" | ") {
+			t.Errorf("no mutant %q in %s: go run ./test/faults mutants --only %q --page docs/reliability.md",
+				mutant.Name, reliabilityPage, mutant.Name)
+		}
+	}
+}
