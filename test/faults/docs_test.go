@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
-	"github.com/example-inc/memcached-operator/test/faults/campaign"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/model"
 	"github.com/example-inc/memcached-operator/test/faults/mutants"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 )
 
 var update = flag.Bool("update", false, "write the tables of the page")
@@ -25,13 +26,13 @@ func TestTheDocsListRulesAndActions(t *testing.T) {
 	for _, rule := range model.Rules() {
 		rules += fmt.Sprintf("| %s | %s |\n", rule.Name, rule.Promise)
 	}
-	all, err := campaign.Actions(root)
+	s, err := schema.Read(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := "| action | weight |\n| --- | --- |\n"
-	for _, action := range all {
-		list += fmt.Sprintf("| %s | %d |\n", action.Name, action.Weight)
+	list := "| action | weight | only on Nodes that are |\n| --- | --- | --- |\n"
+	for _, action := range actions.All(s) {
+		list += fmt.Sprintf("| %s | %d | %s |\n", action.Name, action.Weight, action.Only)
 	}
 	page.Tables(t, reliabilityPage, *update, map[string]string{"rules": rules, "actions": list})
 }

@@ -73,7 +73,7 @@ func broken() campaign.Result {
 
 func TestAFailureIsPrintedWithWhatRepeatsIt(t *testing.T) {
 	var out strings.Builder
-	printer, result := newPrinter(&out, outputText), broken()
+	printer, result := newPrinter(&out, outputText, false), broken()
 	printer.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
 	printer.result(result)
 	printer.shrunk(result)
@@ -110,7 +110,7 @@ Seed 17 broke "a rule" only once: 9 more runs of its plan did not. Try more:
 
 func TestEachLineOfJSONIsAResult(t *testing.T) {
 	var out strings.Builder
-	printer, totals := newPrinter(&out, outputJSON), campaign.NewTotals()
+	printer, totals := newPrinter(&out, outputJSON, false), campaign.NewTotals()
 	printer.result(broken())
 	printer.end(totals)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

@@ -25,11 +25,11 @@ const (
 	outputJSON = "json"
 )
 
-func newPrinter(out io.Writer, output string) printer {
+func newPrinter(out io.Writer, output string, real bool) printer {
 	if output == outputJSON {
 		return jsonPrinter{json.NewEncoder(out)}
 	}
-	return textPrinter{out}
+	return textPrinter{out, real}
 }
 
 // jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
@@ -40,7 +40,11 @@ func (p jsonPrinter) shrunk(r campaign.Result)    { _ = p.Encode(r) }
 func (p jsonPrinter) end(totals *campaign.Totals) { _ = p.Encode(map[string]any{"totals": totals}) }
 
 // textPrinter prints only what is wrong, and the totals.
-type textPrinter struct{ io.Writer }
+type textPrinter struct {
+	io.Writer
+
+	real bool // Nodes
+}
 
 // lastEntries is how much of the history before a violation is printed.
 const lastEntries = 20
@@ -53,14 +57,18 @@ func (p textPrinter) result(r campaign.Result) {
 	for _, violation := range r.Violations {
 		fmt.Fprintf(p, "%s\n%s\n", promiseOf(violation.Rule), model.Explain(r.History, violation, lastEntries))
 	}
-	fmt.Fprintf(p, "Repeat it: make faults SEED=%d\n", r.Seed)
+	target := "faults"
+	if p.real {
+		target = "faults-cluster"
+	}
+	fmt.Fprintf(p, "Repeat it: make %s SEED=%d\n", target, r.Seed)
 	fmt.Fprintf(p, "Plan, history and the operator's log: %s\n\n", r.Dir)
 }
 
 func (p textPrinter) shrunk(r campaign.Result) {
 	if r.Shrunk == nil {
 		fmt.Fprintf(p, "\n\nSeed %d broke %q only once: %d more runs of its plan did not. Try more:\n  %s --repeat 20\n\n",
-			r.Seed, r.Violations[0].Rule, r.Runs, repeat(r, campaign.PlanFile))
+			r.Seed, r.Violations[0].Rule, r.Runs, p.repeat(r, campaign.PlanFile))
 		return
 	}
 	fmt.Fprintf(p, "\n\n%d of the %d steps of seed %d are enough to break %q (%d runs):\n",
@@ -68,14 +76,18 @@ func (p textPrinter) shrunk(r campaign.Result) {
 	for _, step := range r.Shrunk.Steps {
 		fmt.Fprintf(p, "  %s\n", step)
 	}
-	fmt.Fprintf(p, "Repeat them: %s\n\n", repeat(r, campaign.ShrunkFile))
+	fmt.Fprintf(p, "Repeat them: %s\n\n", p.repeat(r, campaign.ShrunkFile))
 }
 
 func (p textPrinter) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
 
 // repeat is the command that carries out a saved plan.
-func repeat(r campaign.Result, file string) string {
-	return "go run ./test/faults run --plan " + filepath.Join(r.Dir, file)
+func (p textPrinter) repeat(r campaign.Result, file string) string {
+	command := "go run ./test/faults run --plan " + filepath.Join(r.Dir, file)
+	if p.real {
+		command += " --real"
+	}
+	return command
 }
 
 func promiseOf(rule string) string {

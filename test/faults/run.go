@@ -135,7 +135,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		c.Shrink = time.Duration(flags.shrinkMinutes * float64(time.Minute))
 	}
 	work.plans = repeated(work.plans, flags.repeat)
-	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags.output))
+	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags.output, flags.real))
 }
 
 // repeated returns each plan several times.
