@@ -27,6 +27,7 @@ type runFlags struct {
 	minutes       float64
 	real          bool
 	plan          string
+	each          string
 	repeat        int
 	workers       int
 	noShrink      bool
@@ -58,6 +59,7 @@ func runCommand() *cobra.Command {
 	f.Float64Var(&flags.minutes, "minutes", 0, "begin no seed after this time; 0 is no limit")
 	f.BoolVar(&flags.real, "real", false, "use a cluster with a real Node, in whose Pods memcached runs (root, Linux)")
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
+	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, instead")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "number of clusters; each carries out one plan at a time")
 	f.BoolVar(&flags.noShrink, "no-shrink", false, "do not look for a smaller plan that breaks the same rule")
@@ -90,6 +92,10 @@ func (f *runFlags) validate(all []actions.Action) (work, error) {
 	case f.plan != "":
 		p, err := campaign.ReadPlan(f.plan)
 		return work{"Plan " + f.plan, slices.Values([]plan.Plan{p}), 1}, err
+	}
+	if f.each != "" {
+		plans, err := campaign.Each(all, f.each)
+		return work{"Actions", slices.Values(plans), len(plans)}, err
 	}
 	seeds, err := campaign.ParseSeeds(f.seeds, f.minutes > 0)
 	if err != nil {

@@ -25,7 +25,7 @@ type Action struct {
 
 // All returns every action, in the order of the documentation. The changes of users follow from the schema.
 func All(s *schema.Schema) []Action {
-	return slices.Concat(changes(s), kills(), processes())
+	return slices.Concat(changes(s), kills(), processes(), byOthers())
 }
 
 // On returns the actions for one kind of Nodes.
@@ -61,4 +61,15 @@ func arguments[A any](step plan.Step) (arguments A, err error) {
 	}
 	err = json.Unmarshal(step.With, &arguments)
 	return arguments, err
+}
+
+// given is an action on the whole namespace that gets its arguments.
+func given[A any](do func(context.Context, *world.World, A) error) func(context.Context, *world.World, plan.Step) error {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
+		with, err := arguments[A](step)
+		if err != nil {
+			return err
+		}
+		return do(ctx, w, with)
+	}
 }

@@ -1,0 +1,93 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// lasting is what the arguments of a fault that ends by itself have in common.
+type lasting struct {
+	For metav1.Duration `json:"for"`
+}
+
+// longestFault is how long a fault lasts that ends by itself, at most.
+const longestFault = 4 * time.Second
+
+// drawLasting prefers short faults: the operator acts within milliseconds.
+func drawLasting(r *rand.Rand) lasting {
+	scale := time.Duration(5 + r.IntN(96))
+	return lasting{metav1.Duration{Duration: (longestFault * scale * scale / 10_000).Round(time.Millisecond)}}
+}
+
+// one returns one of some values.
+func one[V any](r *rand.Rand, values ...V) V { return values[r.IntN(len(values))] }
+
+// newName returns one for an object of a step. A generated name would not do: if a creation is repeated because the API
+// server did not answer, there would be two objects.
+func newName(w *world.World, prefix string) string {
+	return fmt.Sprintf("%s-%08x", prefix, w.Random.Uint32())
+}
+
+// endAfter undoes a fault after a while, beside the next steps, or once all faults are over, if that is earlier.
+func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(context.Context) error) {
+	over, undone := make(chan struct{}), make(chan error, 1)
+	go func() {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+		undone <- undo(ctx)
+	}()
+	w.Later(func(context.Context) error {
+		close(over)
+		return <-undone
+	})
+}
+
+// beside does something beside the next steps, until all faults are over at the latest. Its context ends then.
+func beside(ctx context.Context, w *world.World, do func(context.Context) error) {
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	w.Later(func(context.Context) error {
+		select {
+		case err := <-done:
+			stop()
+			return err
+		default: // Interrupted requests fail.
+			stop()
+			<-done
+			return nil
+		}
+	})
+}
+
+// repeat does something several times, with pauses.
+func repeat(ctx context.Context, times int, pause time.Duration, do func(context.Context) error) error {
+	for i := range times {
+		if i > 0 && !rest(ctx, pause) {
+			return nil
+		}
+		if err := do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest waits, and reports whether it did so to the end.
+func rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,145 @@
+package actions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// onNode is about one Node or all.
+type onNode struct {
+	lasting
+
+	Node int  `json:"node"` // its index by name, modulo their number
+	All  bool `json:"all,omitempty"`
+}
+
+func nodes() []Action {
+	onOne := func(r *rand.Rand) any { return onNode{lasting: drawLasting(r), Node: r.IntN(100)} }
+	oneOrAll := func(r *rand.Rand) any { return onNode{drawLasting(r), r.IntN(100), r.IntN(3) == 0} }
+	return simulated([]Action{
+		{plan.Action{Name: "a Node is cordoned", Weight: 2, Draw: oneOrAll}, given(cordon)},
+		{plan.Action{Name: "a Node gets a taint that evicts Pods", Weight: 1, Draw: oneOrAll}, given(taint)},
+		{plan.Action{Name: "a Node is lost", Weight: 2, Draw: onOne}, given(loseNode)},
+	})
+}
+
+// chosen returns the Nodes that a step is about.
+func (n onNode) chosen(ctx context.Context, w *world.World) ([]corev1.Node, error) {
+	list := &corev1.NodeList{}
+	err := ask(ctx, func(ctx context.Context) error { return w.Client.List(ctx, list) })
+	if n.All || err != nil || len(list.Items) == 0 {
+		return list.Items, err
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	i := n.Node % len(list.Items)
+	return list.Items[i : i+1], nil
+}
+
+func cordon(ctx context.Context, w *world.World, with onNode) error {
+	return changeNodes(ctx, w, with,
+		func(node *corev1.Node) { node.Spec.Unschedulable = true },
+		func(node *corev1.Node) { node.Spec.Unschedulable = false })
+}
+
+func taint(ctx context.Context, w *world.World, with onNode) error {
+	evict := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute}
+	is := func(t corev1.Taint) bool { return t.MatchTaint(&evict) }
+	return changeNodes(ctx, w, with,
+		func(node *corev1.Node) {
+			if !slices.ContainsFunc(node.Spec.Taints, is) {
+				node.Spec.Taints = append(node.Spec.Taints, evict)
+			}
+		},
+		func(node *corev1.Node) { node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, is) })
+}
+
+// changeNodes changes Nodes for a while.
+func changeNodes(ctx context.Context, w *world.World, with onNode, change, undo func(*corev1.Node)) error {
+	chosen, err := with.chosen(ctx, w)
+	if err != nil {
+		return err
+	}
+	all := func(ctx context.Context, change func(*corev1.Node)) error {
+		var errs []error
+		for _, node := range chosen {
+			errs = append(errs, updateNode(ctx, w, node.Name, change))
+		}
+		return errors.Join(errs...)
+	}
+	if err := all(ctx, change); err != nil {
+		return err
+	}
+	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return all(ctx, undo) })
+	return nil
+}
+
+// updateNode does nothing for a Node that another step has removed.
+func updateNode(ctx context.Context, w *world.World, name string, change func(*corev1.Node)) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		node := &corev1.Node{}
+		if err := w.Client.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+			return err
+		}
+		change(node)
+		return w.Client.Update(ctx, node)
+	})
+}
+
+// loseNode removes a Node with its Pods, and adds one of its architecture later.
+func loseNode(ctx context.Context, w *world.World, with onNode) error {
+	chosen, err := with.chosen(ctx, w)
+	if err != nil || len(chosen) == 0 {
+		return err
+	}
+	lost := chosen[0]
+	if err := removeNode(ctx, w, lost.Name); err != nil {
+		return err
+	}
+	architecture := lost.Labels[corev1.LabelArchStable]
+	added := local.Node{Name: newName(w, architecture), Architecture: architecture}
+	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return addNode(ctx, w, added) })
+	return nil
+}
+
+// removeNode is Cluster.RemoveNode for an API server that may not answer in between.
+func removeNode(ctx context.Context, w *world.World, name string) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, node) }); err != nil {
+		return err
+	}
+	pods := &corev1.PodList{}
+	err := ask(ctx, func(ctx context.Context) error {
+		return w.Client.List(ctx, pods, client.MatchingFields{"spec.nodeName": name})
+	})
+	if err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		if err := deletePod(ctx, w, &pods.Items[i], client.GracePeriodSeconds(0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNode does not count on an answer of the API server: it may have created the Node anyway.
+func addNode(ctx context.Context, w *world.World, added local.Node) error {
+	err := ask(ctx, func(ctx context.Context) error { return w.Cluster.AddNode(ctx, added) })
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: added.Name}}
+	return ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(object), object) })
+}

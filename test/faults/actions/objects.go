@@ -1,0 +1,239 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// deletion of a managed object, or of a ReplicaSet.
+type deletion struct {
+	Kind        string                     `json:"kind"`
+	Propagation metav1.DeletionPropagation `json:"propagation"`
+}
+
+// recreation is a deletion, after which another client creates the object, with another uid.
+type recreation struct {
+	Kind   string `json:"kind"`
+	AsIs   bool   `json:"asIs"`   // with the operator's annotations, and not only with the spec
+	Allows string `json:"allows"` // whom it allows to adopt it: "", right or wrong
+}
+
+// hold is a finalizer on an object that is deleted then.
+type hold struct {
+	lasting
+
+	Kind   string `json:"kind"`
+	Delete bool   `json:"delete"`
+}
+
+// onKind is about an object of a kind.
+type onKind struct {
+	Kind string `json:"kind"`
+}
+
+func objects() []Action {
+	return []Action{
+		{plan.Action{Name: "a third party deletes an object", Weight: 3, Draw: func(r *rand.Rand) any {
+			return deletion{one(r, drawKind(r), drawKind(r), "ReplicaSet"), one(r, metav1.DeletePropagationForeground,
+				metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)}
+		}}, deleteObject},
+		{plan.Action{Name: "a third party recreates an object", Weight: 2, Draw: func(r *rand.Rand) any {
+			return recreation{drawKind(r), r.IntN(2) == 0, one(r, "", "", "right", "wrong")}
+		}}, recreate},
+		{plan.Action{Name: "a third party changes the owner of an object", Weight: 2, Draw: func(r *rand.Rand) any {
+			owner := one(r, noOwner, noOwner, otherOwner, controller, additional, noController, formerCache)
+			return ownership{one(r, drawKind(r), "ReplicaSet"), owner}
+		}}, changeOwner},
+		{plan.Action{Name: "a third party removes managed fields", Weight: 1, Draw: func(r *rand.Rand) any {
+			return onKind{drawKind(r)}
+		}}, stripManagedFields},
+		{plan.Action{Name: "a finalizer holds an object", Weight: 1, Draw: func(r *rand.Rand) any {
+			return hold{drawLasting(r), drawKind(r), r.IntN(4) > 0}
+		}}, holdObject},
+	}
+}
+
+func deleteObject(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[deletion](step)
+	if err != nil {
+		return err
+	}
+	return attempt(ctx, func(ctx context.Context) error {
+		object, err := target(ctx, w, with.Kind, step.Cache)
+		if err != nil {
+			return err
+		}
+		return w.Client.Delete(ctx, object, client.PropagationPolicy(with.Propagation), uidOf(object))
+	})
+}
+
+func uidOf(object client.Object) client.Preconditions {
+	return client.Preconditions{UID: new(object.GetUID())}
+}
+
+// recreate competes with the operator, which creates a deleted object, too.
+func recreate(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[recreation](step)
+	if err != nil {
+		return err
+	}
+	var object *unstructured.Unstructured
+	err = ask(ctx, func(ctx context.Context) (err error) {
+		object, err = target(ctx, w, with.Kind, step.Cache)
+		return err
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = attempt(ctx, func(ctx context.Context) error {
+		return w.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	})
+	if err != nil {
+		return err
+	}
+	return occupy(ctx, w, lookalike(object, with.AsIs, adopters(step.Cache)[with.Allows]))
+}
+
+// adopters are the values of the annotation that allows an adoption.
+func adopters(cache string) map[string]string {
+	return map[string]string{"right": cache, "wrong": "other"}
+}
+
+// lookalike returns an object for another client to create.
+func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *unstructured.Unstructured {
+	created := &unstructured.Unstructured{Object: map[string]any{}}
+	created.SetGroupVersionKind(object.GroupVersionKind())
+	created.SetNamespace(object.GetNamespace())
+	created.SetName(object.GetName())
+	created.Object["spec"] = object.Object["spec"]
+	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
+	if asIs {
+		created.SetLabels(object.GetLabels())
+		created.SetAnnotations(object.GetAnnotations())
+	}
+	if adoptBy != "" {
+		annotations := created.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations["cache.example.com/adopt-by"] = adoptBy
+		created.SetAnnotations(annotations)
+	}
+	return created
+}
+
+// occupy creates an object, unless one of its name exists. In the end it is deleted if it is in the way of a cache.
+func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
+	err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
+	w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
+	return err
+}
+
+// unblock deletes an object that the operator may not adopt, or takes away the owner that a step gave it: the garbage
+// collector would keep it when the Memcached is deleted.
+func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(of.GroupVersionKind())
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(of), object); err != nil {
+			return err
+		}
+		if isInTheWay(object) {
+			return w.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground), uidOf(object))
+		}
+		kept := slices.DeleteFunc(object.GetOwnerReferences(), isThirdParty)
+		if len(kept) == len(object.GetOwnerReferences()) {
+			return nil
+		}
+		object.SetOwnerReferences(kept)
+		return w.Client.Update(ctx, object, thirdParty)
+	})
+}
+
+// isInTheWay is what the documentation says of adoption: by the annotation, or by the operator's own managed fields.
+func isInTheWay(object *unstructured.Unstructured) bool {
+	owners := object.GetOwnerReferences()
+	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return !isThirdParty(o) && isController(o) }) {
+		return false
+	}
+	applied := slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == "memcached-operator" && entry.Operation == metav1.ManagedFieldsOperationApply
+	})
+	allowed := object.GetAnnotations()["cache.example.com/adopt-by"] == object.GetName()
+	return slices.ContainsFunc(owners, isThirdParty) || !applied && !allowed
+}
+
+func isThirdParty(owner metav1.OwnerReference) bool { return owner.Kind == "ConfigMap" }
+
+func isController(owner metav1.OwnerReference) bool {
+	return owner.Controller != nil && *owner.Controller
+}
+
+// stripManagedFields leaves an object whose fields nobody owns.
+func stripManagedFields(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[onKind](step)
+	if err != nil {
+		return err
+	}
+	return attempt(ctx, func(ctx context.Context) error {
+		object, err := target(ctx, w, with.Kind, step.Cache)
+		if err != nil {
+			return err
+		}
+		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
+		return w.Client.Patch(ctx, object, client.RawPatch(mergePatch, []byte(`{"metadata":{"managedFields":[{}]}}`)))
+	})
+}
+
+const finalizer = "example.com/third-party"
+
+// holdObject adds a finalizer, which is removed after a while, and may delete the object.
+func holdObject(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[hold](step)
+	if err != nil {
+		return err
+	}
+	var held *unstructured.Unstructured
+	err = attempt(ctx, func(ctx context.Context) error {
+		object, err := target(ctx, w, with.Kind, step.Cache)
+		if err != nil {
+			return err
+		}
+		held = object
+		object.SetFinalizers(append(object.GetFinalizers(), finalizer))
+		return w.Client.Update(ctx, object, thirdParty)
+	})
+	if held == nil || err != nil {
+		return err
+	}
+	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return releaseHeld(ctx, w, held) })
+	if !with.Delete {
+		return nil
+	}
+	return attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, held, uidOf(held)) })
+}
+
+// release removes the finalizer from an object.
+func releaseHeld(ctx context.Context, w *world.World, held client.Object) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(held.GetObjectKind().GroupVersionKind())
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(held), object); err != nil {
+			return err
+		}
+		object.SetFinalizers(slices.DeleteFunc(object.GetFinalizers(), func(f string) bool { return f == finalizer }))
+		return w.Client.Update(ctx, object, thirdParty)
+	})
+}

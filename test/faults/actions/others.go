@@ -1,0 +1,75 @@
+package actions
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// byOthers are the faults that other clients, limits, Pods and Nodes cause.
+func byOthers() []Action {
+	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), pods(), nodes(), rights())
+}
+
+// simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.
+func simulated(actions []Action) []Action {
+	for i := range actions {
+		actions[i].Only = plan.SimulatedNodes
+	}
+	return actions
+}
+
+// thirdParty is the field manager of another client.
+const thirdParty = client.FieldOwner("third-party")
+
+const (
+	mergePatch     = types.MergePatchType
+	strategicPatch = types.StrategicMergePatchType
+)
+
+// kinds of the objects that the operator manages, by name, and ReplicaSet, which the Deployment controller manages.
+var kinds = map[string]schema.GroupVersionKind{
+	"Service":             {Version: "v1", Kind: "Service"},
+	"Deployment":          {Group: "apps", Version: "v1", Kind: "Deployment"},
+	"NetworkPolicy":       {Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	"PodDisruptionBudget": {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	"ReplicaSet":          {Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+}
+
+// drawKind prefers Deployments: they have the most fields.
+func drawKind(r *rand.Rand) string {
+	return one(r, "Service", "Deployment", "Deployment", "NetworkPolicy", "PodDisruptionBudget")
+}
+
+// target reads the object of a kind that belongs to a cache, or has its name. Of several ReplicaSets it is the first by
+// name. The error is NotFound if there is none.
+func target(ctx context.Context, w *world.World, kind, cache string) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kinds[kind])
+	if kind != "ReplicaSet" {
+		return object, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: cache}, object)
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kinds[kind])
+	err := w.Client.List(ctx, list, client.InNamespace(w.Namespace), client.MatchingLabels(podLabels(cache)))
+	if err != nil {
+		return nil, err
+	}
+	if len(list.Items) == 0 {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: kind}, cache)
+	}
+	first := slices.MinFunc(list.Items, func(a, b unstructured.Unstructured) int {
+		return cmp.Compare(a.GetName(), b.GetName())
+	})
+	return &first, nil
+}

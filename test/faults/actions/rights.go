@@ -1,0 +1,93 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// lack is a right that the operator lacks for some time.
+type lack struct {
+	lasting
+
+	// Right is the index of a resource and verb in the operator's role, modulo their number.
+	Right int `json:"right"`
+}
+
+func rights() []Action {
+	return []Action{
+		{plan.Action{Name: "the operator loses all rights", Weight: 1, Draw: func(r *rand.Rand) any {
+			return drawLasting(r)
+		}}, given(takeAllRights)},
+		{plan.Action{Name: "the operator loses a right", Weight: 2, Draw: func(r *rand.Rand) any {
+			return lack{drawLasting(r), r.IntN(1000)}
+		}}, given(takeOneRight)},
+	}
+}
+
+func takeAllRights(ctx context.Context, w *world.World, with lasting) error {
+	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, w.RoleBinding()) }); err != nil {
+		return err
+	}
+	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return bindRole(ctx, w, w.RoleBinding()) })
+	return nil
+}
+
+func takeOneRight(ctx context.Context, w *world.World, with lack) error {
+	full := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: environment.OperatorRole}}
+	err := ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(full), full) })
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: newName(w, "lacking")}}
+	role.Rules = without(full.Rules, with.Right)
+	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, role) }); err != nil {
+		return err
+	}
+	lacking := w.RoleBinding()
+	lacking.RoleRef.Kind, lacking.RoleRef.Name = "Role", role.Name
+	if err := bindRole(ctx, w, lacking); err != nil {
+		return err
+	}
+	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return bindRole(ctx, w, w.RoleBinding()) })
+	return nil
+}
+
+// bind replaces the operator's RoleBinding, whose role cannot be changed. If several steps do, the last one wins.
+func bindRole(ctx context.Context, w *world.World, binding *rbacv1.RoleBinding) error {
+	return ask(ctx, func(ctx context.Context) error {
+		if err := client.IgnoreNotFound(w.Client.Delete(ctx, w.RoleBinding())); err != nil {
+			return err
+		}
+		err := w.Client.Create(ctx, binding.DeepCopy())
+		if apierrors.IsAlreadyExists(err) { // Another step was faster: again.
+			return errors.New(err.Error())
+		}
+		return err
+	})
+}
+
+// without returns the rules but for one verb of one resource.
+func without(rules []rbacv1.PolicyRule, right int) []rbacv1.PolicyRule {
+	var single []rbacv1.PolicyRule
+	for _, rule := range rules {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				one := rule.DeepCopy()
+				one.Resources, one.Verbs = []string{resource}, []string{verb}
+				single = append(single, *one)
+			}
+		}
+	}
+	return slices.Delete(single, right%len(single), right%len(single)+1)
+}

@@ -1,0 +1,224 @@
+package actions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// Secrets that the specs of a run name, for the certificate and for the users.
+var secretNames = map[string][]string{forTLS: {"tls", "tls-2"}, forAuth: {"users"}}
+
+// purposes of a Secret, which are also the fields that name it.
+const (
+	forTLS  = "tls"
+	forAuth = "auth"
+)
+
+// What a Secret holds.
+const (
+	holdsValid     = "valid"
+	holdsExpired   = "expired" // or soon
+	holdsMalformed = "malformed"
+	holdsTooMany   = "tooMany" // users; certificates that do not belong to the key
+	holdsRenamed   = "renamed" // its keys
+	holdsEmpty     = "empty"
+	holdsWrongType = "wrongType"
+)
+
+// versions of a Secret, each with what it holds.
+type versions struct {
+	Secret string          `json:"secret"`
+	For    string          `json:"for"` // a purpose
+	Hold   []string        `json:"hold"`
+	Pause  metav1.Duration `json:"pause"`
+}
+
+// naming makes the spec name a Secret.
+type naming struct {
+	Patch json.RawMessage `json:"patch"`
+}
+
+// named is about a Secret.
+type named struct {
+	Secret string `json:"secret"`
+}
+
+func secrets() []Action {
+	return []Action{
+		{plan.Action{Name: "a Secret is written", Weight: 3, Draw: func(r *rand.Rand) any {
+			return drawVersions(r, 1)
+		}}, writeSecret},
+		{plan.Action{Name: "a Secret rotates in a burst", Weight: 2, Draw: func(r *rand.Rand) any {
+			return drawVersions(r, 3+r.IntN(8))
+		}}, writeSecret},
+		{plan.Action{Name: "a Secret is deleted", Weight: 2, Draw: func(r *rand.Rand) any {
+			return named{one(r, secretNames[one(r, forTLS, forAuth)]...)}
+		}}, given(deleteSecret)},
+		{plan.Action{Name: "the spec names a Secret", Weight: 4, Draw: drawNaming}, nameSecret},
+	}
+}
+
+func drawVersions(r *rand.Rand, number int) versions {
+	purpose := one(r, forTLS, forAuth)
+	v := versions{Secret: one(r, secretNames[purpose]...), For: purpose, Pause: metav1.Duration{
+		Duration: time.Duration(r.IntN(200)) * time.Millisecond,
+	}}
+	for range number {
+		v.Hold = append(v.Hold, one(r, holdsValid, holdsValid, holdsValid, holdsValid, holdsExpired,
+			holdsMalformed, holdsTooMany, holdsRenamed, holdsEmpty, holdsWrongType))
+	}
+	return v
+}
+
+// writeSecret creates a Secret, or replaces its content, once or in a burst.
+func writeSecret(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[versions](step)
+	if err != nil {
+		return err
+	}
+	var contents []*corev1.Secret
+	for _, hold := range with.Hold {
+		secret, err := content(w, with.For, hold)
+		if err != nil {
+			return err
+		}
+		secret.Namespace, secret.Name = w.Namespace, with.Secret
+		contents = append(contents, secret)
+	}
+	if len(contents) == 1 {
+		return putSecret(ctx, w, contents[0])
+	}
+	next := 0
+	beside(ctx, w, func(ctx context.Context) error {
+		return repeat(ctx, len(contents), with.Pause.Duration, func(ctx context.Context) error {
+			next++
+			return putSecret(ctx, w, contents[next-1])
+		})
+	})
+	return nil
+}
+
+// putSecret replaces a Secret of another type, as that cannot be changed.
+func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		now := &corev1.Secret{}
+		err := w.Client.Get(ctx, client.ObjectKeyFromObject(secret), now)
+		if err == nil && now.Type == secret.Type {
+			now.Data = secret.Data
+			return w.Client.Update(ctx, now, thirdParty)
+		}
+		if err == nil {
+			err = w.Client.Delete(ctx, now)
+		}
+		if client.IgnoreNotFound(err) != nil {
+			return err
+		}
+		return w.Client.Create(ctx, secret.DeepCopy(), thirdParty)
+	})
+}
+
+func deleteSecret(ctx context.Context, w *world.World, with named) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		return w.Client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: with.Secret}})
+	})
+}
+
+// drawNaming may name a Secret that does not exist, or none.
+func drawNaming(r *rand.Rand) any {
+	purpose := one(r, forTLS, forAuth)
+	patch := "null"
+	if r.IntN(5) > 0 {
+		patch = `{"secretName":"` + one(r, secretNames[purpose]...) + `"`
+		if purpose == forTLS {
+			patch += one(r, "", "", `,"clientAuth":"Require"`, `,"clientAuth":"Request"`, `,"clientAuth":null`)
+			patch += one(r, "", "", `,"plaintext":"Enabled"`, `,"plaintext":null`)
+		}
+		patch += "}"
+	}
+	return naming{json.RawMessage(`{"spec":{"` + purpose + `":` + patch + `}}`)}
+}
+
+func nameSecret(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[naming](step)
+	if err != nil {
+		return err
+	}
+	return attempt(ctx, func(ctx context.Context) error {
+		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
+		return w.Client.Patch(ctx, mc, client.RawPatch(mergePatch, with.Patch))
+	})
+}
+
+// content returns a Secret for a purpose.
+func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err error) {
+	secret = &corev1.Secret{Type: corev1.SecretTypeOpaque}
+	if purpose == forAuth {
+		secret.Data = users(w, holds)
+	} else if secret.Data, err = certificate(holds); err != nil {
+		return nil, err
+	}
+	switch holds {
+	case holdsWrongType:
+		secret.Type = "helm.sh/release.v1"
+	case holdsEmpty:
+		secret.Data = nil
+	case holdsRenamed:
+		renamed := map[string][]byte{}
+		for key, value := range secret.Data {
+			renamed["other-"+key] = value
+		}
+		secret.Data = renamed
+	}
+	return secret, nil
+}
+
+// users are two, of which one has a new password each time.
+func users(w *world.World, holds string) map[string][]byte {
+	list := "ann:constant\nbob:" + newName(w, "password") + "\n"
+	switch holds {
+	case holdsMalformed:
+		list = "no password\n"
+	case holdsTooMany:
+		list = strings.Repeat(list, 5)
+	}
+	return map[string][]byte{"users": []byte(list)}
+}
+
+// soon is when an expired certificate was valid, or will have been.
+const soon = 3 * time.Second
+
+// certificate has a CA of clients as well.
+func certificate(holds string) (map[string][]byte, error) {
+	authority, err := pki.NewAuthority("faults")
+	if err != nil {
+		return nil, err
+	}
+	identity := pki.Identity{User: "cache", Hosts: []string{"cache"}}
+	if holds == holdsExpired {
+		identity.NotAfter = time.Now().Add(soon)
+	}
+	pair, err := authority.Issue(identity)
+	if err != nil {
+		return nil, err
+	}
+	switch holds {
+	case holdsMalformed:
+		pair.Cert = bytes.ReplaceAll(pair.Cert, []byte("A"), []byte("?"))
+	case holdsTooMany:
+		pair.Key = authority.Key
+	}
+	return map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": authority.Cert}, nil
+}
