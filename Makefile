@@ -163,7 +163,7 @@ verify: ## Check the words of prose, the size of files, and that generated files
 .PHONY: generate
 generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions. Read the diff.
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
-	@go test ./operator/internal/agent ./operator/internal/metrics -run TestTheDocs -update
+	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults -run TestTheDocs -update
 	@go -C scripts/gitops test ./plan -update

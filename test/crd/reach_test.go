@@ -1,0 +1,183 @@
+package crd
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
+)
+
+var update = flag.Bool("update", false, "write the tables of the docs anew")
+
+// reach is the decision about a field in which the author of a Memcached may name something: an object, a file, a port.
+type reach struct {
+	field string // the path, or that of an object with all fields below it
+	below string // the names of these fields; a new one needs a decision, too
+	names string // what the text names
+	limit string // why it reaches no further than the author's own rights
+	test  string // shows it
+}
+
+const (
+	selector = "key operator values[] matchLabels{key} matchLabels{}"
+	ownNodes = "as for the author of any Pod: Pods run on the Nodes that it selects. Reserve Nodes by admission"
+)
+
+var reaches = []reach{
+	{field: "image", names: "an image", limit: "as for the author of any Pod: runs in a restricted Pod, with no token of the API server",
+		test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "imagePullSecrets[].name", names: "Secrets of the same namespace", limit: "the kubelet uses them; neither the Pod nor the operator reads them",
+		test: "TestAnAuthorReachesNoObjectOfAnotherNamespace"},
+	{field: "extraArgs[]", names: "options of memcached", limit: "those that name a file, a port, a user or a process are refused",
+		test: "TestNoArgumentReachesAFileAPortOrAProcess"},
+	{field: "resources.limits{key}", names: "resources of a Node, such as a GPU", limit: "as for the author of any Pod: a ResourceQuota limits them",
+		test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "resources.requests{key}", names: "the same", limit: "the same", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "agent.resources.limits{key}", names: "the same", limit: "the same", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "agent.resources.requests{key}", names: "the same", limit: "the same", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "placement.nodeSelector", below: "nodeSelector{key} nodeSelector{}", names: "labels of Nodes", limit: ownNodes,
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "placement.tolerations", below: "effect key operator value", names: "taints of Nodes", limit: ownNodes,
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "placement.affinity.nodeAffinity", below: selector, names: "labels and names of Nodes", limit: ownNodes,
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "placement.affinity.podAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] namespaces[] topologyKey",
+		names: "Pods of any namespace, by their labels", limit: "the scheduler compares labels, so the author may learn on which Node such a Pod " +
+			"runs. A ResourceQuota with the scope CrossNamespacePodAffinity forbids it",
+		test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
+	{field: "placement.affinity.podAntiAffinity", below: selector + " matchLabelKeys[] mismatchLabelKeys[] namespaces[] topologyKey",
+		names: "the same", limit: "the same", test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
+	{field: "placement.topologySpreadConstraints",
+		below: selector + " matchLabelKeys[] nodeAffinityPolicy nodeTaintsPolicy topologyKey whenUnsatisfiable",
+		names: "Pods of the same namespace, labels of Nodes", limit: "the scheduler compares labels", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "placement.priorityClassName", names: "a PriorityClass", limit: "as for the author of any Pod: the Pods may preempt others. " +
+		"A ResourceQuota with the scope PriorityClass forbids it", test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
+	{field: "placement.runtimeClassName", names: "a RuntimeClass", limit: "the administrator creates these; others are refused",
+		test: "TestTheStatusSaysWhatKeepsPodsFromStarting"},
+	{field: "placement.schedulerName", names: "a scheduler", limit: "without such a scheduler, the Pods stay pending",
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "metadata.labels", below: "labels{key} labels{}", names: "labels of the managed objects", limit: "those that the operator and " +
+		"the controllers rely on are refused. Other controllers act on the rest as on the author's own objects", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
+	{field: "metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the managed objects", limit: "the same",
+		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
+	{field: "podMetadata.labels", below: "labels{key} labels{}", names: "labels of the Pods", limit: "Services, NetworkPolicies and " +
+		"PodDisruptionBudgets of the same namespace may select the Pods. Those of other caches do not: `app` and `memcached_cr` are refused",
+		test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
+	{field: "podMetadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Pods", limit: "one that lifts " +
+		"the AppArmor profile is refused. Webhooks and network plugins act on the rest as on the author's own Pods", test: "FuzzThePodsOfAnySpecAreRestricted"},
+	{field: "service.labels", below: "labels{key} labels{}", names: "labels of the Service", limit: "as in `metadata`. The Service is headless, " +
+		"without external addresses", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
+	{field: "service.annotations", below: "annotations{key} annotations{}", names: "annotations of the Service", limit: "the same",
+		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
+	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so the author may read it: " +
+		"only if it holds a valid certificate, and is no token and no registry's password. The status tells nothing of its content but the " +
+		"end of the certificate, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status tells nothing " +
+		"of its content", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +
+		"Pods of this cache, and to no other", test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
+	{field: "networkPolicy.metricsFrom", below: selector + " cidr except[]", names: "the same", limit: "the same",
+		test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
+}
+
+// TestEveryFieldThatNamesSomethingHasADecision takes the fields from the CRD, so that a new one asks for a decision.
+func TestEveryFieldThatNamesSomethingHasADecision(t *testing.T) {
+	used := map[string]bool{}
+	for _, leaf := range texts(t) {
+		i := slices.IndexFunc(reaches, func(r reach) bool {
+			return leaf == r.field || r.below != "" && strings.HasPrefix(leaf, r.field) &&
+				slices.Contains(strings.Fields(r.below), leaf[strings.LastIndex(leaf, ".")+1:])
+		})
+		if i < 0 {
+			t.Errorf("spec.%s may name something: add to the table what its author could reach by it, and a test", leaf)
+			continue
+		}
+		used[reaches[i].field] = true
+	}
+	for _, r := range reaches {
+		if !used[r.field] {
+			t.Errorf("spec.%s is in the table, but not in the CRD", r.field)
+		}
+	}
+}
+
+// texts are the fields of spec that take any text, as opposed to one of several values, a number or a quantity.
+func texts(t *testing.T) []string {
+	t.Helper()
+	fields, err := Fields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, field := range fields {
+		if strings.HasPrefix(field.Path, "spec.") && strings.Count(field.Path, ".") == 1 && !strings.Contains(field.Path, "[]") {
+			all = append(all, textsBelow(strings.TrimPrefix(field.Path, "spec."), field.Schema)...)
+		}
+	}
+	return all
+}
+
+func textsBelow(path string, schema apiextensionsv1.JSONSchemaProps) []string {
+	var all []string
+	if schema.Type == "string" && len(schema.Enum) == 0 {
+		all = append(all, path)
+	}
+	if schema.Items != nil {
+		all = append(all, textsBelow(path+"[]", *schema.Items.Schema)...)
+	}
+	if schema.AdditionalProperties != nil {
+		all = append(append(all, path+"{key}"), textsBelow(path+"{}", *schema.AdditionalProperties.Schema)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		all = append(all, textsBelow(path+"."+name, schema.Properties[name])...)
+	}
+	return all
+}
+
+func TestTheDocsTellWhatAnAuthorReaches(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| field | names | limit | test |\n| --- | --- | --- | --- |\n")
+	files := testFiles(t)
+	for _, r := range reaches {
+		file := files[r.test]
+		if file == "" {
+			t.Errorf("spec.%s: there is no test %s", r.field, r.test)
+		}
+		name := strings.NewReplacer("[]", "", "{key}", "").Replace(r.field)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | [%s](../%s) |\n", name, r.names, r.limit, filepath.Base(file), file)
+	}
+	page.Tables(t, repository+"/docs/security.md", *update, map[string]string{"reach": table.String()})
+}
+
+// testFiles are the files of all tests, by the names of their functions.
+func testFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, dir := range []string{"operator", "test"} {
+		err := filepath.WalkDir(filepath.Join(repository, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			for line := range strings.Lines(string(content)) {
+				if name, _, ok := strings.Cut(strings.TrimPrefix(line, "func "), "("); ok && strings.HasPrefix(line, "func ") {
+					files[name], _ = filepath.Rel(repository, path)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
