@@ -1,9 +1,6 @@
 package main
 
 import (
-	"io"
-	"log"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,34 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/name"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/registry"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
-	"github.com/example-inc/memcached-operator/scripts/progress"
 )
-
-// run runs a command in the root of the repository.
-func run(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	var out strings.Builder
-	command := newCommand()
-	command.SetArgs(args)
-	command.SetOut(&out)
-	command.SetErr(t.Output())
-	err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
-	return out.String(), err
-}
-
-func newRegistry(t *testing.T) (host string) {
-	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
-}
 
 func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 	t.Chdir("../..")
@@ -46,7 +24,7 @@ func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, agentVersion := newRegistry(t), strings.TrimSpace(string(content))
+	host, agentVersion := registry.New(t), strings.TrimSpace(string(content))
 	tests := map[string]struct {
 		args      string
 		want      []string // references by tag
@@ -67,7 +45,7 @@ func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, append([]string{"build"}, strings.Fields(strings.ReplaceAll(tc.args, "HOST", host))...)...)
+			out, err := command.Run(t, newCommand(), append([]string{"build"}, strings.Fields(strings.ReplaceAll(tc.args, "HOST", host))...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,16 +69,16 @@ func TestAWrongReferencePreventsAllPushes(t *testing.T) {
 		"the agent's": {"/half/c:1", "/Half/a:1"}, "the operator's": {"/Half/c:1", "/half/a:1"},
 	} {
 		t.Run(which, func(t *testing.T) {
-			host := newRegistry(t)
+			host := registry.New(t)
 			cmd := exec.CommandContext(t.Context(), "make", "-C", "../..", "image", "IMG="+host+refs[0], "AGENT_IMG="+host+refs[1])
 			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "must be lowercase") {
 				t.Errorf("error %v, output:\n%s", err, out)
 			}
-			registry, err := name.NewRegistry(host)
+			served, err := name.NewRegistry(host)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pushed, err := remote.Catalog(t.Context(), registry); err != nil || len(pushed) > 0 {
+			if pushed, err := remote.Catalog(t.Context(), served); err != nil || len(pushed) > 0 {
 				t.Errorf("pushed: %s, error %v", pushed, err)
 			}
 		})
@@ -122,7 +100,7 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 	t.Chdir("../..")
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := run(t, strings.Fields(tc.args)...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := command.Run(t, newCommand(), strings.Fields(tc.args)...); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v does not contain %q", err, tc.want)
 			}
 		})
@@ -157,7 +135,7 @@ func pushIndex(t *testing.T, ref string, platforms ...string) string {
 }
 
 func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
-	host := newRegistry(t)
+	host := registry.New(t)
 	t.Chdir("../..")
 	all := []string{"linux/amd64", "linux/arm64/v8", "linux/ppc64le", "linux/s390x"}
 	operator := pushIndex(t, host+"/operator:complete", all...)
@@ -190,7 +168,7 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, "inspect", "--image", tc.operator, "--agent-image", tc.agent, "--memcached-image", tc.memcached)
+			out, err := command.Run(t, newCommand(), "inspect", "--image", tc.operator, "--agent-image", tc.agent, "--memcached-image", tc.memcached)
 			if !strings.HasSuffix(out, "\nIn all images: "+tc.inAll+"\n") {
 				t.Errorf("output:\n%s", out)
 			}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/command"
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
-	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
 // The identities of most tests are of other projects, so that a rebrand of this one leaves the tests alone.
@@ -109,10 +109,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 			}
 			t.Chdir(dir)
 			before := tree.Git(t, dir, "status", "--porcelain")
-			command := newCommand()
-			command.SetArgs(strings.Fields(tc.args))
-			command.SetOut(t.Output())
-			err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
+			_, err := command.Run(t, newCommand(), strings.Fields(tc.args)...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error: %v\nwant %q", err, tc.want)
 			}

@@ -1,37 +1,22 @@
 package main
 
 import (
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 
-	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/registry"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// run runs a command in the root of the repository.
-func run(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	var out strings.Builder
-	command := newCommand()
-	command.SetArgs(args)
-	command.SetOut(&out)
-	command.SetErr(t.Output())
-	err := command.ExecuteContext(progress.WithOutput(t.Context(), t.Output()))
-	return out.String(), err
-}
-
 func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
-	server := httptest.NewServer(registry.New())
-	defer server.Close()
-	host := strings.TrimPrefix(server.URL, "http://")
+	host := registry.New(t)
 	t.Chdir("../..")
 	dir := t.TempDir()
 	steps := []struct {
@@ -45,7 +30,7 @@ func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
 		{"image catalog --tag " + host + "/catalog:v0.1.0 --push --dir " + dir, host + "/catalog@sha256:"},
 	}
 	for _, step := range steps {
-		out, err := run(t, strings.Fields(step.args)...)
+		out, err := command.Run(t, newCommand(), strings.Fields(step.args)...)
 		if err != nil {
 			t.Fatalf("%s: %v", step.args, err)
 		}
@@ -56,9 +41,7 @@ func TestABundleAndACatalogGetIntoARegistry(t *testing.T) {
 }
 
 func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
-	server := httptest.NewServer(registry.New())
-	defer server.Close()
-	host := strings.TrimPrefix(server.URL, "http://")
+	host := registry.New(t)
 	tests := map[string]struct{ args, want string }{
 		"a version with a v":              {"bundle --version v1.0.0 --image registry.example.com/a:1", "--version"},
 		"an image without a registry":     {"bundle --version 1.0.0 --image a:1", "--image"},
@@ -69,12 +52,22 @@ func TestWhatCannotBeDoneIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		"an unknown tool":                 {"image bundle --tag registry.example.com/b:1 --tool kaniko", "--tool"},
 		"a push to nowhere":               {"image bundle --tag bundle --push", "--tag"},
 		"a push to a digest":              {"image bundle --push --tag " + host + "/b@sha256:" + strings.Repeat("1", 64), "names a digest"},
+		"a chart of no version":           {"chart", `--version ""`},
+		"a chart of an agent without tag": {"chart --version 1.0.0 --agent-image agent", `--agent-image "agent"`},
+		"a release for an unknown platform": {
+			"dist --version 0.2.0 --registry registry.example.com/team --platform linux/foo",
+			`--platform "linux/foo" is not supported: choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x`,
+		},
 	}
 	t.Chdir("../..")
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			_, err := run(t, append(strings.Fields(tc.args), "--dir", dir)...)
+			args := append(strings.Fields(tc.args), "--dir", dir)
+			if args[0] == "chart" || args[0] == "dist" {
+				args[len(args)-2] = "--out"
+			}
+			_, err := command.Run(t, newCommand(), args...)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -96,7 +89,7 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 	t.Chdir(tree)
 	must := func(args ...string) {
 		t.Helper()
-		if _, err := run(t, args...); err != nil {
+		if _, err := command.Run(t, newCommand(), args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +123,7 @@ func TestAToolBuildsByTheDockerfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", bin+":/bin:/usr/bin")
-		if _, err := run(t, "image", "bundle", "--tag", ref, "--push", "--tool", tool); err != nil {
+		if _, err := command.Run(t, newCommand(), "image", "bundle", "--tag", ref, "--push", "--tool", tool); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(bin + "/calls." + tool)
@@ -140,15 +133,5 @@ func TestAToolBuildsByTheDockerfile(t *testing.T) {
 		if diff := cmp.Diff(want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tool, diff)
 		}
-	}
-}
-
-func TestAReleaseForAPlatformThatNobodyHasIsRefused(t *testing.T) {
-	t.Chdir("../..")
-	out := t.TempDir()
-	_, err := run(t, "dist", "--version", "0.2.0", "--registry", "registry.example.com/team", "--platform", "linux/foo", "--out", out)
-	const want = `--platform "linux/foo" is not supported: choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x`
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+
+	"github.com/example-inc/memcached-operator/internal/testing/registry"
 )
 
 func imageFor(t *testing.T, os, architecture string) v1.Image {
@@ -25,9 +26,7 @@ func imageFor(t *testing.T, os, architecture string) v1.Image {
 }
 
 func TestTheRegistryDescribesWhatWasPushed(t *testing.T) {
-	server := httptest.NewServer(registry.New())
-	defer server.Close()
-	ref := strings.TrimPrefix(server.URL, "http://") + "/team/image:v1"
+	ref := registry.New(t) + "/team/image:v1"
 	s390x, amd64 := imageFor(t, "linux", "s390x"), imageFor(t, "linux", "amd64")
 	platforms := []string{"linux/amd64", "linux/s390x"}
 	index, err := Index(s390x, imageFor(t, "unknown", "unknown"), amd64)

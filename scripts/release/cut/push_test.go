@@ -1,14 +1,12 @@
 package cut
 
 import (
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/registry"
-
+	"github.com/example-inc/memcached-operator/internal/testing/registry"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
@@ -46,15 +44,8 @@ func releaseFor(t *testing.T, host string, agent bool) *Tree {
 	return c
 }
 
-func newRegistry(t *testing.T) (host string) {
-	t.Helper()
-	server := httptest.NewServer(registry.New())
-	t.Cleanup(server.Close)
-	return strings.TrimPrefix(server.URL, "http://")
-}
-
 func TestAReleaseIsPushedOnce(t *testing.T) {
-	c := releaseFor(t, newRegistry(t), true)
+	c := releaseFor(t, registry.New(t), true)
 	for _, action := range []string{"pushed", "unchanged"} {
 		var out strings.Builder
 		if err := Push(t.Context(), c.out, &out); err != nil {
@@ -72,7 +63,7 @@ func TestAReleaseIsPushedOnce(t *testing.T) {
 }
 
 func TestAnAgentOfAnEarlierReleaseMustBeInTheRegistry(t *testing.T) {
-	host := newRegistry(t)
+	host := registry.New(t)
 	c := releaseFor(t, host, false)
 	err := Push(t.Context(), c.out, t.Output())
 	if err == nil || !strings.Contains(err.Error(), "of an earlier release") {
@@ -122,7 +113,7 @@ func TestWhatPreventsAPushIsFoundBeforeAnythingIsSent(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := releaseFor(t, newRegistry(t), true)
+			c := releaseFor(t, registry.New(t), true)
 			tc.prepare(t, c)
 			err := Push(t.Context(), c.out, t.Output())
 			if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -2,15 +2,14 @@ package standin
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/registry"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
@@ -67,13 +66,11 @@ func TestTheObjectsOfEachInstallMode(t *testing.T) {
 }
 
 func TestABundleIsTheSameInItsImage(t *testing.T) {
-	server := httptest.NewServer(registry.New())
-	defer server.Close()
 	index, err := bundle.Image.Build(bundleDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.Push(t.Context(), index, strings.TrimPrefix(server.URL, "http://")+"/bundle:v0.1.0")
+	ref, err := oci.Push(t.Context(), index, registry.New(t)+"/bundle:v0.1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
