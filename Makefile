@@ -214,7 +214,7 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG; with PLATFORMS=, buildx pushes them.
+docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG, for docker-push; with PLATFORMS=, buildx pushes them.
 	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
 	@$(if $(BY_BUILDX),$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
 		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null)
@@ -227,7 +227,7 @@ DOCKER_BUILD = $(CONTAINER_TOOL) $(if $(BY_BUILDX),buildx build --builder $(BUIL
 	--provenance=false --push,build) $(BUILD_ARGS)
 
 .PHONY: docker-push
-docker-push: ## Push the images that docker-build made.
+docker-push:
 	@$(CONTAINER_TOOL) push '$(IMG)'
 	@$(CONTAINER_TOOL) push '$(AGENT_IMG)'
 

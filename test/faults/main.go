@@ -22,17 +22,17 @@ func command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "faults",
 		Short: "Run the operator under changes and faults that a seed chooses, and judge what happened",
-		Long: "A seed chooses a plan: what users change, and what fails, step by step. The operator's own binary runs under\n" +
-			"that plan in a cluster on this machine, with a real API server and without containers. A model then judges the\n" +
-			"history: each stored state, and each request. docs/reliability.md explains all of it.",
+		Long: `A seed chooses a plan: what users change, and what fails, step by step. The operator's own binary runs under
+that plan in a cluster on this machine, with a real API server and without containers. A model then judges the
+history: each stored state, and each request. docs/reliability.md explains all of it.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.AddCommand(runCommand(), checkCommand(), planCommand(), mutantsCommand(), loadCommand())
 	return command
 }
 
-func nodes(real bool) plan.Nodes {
-	if real {
+func nodes(onReal bool) plan.Nodes {
+	if onReal {
 		return plan.RealNodes
 	}
 	return plan.SimulatedNodes
@@ -40,7 +40,7 @@ func nodes(real bool) plan.Nodes {
 
 func planCommand() *cobra.Command {
 	var seed uint64
-	var real bool
+	var onReal bool
 	command := &cobra.Command{
 		Use: "plan", Short: "Print the plan of a seed", Args: cobra.NoArgs,
 		Example: "  go run ./test/faults plan --seed 7",
@@ -49,7 +49,7 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := campaign.Actions(root, nodes(real))
+			all, err := campaign.Actions(root, nodes(onReal))
 			if err != nil {
 				return err
 			}
@@ -65,6 +65,6 @@ func planCommand() *cobra.Command {
 		},
 	}
 	command.Flags().Uint64Var(&seed, "seed", 1, "seed of the plan")
-	command.Flags().BoolVar(&real, "real", false, "for a cluster with a real Node")
+	command.Flags().BoolVar(&onReal, "real", false, "for a cluster with a real Node")
 	return command
 }

@@ -31,8 +31,8 @@ func mutantsCommand() *cobra.Command {
 	var workers int
 	command := &cobra.Command{
 		Use: "mutants", Short: "Check that the campaign finds operators with a deliberate fault", Args: cobra.NoArgs,
-		Long: "Mutants builds operators with a deliberate fault each, without changing the tree, and runs seeds until a rule\n" +
-			"does not hold that holds without the fault. It fails if no seed finds one of them.",
+		Long: `Mutants builds operators with a deliberate fault each, without changing the tree, and runs seeds until a rule
+does not hold that holds without the fault. It fails if no seed finds one of them.`,
 		Example: "  go run ./test/faults mutants --seeds 1..50\n" +
 			"  go run ./test/faults mutants --only 'ignores spec.suspend'\n" +
 			"  go run ./test/faults mutants --page docs/reliability.md",

@@ -25,11 +25,11 @@ const (
 	outputJSON = "json"
 )
 
-func newPrinter(out io.Writer, output string, real bool) printer {
+func newPrinter(out io.Writer, output string, onReal bool) printer {
 	if output == outputJSON {
 		return jsonPrinter{json.NewEncoder(out)}
 	}
-	return textPrinter{out, real}
+	return textPrinter{out, onReal}
 }
 
 // jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
@@ -43,7 +43,7 @@ func (p jsonPrinter) end(totals *campaign.Totals) { _ = p.Encode(map[string]any{
 type textPrinter struct {
 	io.Writer
 
-	real bool // Nodes
+	onReal bool // Nodes
 }
 
 // lastEntries is how much of the history before a violation is printed.
@@ -58,7 +58,7 @@ func (p textPrinter) result(r campaign.Result) {
 		fmt.Fprintf(p, "%s\n%s\n", promiseOf(violation.Rule), model.Explain(r.History, violation, lastEntries))
 	}
 	target := "faults"
-	if p.real {
+	if p.onReal {
 		target = "faults-cluster"
 	}
 	fmt.Fprintf(p, "Repeat it: make %s SEED=%d\n", target, r.Seed)
@@ -84,7 +84,7 @@ func (p textPrinter) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", total
 // repeat is the command that carries out a saved plan.
 func (p textPrinter) repeat(r campaign.Result, file string) string {
 	command := "go run ./test/faults run --plan " + filepath.Join(r.Dir, file)
-	if p.real {
+	if p.onReal {
 		command += " --real"
 	}
 	return command

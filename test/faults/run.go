@@ -41,8 +41,8 @@ func runCommand() *cobra.Command {
 	flags := runFlags{}
 	command := &cobra.Command{
 		Use: "run", Short: "Carry out the plans of some seeds, and judge what happened", Args: cobra.NoArgs,
-		Long: "Run carries out the plan of each seed, and judges what happened. It fails if a rule did not hold, and prints\n" +
-			"the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.",
+		Long: `Run carries out the plan of each seed, and judges what happened. It fails if a rule did not hold, and prints
+the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.`,
 		Example: "  make faults                                   # from seed 1 on, for 10 minutes\n" +
 			"  make faults SEED=17                           # one seed\n" +
 			"  make faults SEED=1..100\n" +
@@ -61,7 +61,7 @@ func runCommand() *cobra.Command {
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
 	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, instead")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
-	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "number of clusters; each carries out one plan at a time")
+	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "clusters; each carries out one plan at a time")
 	f.BoolVar(&flags.noShrink, "no-shrink", false, "do not look for a smaller plan that breaks the same rule")
 	f.Float64Var(&flags.shrinkMinutes, "shrink-minutes", 5, "how long to look for a smaller plan")
 	f.StringVarP(&flags.output, "output", "o", "text", "text, or json: a line for each seed, and one for the totals")

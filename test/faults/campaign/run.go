@@ -38,7 +38,8 @@ const (
 
 // Run carries out a plan, and returns what happened. An error means that the campaign itself failed.
 func Run(
-	ctx context.Context, e *environment.Environment, programs world.Programs, all []actions.Action, dir string, p plan.Plan,
+	ctx context.Context, e *environment.Environment, programs world.Programs, all []actions.Action, dir string,
+	p plan.Plan,
 ) (h *history.History, err error) {
 	w, err := world.New(ctx, e, programs, dir, p.Seed)
 	if err != nil {
@@ -100,7 +101,7 @@ func (r *run) useCaches(ctx context.Context) (stop func()) {
 
 // begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come at once.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.World.Start(); err != nil {
+	if err := r.Start(); err != nil {
 		return err
 	}
 	for _, name := range r.plan.Caches {
@@ -162,7 +163,7 @@ func (r *run) repair(ctx context.Context, name string) error {
 			return true, r.Client.Create(ctx, mc)
 		}
 		if !mc.DeletionTimestamp.IsZero() {
-			return false, fmt.Errorf("Memcached %s is being deleted", name)
+			return false, fmt.Errorf("the Memcached %s is being deleted", name)
 		}
 		mc.Spec = simple
 		return true, r.Client.Update(ctx, mc)

@@ -44,8 +44,8 @@ func (t *Totals) Add(r Result) {
 
 // String is a line: what was done, and how fast.
 func (t *Totals) String() string {
-	line := fmt.Sprintf("%s, %s, %s of the operator, %s",
-		count(t.Seeds, "seed"), count(sum(t.Steps), "step"), count(t.Requests, "request"), count(sum(t.Violations), "violation"))
+	line := fmt.Sprintf("%s, %s, %s of the operator, %s", count(t.Seeds, "seed"), count(sum(t.Steps), "step"),
+		count(t.Requests, "request"), count(sum(t.Violations), "violation"))
 	if t.Seconds > 0 {
 		line += fmt.Sprintf(", %.1f seeds a minute", float64(t.Seeds)*60/t.Seconds)
 	}

@@ -8,16 +8,21 @@ func statuses() []Mutant {
 		replace("says Ready during a rollout", "Ready", checksFile, "	rolloutIsComplete,\n", ""),
 		replace("takes the Deployment's status for current", "Ready", checksFile, "	deploymentIsObserved,\n", ""),
 		replace("reports a generation that does not exist yet", "observedGeneration", statusFile,
-			"status.ObservedGeneration = in.Memcached.Generation\n", "status.ObservedGeneration = in.Memcached.Generation + 1\n"),
+			"status.ObservedGeneration = in.Memcached.Generation\n",
+			"status.ObservedGeneration = in.Memcached.Generation + 1\n"),
 		{
 			Name: "writes the status after its own write", Rule: "at rest",
 			Edits: []variants.Edit{
-				{File: statusFile, Old: "Shorten(v.message, longestMessage)", New: "Shorten(v.message+now.String(), longestMessage)"},
+				{File: statusFile, Old: "Shorten(v.message, ", New: "Shorten(v.message+now.String(), "},
 				{File: statusesFile, Old: " || !s.isOwn(now)", New: " || true"},
 			},
 		},
 		replace("repeats a Secret in a message", "secrets", secretsFile,
-			"	list, err := users.Parse(data)\n	if err != nil {\n		return record{Secret: Secret{Problem: err.Error()}}",
-			"	list, err := users.Parse(data)\n	if err != nil {\n		return record{Secret: Secret{Problem: fmt.Sprintf(\"%v: %s\", err, data)}}"),
+			`	list, err := users.Parse(data)
+	if err != nil {
+		return record{Secret: Secret{Problem: err.Error()}}`,
+			`	list, err := users.Parse(data)
+	if err != nil {
+		return record{Secret: Secret{Problem: fmt.Sprintf("%v: %s", err, data)}}`),
 	}
 }

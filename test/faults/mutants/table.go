@@ -45,11 +45,12 @@ func WritePage(file string, found []Found) error {
 	for _, f := range found {
 		rows[f.Mutant.Name] = f.Row()
 	}
-	table := header
+	var table strings.Builder
+	table.WriteString(header)
 	for _, mutant := range All() {
-		table += cmp.Or(rows[mutant.Name], fmt.Sprintf("| %s | | not tried yet |\n", mutant.Name))
+		table.WriteString(cmp.Or(rows[mutant.Name], fmt.Sprintf("| %s | | not tried yet |\n", mutant.Name)))
 	}
-	text, err := page.Replace(string(content), mark, table)
+	text, err := page.Replace(string(content), mark, table.String())
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
