@@ -45,14 +45,14 @@ help: ## Show this help.
 
 .PHONY: demo
 demo: ## Show it working on a new cluster here (root, Linux), or CLUSTER=current (METHOD= REGISTRY= REPO=), CLUSTER=kind (METHOD=).
-	@$(FAST) go run $(DEMO) $(ARGS)
+	@$(FAST) go run ./scripts/demo '$(CLUSTER)' $(DEMO_OPTIONS_$(CLUSTER)) $(ARGS)
 
 CLUSTER ?= local
 # The example registry is nobody's.
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
-DEMO_OPTIONS = --method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
-DEMO = $(if $(filter kind,$(CLUSTER)),./scripts/kind --method '$(METHOD)',\
-	./scripts/demo '$(CLUSTER)' $(if $(filter current,$(CLUSTER)),$(DEMO_OPTIONS)))
+DEMO_OPTIONS_kind = --method '$(METHOD)'
+DEMO_OPTIONS_current = $(DEMO_OPTIONS_kind) --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
+DEMO_OPTIONS_local :=
 
 .PHONY: demo-down
 demo-down: ## Stop the demo and leave the machine as it was.
@@ -166,7 +166,7 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults -run TestTheDocs -update
-	@go -C scripts/gitops test ./plan -update
+	@go -C scripts/gitops test . -run 'Plans|Diffs' -update
 	@go run ./scripts/versions --write
 
 # What verify compares. Tests compare the rest.

@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs a command and exits with 1 if it fails. SIGINT and SIGTERM cancel its context.
+// Main runs a command, and prints its error and exits with 1 if it fails. SIGINT and SIGTERM cancel its context.
 func Main(command *cobra.Command) {
+	command.SilenceErrors, command.SilenceUsage = true, true
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := command.ExecuteContext(ctx)
 	stop()

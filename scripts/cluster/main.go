@@ -20,7 +20,6 @@ func newCommand() *cobra.Command {
 			"machine, built from pinned Go modules. Nothing of it can reach beyond the machine, and nothing\n" +
 			"is left of it after down. With simulated Nodes it is a control plane alone, on any machine and\n" +
 			"without root, and nothing runs in its Pods. See docs/local-cluster.md.",
-		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at once")
 	root.AddCommand(f.upCommand(), f.downCommand(), f.statusCommand(), f.envCommand(),

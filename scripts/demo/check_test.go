@@ -23,6 +23,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // newDemo is a demo on a cluster of these objects.
@@ -32,10 +33,10 @@ func newDemo(t *testing.T, method pipeline.Method, objects ...client.Object) *de
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &demo{console: console{Out: io.Discard}, Pipeline: &pipeline.Pipeline{Root: root, Target: pipeline.Target{
-		Method: method, Revision: pipeline.Branch, ArgoCDNamespace: "argocd", Architecture: "amd64",
+	d := &demo{console: console{Out: io.Discard}, Pipeline: &pipeline.Pipeline{Root: root, Target: pipeline.Target{Method: method, Choices: values.Choices{
+		Revision: pipeline.Branch, ArgoCDNamespace: "argocd", Architecture: "amd64",
 		Registry: "registry.example.org/team", Repo: "https://git.example.org/team/x.git",
-	}}}
+	}}}}
 	d.Client = fake.NewClientBuilder().WithObjects(objects...).WithIndex(&appsv1.Deployment{}, "metadata.name",
 		func(o client.Object) []string { return []string{o.GetName()} }).Build()
 	return d

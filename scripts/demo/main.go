@@ -1,5 +1,5 @@
 // Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own.
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, one of kind, or the user's own.
 package main
 
 import (
@@ -19,11 +19,8 @@ import (
 func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use: "demo", Short: "Show the operator at work, from a Git push to keys in a cache",
-		SilenceUsage: true, SilenceErrors: true,
-	}
-	root.AddCommand(localCommand(), currentCommand())
+	root := &cobra.Command{Use: "demo", Short: "Show the operator at work, from a Git push to keys in a cache"}
+	root.AddCommand(localCommand(), currentCommand(), kindCommand())
 	return root
 }
 

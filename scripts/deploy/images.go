@@ -11,6 +11,7 @@ import (
 	"github.com/distribution/reference"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/kustomize/api/pkg/util"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
@@ -42,11 +43,15 @@ func imagesOf(objects []*unstructured.Unstructured) ([]string, error) {
 	for _, deployment := range deployments {
 		pod := deployment.Spec.Template.Spec
 		for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
-			names.Insert(nameOf(container.Image))
+			refs := []string{container.Image}
 			for _, variable := range container.Env {
 				if strings.HasPrefix(variable.Name, "RELATED_IMAGE_") && variable.Value != "" {
-					names.Insert(nameOf(variable.Value))
+					refs = append(refs, variable.Value)
 				}
+			}
+			for _, ref := range refs {
+				name, _, _ := util.SplitImageName(ref)
+				names.Insert(name)
 			}
 		}
 	}
@@ -71,21 +76,7 @@ func parseImage(arg string, used []string) (types.Image, error) {
 		return types.Image{}, fmt.Errorf("%d images have that name; write one of these in full: %s",
 			len(matches), strings.Join(used, ", "))
 	}
-	image := types.Image{Name: matches[0], NewName: nameOf(ref)}
-	if tagged, ok := parsed.(reference.Tagged); ok {
-		image.NewTag = tagged.Tag()
-	}
-	if digested, ok := parsed.(reference.Digested); ok {
-		image.Digest = digested.Digest().String()
-	}
+	image := types.Image{Name: matches[0]}
+	image.NewName, image.NewTag, image.Digest = util.SplitImageName(ref)
 	return image, nil
-}
-
-// nameOf returns an image's reference without tag and digest.
-func nameOf(ref string) string {
-	name, _, _ := strings.Cut(ref, "@")
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name = name[:colon]
-	}
-	return name
 }

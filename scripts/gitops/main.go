@@ -18,7 +18,6 @@ import (
 	log "github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
-	"github.com/example-inc/memcached-operator/scripts/gitops/plan"
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 	"github.com/example-inc/memcached-operator/scripts/gitops/verify"
 )
@@ -96,38 +95,38 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	if f.diff == "" {
-		now.Text(out, f.with)
+		now.text(out, f.with)
 		return nil
 	}
 	before, err := tree.At(root, f.diff)
 	if err != nil {
 		return err
 	}
-	var then plan.Plan // Without this install method, the revision has nothing.
+	var then plan // Without this install method, the revision has nothing.
 	if before.CheckMethods(f.method) == nil {
 		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
 		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
 			return fmt.Errorf("revision %s: %w", f.diff, err)
 		}
 	}
-	plan.Diff(out, then, now, f.diff)
+	now.diff(out, then, f.diff)
 	return nil
 }
 
 // plan plans files. The newer list of releases also has those that the files of a revision share with it.
-func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan.Plan, error) {
+func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan, error) {
 	settings, err := files.Settings()
 	if err != nil {
-		return plan.Plan{}, err
+		return plan{}, err
 	}
 	if files, err = files.Variant(cmp.Or(f.arch, settings["architecture"]), f.with...); err != nil {
-		return plan.Plan{}, err
+		return plan{}, err
 	}
 	builder, err := tree.New(files, newer)
 	if err != nil {
-		return plan.Plan{}, err
+		return plan{}, err
 	}
-	return plan.New(ctx, builder, f.method)
+	return newPlan(ctx, builder, f.method)
 }
 
 func verifyCommand(dir *string) *cobra.Command {

@@ -24,10 +24,8 @@ func newCommand() *cobra.Command {
 			"from Git.",
 		Example: "  go run ./scripts/settings --repo https://git.example.com/team/memcached-operator.git \\\n" +
 			"    --revision main --registry registry.example.com/team --version 0.1.0",
-		Args:          cobra.NoArgs,
-		RunE:          func(command *cobra.Command, _ []string) error { return run(command.OutOrStdout(), c) },
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return run(command.OutOrStdout(), c) },
 	}
 	flags := command.Flags()
 	flags.StringVar(&c.Repo, "repo", "", "URL of the Git repository, as Argo CD reaches it (required)")

@@ -23,9 +23,7 @@ func newCommand() *cobra.Command {
 		Short: "Check what no linter checks: words and generated files",
 		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs the generator in a copy of\n" +
 			"the tree, uncommitted and untracked files included, and compares.",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&generator, "generate", "make from-types", "command that writes the generated files")
 	command.RunE = func(command *cobra.Command, _ []string) error {

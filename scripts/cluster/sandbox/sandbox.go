@@ -10,12 +10,6 @@ import (
 	"path/filepath"
 )
 
-// Network is what the Node's network interface is made with.
-type Network struct {
-	NodeIP   string
-	Services string // range of addresses
-}
-
 // Cgroup is the control group of a cluster, in every hierarchy. Clusters of one name in different caches are different
 // clusters: stopping one must not find the other's processes.
 func Cgroup(dir string) string {

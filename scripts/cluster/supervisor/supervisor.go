@@ -119,8 +119,7 @@ func (s *supervisor) tell(event Event) error {
 // startSandbox isolates the cluster, and serves on the sockets that `up` opened outside.
 func (s *supervisor) startSandbox(context.Context) error {
 	keep := append(s.programFolders(), string(s.Dir), s.CNIDir)
-	network := sandbox.Network{NodeIP: NodeIP, Services: serviceNetwork}
-	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), network, keep); err != nil {
+	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), NodeIP, serviceNetwork, keep); err != nil {
 		return err
 	}
 	go sandbox.Reap(s.owns)

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 func TestAnApplicationIsRead(t *testing.T) {
@@ -73,7 +75,7 @@ func withCondition(o *unstructured.Unstructured, kind, message string) *unstruct
 }
 
 func onCluster(objects ...client.Object) *Pipeline {
-	p := &Pipeline{Target: Target{ArgoCDNamespace: "argocd"}}
+	p := &Pipeline{Target: Target{Choices: values.Choices{ArgoCDNamespace: "argocd"}}}
 	p.Client = fake.NewClientBuilder().WithObjects(objects...).Build()
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -22,39 +23,37 @@ type Images struct {
 	Catalog                            string // if OLM installs the operator
 }
 
-// Names of the images.
-const (
-	operatorImage, agentImage, clientImage = "memcached-operator", "memcached-agent", "memcached-client"
-	bundleImage, catalogImage              = "memcached-operator-bundle", "memcached-operator-catalog"
-)
+// Names of the images: those of programs in the order of Programs, and what OLM needs beside them.
+var programNames = []string{"memcached-operator", "memcached-agent", "memcached-client"}
+
+const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"
 
 // ref is the reference that an image is pushed to.
 func (t *Target) ref(name string) string { return t.Registry + "/" + name + ":" + imageTag }
 
 // Refs are the references that Push pushes to.
-func (t *Target) Refs() []string {
-	refs := []string{t.ref(operatorImage), t.ref(agentImage), t.ref(clientImage)}
+func (t *Target) Refs() (refs []string) {
+	names := programNames
 	if t.Method.ByOLM() {
-		refs = append(refs, t.ref(bundleImage), t.ref(catalogImage))
+		names = append(slices.Clone(names), bundleImage, catalogImage)
+	}
+	for _, name := range names {
+		refs = append(refs, t.ref(name))
 	}
 	return refs
 }
 
 // Programs are the images of the working tree's programs, before they are pushed.
-type Programs struct{ operator, agent, client v1.ImageIndex }
+type Programs []v1.ImageIndex
 
 // Build builds the programs of the working tree at root.
 func Build(ctx context.Context, root, version string, architectures []string, update func(string)) (Programs, error) {
 	agent, _, err := oci.Agent(root)
 	if err != nil {
-		return Programs{}, err
+		return nil, err
 	}
 	client := oci.Program{Dir: root, Package: "./test/client"}
-	indexes, err := oci.BuildAll(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
-	if err != nil {
-		return Programs{}, err
-	}
-	return Programs{indexes[0], indexes[1], indexes[2]}, nil
+	return oci.BuildAll(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
 }
 
 func platforms(architectures []string) (platforms []v1.Platform) {
@@ -76,20 +75,14 @@ func (p *Pipeline) PushImages(ctx context.Context, version string, update func(s
 
 // Push pushes the programs and what is made with them. Update receives the name of the image.
 func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(string)) (images Images, err error) {
-	for _, it := range []struct {
-		name  string
-		index v1.ImageIndex
-		to    *string
-	}{
-		{operatorImage, programs.operator, &images.Operator},
-		{agentImage, programs.agent, &images.Agent},
-		{clientImage, programs.client, &images.Client},
-	} {
-		update(it.name)
-		if *it.to, err = p.push(ctx, it.index, p.ref(it.name)); err != nil {
+	pushed := make([]string, len(programs))
+	for i, name := range programNames {
+		update(name)
+		if pushed[i], err = p.push(ctx, programs[i], p.ref(name)); err != nil {
 			return images, err
 		}
 	}
+	images.Operator, images.Agent, images.Client = pushed[0], pushed[1], pushed[2]
 	if p.Cluster != nil {
 		update("memcached")
 		images.Memcached, err = p.pushMemcached(ctx)
@@ -104,7 +97,7 @@ func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(stri
 
 // PushOperator builds the operator's image of the working tree and pushes it.
 func (p *Pipeline) PushOperator(ctx context.Context, version string) (string, error) {
-	return p.PushProgram(ctx, operatorImage, version, oci.Operator(p.Root, version))
+	return p.PushProgram(ctx, programNames[0], version, oci.Operator(p.Root, version))
 }
 
 // PushProgram builds a program's image and pushes it.

@@ -36,10 +36,9 @@ func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
 		return nil, err
 	}
 	host := oci.Host().Architecture
-	p := &Pipeline{Cluster: cluster, Root: root, Architectures: []string{host}, Target: Target{
-		Method: Direct, Registry: cluster.Registry, Repo: cluster.Git, Revision: "main",
-		Architecture: host, ArgoCDNamespace: "argocd",
-	}}
+	p := &Pipeline{Cluster: cluster, Root: root, Architectures: []string{host}, Target: Target{Direct, values.Choices{
+		Registry: cluster.Registry, Repo: cluster.Git, Revision: "main", Architecture: host, ArgoCDNamespace: "argocd",
+	}}}
 	config, err := cluster.RESTConfig()
 	if err != nil {
 		return nil, err
@@ -99,28 +98,21 @@ const Branch = "memcached-demo"
 // imageTag is never the tag of a release, so a demo overwrites no release.
 const imageTag = "demo"
 
-// Target says where the operator is installed from, and how.
+// Target says where the operator is installed from, and how. Architecture is empty for that of the Nodes, or multiarch
+// if they have several; ArgoCDNamespace where it is to be found.
 type Target struct {
-	Method          Method
-	Registry        string // host and path
-	Repo            string // URL, for pushing and for Argo CD
-	Revision        string // branch
-	Architecture    string // empty: that of the Nodes, or multiarch if they have several
-	ArgoCDNamespace string // empty: where Argo CD is
-	MemcachedImage  string // empty: as in the settings of the working tree
+	Method Method
+	values.Choices
 }
 
 // Complete sets the defaults, some of them from the settings of the working tree, and reports every invalid value.
 func (t *Target) Complete(now values.Settings) error {
 	t.Revision = cmp.Or(t.Revision, Branch)
 	t.Registry = strings.TrimSuffix(t.Registry, "/")
+	t.Version = imageTag
 	t.MemcachedImage = cmp.Or(t.MemcachedImage, now.MemcachedImage)
-	choices := values.Choices{
-		Repo: t.Repo, Revision: t.Revision, Registry: t.Registry, Version: imageTag, Architecture: t.Architecture,
-		MemcachedImage: t.MemcachedImage, ArgoCDNamespace: t.ArgoCDNamespace,
-		AgentImage: now.AgentImage, CatalogImage: now.CatalogImage, // Publish replaces them.
-	}
-	_, err := choices.Resolve(now)
+	t.AgentImage, t.CatalogImage = now.AgentImage, now.CatalogImage // Publish replaces them.
+	_, err := t.Resolve(now)
 	if !slices.Contains([]Method{Direct, OLM, OpenShift, OLMv1}, t.Method) {
 		err = errors.Join(fmt.Errorf("--method %q: choose direct, olm, openshift or olm-v1 (docs/gitops.md)", t.Method), err)
 	}

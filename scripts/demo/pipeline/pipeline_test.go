@@ -34,10 +34,10 @@ func newPipeline(t *testing.T, method Method, objects ...client.Object) *Pipelin
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Pipeline{Root: root, Target: Target{
-		Method: method, Registry: strings.TrimPrefix(images.URL, "http://") + "/team", Repo: bare(t),
+	p := &Pipeline{Root: root, Target: Target{method, values.Choices{
+		Registry: strings.TrimPrefix(images.URL, "http://") + "/team", Repo: bare(t),
 		Architecture: "arm64", ArgoCDNamespace: "gitops", MemcachedImage: "r.example.org/memcached:1",
-	}}
+	}}}
 	if err := p.Complete(now); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func small() Files {
 		"gitops/apps/overlays/direct/kustomization.yaml":    []byte(kustomization),
 		"gitops/apps/components/console/kustomization.yaml": []byte(kustomization),
 		"gitops/console/kustomization.yaml": []byte(kustomization +
-			"resources:\n  - base\n  # - login.yaml # yours to write\n# components:\n  # - admin\n  # - gone\n"),
+			"resources:\n  - base\n  # - login.yaml # yours to write\ncomponents:\n  # - admin\n  # - gone\n"),
 		"gitops/console/admin/kustomization.yaml":          []byte(kustomization),
 		"gitops/operator/direct/amd64/kustomization.yaml":  []byte(kustomization),
 		"gitops/operator/direct/arm64/kustomization.yaml":  []byte(kustomization),
@@ -46,12 +46,12 @@ func TestOptionsAreUncommentedLines(t *testing.T) {
 		options    []string
 		file, want string
 	}{
-		"one":                                 {[]string{"console"}, overlay, "\n  - ../../components/console # the console\n"},
-		"an option of the console adds that":  {[]string{"admin"}, overlay, "\n  - ../../components/console"},
-		"and uncomments the head of its list": {[]string{"admin"}, console, "\ncomponents:\n  - admin\n  # - gone\n"},
-		"a file":                              {[]string{"login.yaml"}, console, "\n  - login.yaml # yours to write\n# components:\n"},
-		"none":                                {nil, overlay, "\n  # - ../../components/console"},
-		"a remark behind an item stays":       {[]string{"console"}, overlay, "\n  - ../../policy # - a remark\n"},
+		"one":                                {[]string{"console"}, overlay, "\n  - ../../components/console # the console\n"},
+		"an option of the console adds that": {[]string{"admin"}, overlay, "\n  - ../../components/console"},
+		"and uncomments its own line":        {[]string{"admin"}, console, "\ncomponents:\n  - admin\n  # - gone\n"},
+		"a file":                             {[]string{"login.yaml"}, console, "\n  - login.yaml # yours to write\ncomponents:\n"},
+		"none":                               {nil, overlay, "\n  # - ../../components/console"},
+		"a remark behind an item stays":      {[]string{"console"}, overlay, "\n  - ../../policy # - a remark\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

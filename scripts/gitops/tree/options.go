@@ -57,32 +57,13 @@ func (f Files) withOptions(names []string) (Files, error) {
 	return f.With(changes), nil
 }
 
-// uncommented is the text of a kustomization with the lines of the options, and the heads of their lists.
+// uncommented is the text of a kustomization with the lines of the options.
 func (f Files) uncommented(file string, options []string) string {
-	lines := strings.Split(string(f[file]), "\n")
-	for i, line := range lines {
+	return commented.ReplaceAllStringFunc(string(f[file]), func(line string) string {
 		match := commented.FindStringSubmatch(line)
-		if match == nil || !slices.Contains(options, path.Base(match[3])) || !f.exists(file, match[3]) {
-			continue
+		if !slices.Contains(options, path.Base(match[3])) || !f.exists(file, match[3]) {
+			return line
 		}
-		lines[i] = match[1] + match[2]
-		if head := commentedHead(lines[:i]); head >= 0 {
-			lines[head] = strings.TrimPrefix(lines[head], "# ")
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-var listHead = regexp.MustCompile(`^# (components|resources):$`)
-
-// commentedHead is the line with the name of the list that an item is in, if that line is a comment; else it is -1.
-func commentedHead(lines []string) int {
-	i := len(lines) - 1
-	for i >= 0 && commented.MatchString(lines[i]) {
-		i--
-	}
-	if i >= 0 && !listHead.MatchString(lines[i]) {
-		return -1
-	}
-	return i
+		return match[1] + match[2]
+	})
 }

@@ -187,7 +187,7 @@ func TestAReleaseIsListedFromItsURLAndRenderedFromTheList(t *testing.T) {
 		if err := b.localise(files); err != nil {
 			t.Fatal(err)
 		}
-		objects, err := NewCache().Render(b.Files, "gitops/a")
+		objects, err := Cache{}.Render(b.Files, "gitops/a")
 		if err != nil || len(objects) != 3 || b.urls[objects[0].File] != address || b.Remotes[1].Err == nil {
 			t.Errorf("%s: %v: %v, remotes: %v", address, err, objects, b.Remotes)
 		}

@@ -19,11 +19,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// Cache keeps what was rendered from which files: variants of a tree have most of their folders in common.
-type Cache struct {
-	rendered map[string][]entry
-	read     map[string]bool
-}
+// Cache keeps what was rendered from which files, by folder: variants of a tree have most folders in common.
+type Cache map[string][]entry
 
 type entry struct {
 	read    Files // content is nil where no file was found
@@ -31,26 +28,23 @@ type entry struct {
 	err     error
 }
 
-// NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{rendered: map[string][]entry{}, read: map[string]bool{}} }
-
 // Read reports whether a file was part of anything rendered.
-func (c *Cache) Read(file string) bool { return c.read[file] }
+func (c Cache) Read(file string) bool {
+	entries := slices.Concat(slices.Collect(maps.Values(c))...)
+	return slices.ContainsFunc(entries, func(e entry) bool { return e.read[file] != nil })
+}
 
 // Render builds a folder by the kustomize of Argo CD, or returns what was built from the same files. The objects are
 // shared: change copies of them only.
-func (c *Cache) Render(files Files, dir string) ([]Object, error) {
-	for _, known := range c.rendered[dir] {
+func (c Cache) Render(files Files, dir string) ([]Object, error) {
+	for _, known := range c[dir] {
 		if known.same(files) {
 			return known.objects, known.err
 		}
 	}
 	made := entry{read: Files{}}
 	made.objects, made.err = render(files, dir, made.read)
-	c.rendered[dir] = append(c.rendered[dir], made)
-	for name, content := range made.read {
-		c.read[name] = c.read[name] || content != nil
-	}
+	c[dir] = append(c[dir], made)
 	return made.objects, made.err
 }
 

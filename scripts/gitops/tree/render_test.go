@@ -22,7 +22,7 @@ func folders() Files {
 }
 
 func TestObjectsHaveTheFilesThatTheyAreFrom(t *testing.T) {
-	objects, err := NewCache().Render(folders(), "over")
+	objects, err := Cache{}.Render(folders(), "over")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestKustomizationsThatCanNotBeBuilt(t *testing.T) {
 		if tc.content == "" {
 			delete(files, tc.file)
 		}
-		if _, err := NewCache().Render(files, "over"); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := (Cache{}).Render(files, "over"); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestACacheRendersAgainWhatChanged(t *testing.T) {
 		"a file of the folder": {Files{"base/a.yaml": []byte("apiVersion: v1\nkind: Service\nmetadata: {name: c}\n")}, false},
 		"a file less":          {Files{"base/a.yaml": nil}, false},
 	} {
-		cache, files := NewCache(), folders()
+		cache, files := Cache{}, folders()
 		before, err := cache.Render(files, "over")
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,7 @@ func TestArgoCDsKustomizeReplacesTheImagesOfCaches(t *testing.T) {
 // imagesOf are the images of the Deployment in a folder.
 func imagesOf(t *testing.T, files Files, dir string) []string {
 	t.Helper()
-	objects, err := NewCache().Render(files, dir)
+	objects, err := Cache{}.Render(files, dir)
 	i := slices.IndexFunc(objects, func(o Object) bool { return o.Is("apps", "Deployment") })
 	if i < 0 {
 		t.Fatalf("%s has no Deployment: %v", dir, err)

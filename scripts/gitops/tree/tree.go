@@ -25,7 +25,7 @@ type Builder struct {
 	Package  string
 	Operator []Kind
 	Schemas  Schemas
-	Cache    *Cache
+	Cache    Cache
 
 	urls map[string]string // of releases, by their files
 }
@@ -34,7 +34,7 @@ const bundle, annotationsFile = "bundle/manifests", "bundle/metadata/annotations
 
 // New is a builder. It knows the releases that the files list, and those of a newer list, if there is one.
 func New(files Files, newer []byte) (b *Builder, err error) {
-	b = &Builder{Schemas: Schemas{}, Cache: NewCache()}
+	b = &Builder{Schemas: Schemas{}, Cache: Cache{}}
 	if b.Catalog, err = parseCatalog(files[CatalogFile], newer); err != nil {
 		return nil, err
 	}

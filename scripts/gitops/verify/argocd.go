@@ -106,28 +106,24 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 	if method := o.Text("spec", "resourceTrackingMethod"); method != "annotation" {
 		fail(o.File, byTracking, "spec.resourceTrackingMethod is %q", method)
 	}
-	checks := map[string]string{}
+	const check = "the health check of "
+	has := map[string]string{}
+	extra, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
+	maps.Copy(has, extra)
 	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "resourceHealthChecks")
 	for _, item := range list {
 		fields, _ := item.(map[string]any)
-		checks[fmt.Sprintf("%v/%v", fields["group"], fields["kind"])], _ = fields["check"].(string)
+		has[fmt.Sprintf("%s%v/%v", check, fields["group"], fields["kind"])], _ = fields["check"].(string)
 	}
-	for _, kind := range sets.List(sets.KeySet(checks).Union(sets.KeySet(r.argoCD.Checks))) {
-		switch check, other := checks[kind], r.argoCD.Checks[kind]; {
-		case check == "":
-			fail(o.File, "add it, as in "+luaFolder, "spec.resourceHealthChecks lacks the check of %s", kind)
-		case other == "":
-			fail(luaFolder, "add it, as in "+o.File, "argocd-cm lacks the health check of %s", kind)
-		case check != other:
-			fail(o.File, "take both from "+luaFolder, "the health check of %s differs from that in %s", kind, luaFolder)
-		}
+	wants := maps.Clone(r.argoCD.Data)
+	maps.DeleteFunc(wants, func(key, _ string) bool { return key == tracking || strings.HasPrefix(key, healthKeys) })
+	for kind, lua := range r.argoCD.Checks {
+		wants[check+kind] = lua
 	}
-	extra, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
-	data := maps.Clone(r.argoCD.Data)
-	maps.DeleteFunc(data, func(key, _ string) bool { return key == tracking || strings.HasPrefix(key, healthKeys) })
-	for _, key := range sets.List(sets.KeySet(extra).Union(sets.KeySet(data))) {
-		if extra[key] != data[key] {
-			fail(o.File, "write the same into both", "spec.extraConfig has %q for %s, argocd-cm %q", extra[key], key, data[key])
+	for _, name := range sets.List(sets.KeySet(has).Union(sets.KeySet(wants))) {
+		if has[name] != wants[name] {
+			fail(o.File, "give both the same, health checks from "+luaFolder,
+				"%s differs from that in argocd-cm: it is %.60q, not %.60q", name, has[name], wants[name])
 		}
 	}
 }

@@ -27,12 +27,12 @@ var outside = map[string]broken{
 		[]edit{replace(existingMap, "name: argocd-cm", "name: argocd")}},
 	"tracking by label in the resource": {"", "", "argocd", []string{argoCDFile, `"label"`, "annotation"},
 		[]edit{replace(argoCDFile, "Method: annotation", "Method: label")}},
-	"a check that only argocd-cm has": {"", "", "argocd", []string{argoCDFile, "lacks the check of operators.coreos.com/Subscription"},
+	"a check that only argocd-cm has": {"", "", "argocd", []string{argoCDFile, "health check of operators.coreos.com/Subscription differs", `is ""`},
 		[]edit{
 			replace(argoCDFile, `.*kind: Subscription,.*\n`, ""),
 			replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, ""),
 		}},
-	"a check that only the resource has": {"", "", "argocd", []string{"argocd-cm lacks the health check of operators.coreos.com/Subscription"},
+	"a check that only the resource has": {"", "", "argocd", []string{argoCDFile, "health check of operators.coreos.com/Subscription differs", `not ""`},
 		[]edit{
 			replace(existing, `.*=subscription.lua\n`, ""),
 			replace(instance, `argocd-cm, fieldPath: \S*_Subscription`, `argocd-cm, fieldPath: data.resource\.customizations\.health\.operators\.coreos\.com_CatalogSource`),

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 var plain = []variant{{architecture: "amd64"}}
 
 // cache is for all tests: most of the tree is the same in each.
-var cache = tree.NewCache()
+var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {
 	_, files, err := tree.Load("../../..")

@@ -26,8 +26,8 @@ type Options struct {
 	// Fixtures are objects in each state, by which health checks are tried: a folder for each kind.
 	Fixtures fs.FS
 
-	cache    *tree.Cache // of earlier verifications
-	variants []variant   // to look at; all, if nil
+	cache    tree.Cache // of earlier verifications
+	variants []variant  // to look at; all, if nil
 }
 
 // Report is what was found, and in how much.

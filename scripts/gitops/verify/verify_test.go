@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheTreeHasNoErrors(t *testing.T) {
-	report := verified(t, Options{Files: repository(t), cache: tree.NewCache()})
+	report := verified(t, Options{Files: repository(t), cache: tree.Cache{}})
 	for _, p := range report.Problems {
 		if p.Level == Error {
 			t.Error(p)
@@ -85,7 +85,7 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 func TestAFolderThatNothingIsMadeOfIsFound(t *testing.T) {
 	const file = "gitops/operator/olm-v1/forgotten/kustomization.yaml"
 	files := apply(t, taken(t), write(file, "kind: Component\n"))
-	report := verified(t, Options{Files: files, cache: tree.NewCache()})
+	report := verified(t, Options{Files: files, cache: tree.Cache{}})
 	found(t, report, "unreached", []string{file, "# - ../forgotten"})
 	if problems := of(file, report); len(problems) != len(report.Problems) {
 		t.Errorf("problems: %v", report.Problems)

@@ -1,4 +1,4 @@
-package plan
+package main
 
 import (
 	"cmp"
@@ -15,10 +15,10 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// Diff writes what differs between the plan of a revision and that of the working tree.
-func Diff(out io.Writer, before, after Plan, from string) {
-	fmt.Fprintf(out, "%s  from %s to the working tree\n", bold(after.Method+" on "+after.Settings["architecture"]), from)
-	then, now := byName(before), byName(after)
+// diff writes what differs between the plan of a revision and this one of the working tree.
+func (p plan) diff(out io.Writer, before plan, from string) {
+	fmt.Fprintf(out, "%s  from %s to the working tree\n", bold(p.Method+" on "+p.Settings["architecture"]), from)
+	then, now := byName(before), byName(p)
 	var total counts
 	for _, name := range union(then, now) {
 		var text strings.Builder
@@ -32,14 +32,14 @@ func Diff(out io.Writer, before, after Plan, from string) {
 		}
 		total.compare(&text, byKey(then[name]), byKey(now[name]))
 		if text.Len() > 0 {
-			heading := cmp.Or(name, "by hand: apply "+after.Bootstrap+" again")
+			heading := cmp.Or(name, "by hand: apply "+p.Bootstrap+" again")
 			fmt.Fprintf(out, "\n%s\n%s", bold(heading), text.String())
 		}
 	}
 	fmt.Fprintf(out, "\n%d added, %d changed, %d removed\n", total.added, total.changed, total.removed)
 }
 
-func byName(p Plan) map[string][]tree.Object {
+func byName(p plan) map[string][]tree.Object {
 	found := map[string][]tree.Object{}
 	for _, part := range p.parts() {
 		found[part.Name] = part.Objects

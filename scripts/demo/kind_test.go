@@ -54,14 +54,6 @@ func TestTheGatewayIsTheFirstIPv4Address(t *testing.T) {
 	}
 }
 
-func TestAnotherInstallMethodIsRefused(t *testing.T) {
-	command := newCommand()
-	command.SetArgs([]string{"--method", "helm"})
-	if err := command.Execute(); err == nil || !strings.Contains(err.Error(), "overlay, direct, olm") {
-		t.Errorf("error %v, want one that names the install methods", err)
-	}
-}
-
 // TestEachInstallMethodRunsCommandsThatExist replaces docker and kubectl, and asks make what it would run.
 func TestEachInstallMethodRunsCommandsThatExist(t *testing.T) {
 	t.Chdir("../..")

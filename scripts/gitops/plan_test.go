@@ -1,4 +1,4 @@
-package plan
+package main
 
 import (
 	"bytes"
@@ -9,26 +9,18 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fatih/color"
 	"github.com/google/go-cmp/cmp"
-	log "github.com/sirupsen/logrus"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) {
-	log.SetLevel(log.ErrorLevel) // Argo CD's packages
-	color.NoColor = true
-	os.Exit(m.Run())
-}
-
 // cache is for all tests: most of the tree is the same in each.
-var cache = tree.NewCache()
+var cache = tree.Cache{}
 
 var load = sync.OnceValues(func() (tree.Files, error) {
-	_, files, err := tree.Load("../../..")
+	_, files, err := tree.Load("../..")
 	return files, err
 })
 
@@ -39,7 +31,7 @@ func changed(t *testing.T, replacements ...[3]string) tree.Files {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := os.ReadFile("testdata/settings.yaml")
+	settings, err := os.ReadFile("testdata/plan/settings.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +46,14 @@ func changed(t *testing.T, replacements ...[3]string) tree.Files {
 	return files
 }
 
-func planOf(t *testing.T, files tree.Files, method string) (Plan, error) {
+func planOf(t *testing.T, files tree.Files, method string) (plan, error) {
 	t.Helper()
 	builder, err := tree.New(files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	builder.Cache = cache
-	return New(t.Context(), builder, method)
+	return newPlan(t.Context(), builder, method)
 }
 
 // golden compares a text with that of testdata.
@@ -69,7 +61,7 @@ func golden(t *testing.T, name string, write func(io.Writer)) {
 	t.Helper()
 	var out bytes.Buffer
 	write(&out)
-	file := "testdata/" + name + ".txt"
+	file := "testdata/plan/" + name + ".txt"
 	if *update {
 		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -95,7 +87,7 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, method, func(out io.Writer) { p.Text(out, nil) })
+			golden(t, method, func(out io.Writer) { p.text(out, nil) })
 		})
 	}
 }
@@ -126,7 +118,7 @@ func TestDiffs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "diff-"+name, func(out io.Writer) { Diff(out, before, after, "main") })
+			golden(t, "diff-"+name, func(out io.Writer) { after.diff(out, before, "main") })
 		})
 	}
 }

@@ -1,5 +1,3 @@
-// Command kind installs the operator on a new cluster of kind by one install method, with Argo CD and OLM from the
-// releases of their projects. It needs Docker, kubectl and the internet: it is for a forge's runner.
 package main
 
 import (
@@ -15,38 +13,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/example-inc/memcached-operator/scripts/cli"
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 )
 
-func main() { cli.Main(newCommand()) }
-
-var methods = []string{"overlay", "direct", "olm"}
-
-func newCommand() *cobra.Command {
+func kindCommand() *cobra.Command {
 	var method string
 	command := &cobra.Command{
 		Use:   "kind",
-		Short: "Install the operator on a new cluster of kind, and wait for a cache",
+		Short: "Install the operator on a new cluster of kind, with Docker, and wait for a cache",
 		Long: "Creates a cluster, serves a registry and a Git repository to it, and installs the operator by an install\n" +
 			"method: overlay (make deploy), direct (Argo CD follows gitops/), or olm (Argo CD installs OLM, and OLM the\n" +
-			"operator). The cluster keeps running: kind delete cluster --name memcached-operator",
-		Example:       "  go run ./scripts/kind --method olm",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true, SilenceUsage: true,
+			"operator). Argo CD and OLM come from the releases of their projects, so it needs the internet, and Docker\n" +
+			"and kubectl. The cluster keeps running: kind delete cluster --name memcached-operator",
+		Example: "  go run ./scripts/demo kind --method olm",
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if !slices.Contains(methods, method) {
+			if methods := []string{"overlay", "direct", "olm"}; !slices.Contains(methods, method) {
 				return fmt.Errorf("--method %q: choose one of %s", method, strings.Join(methods, ", "))
 			}
-			return start(command.Context(), method)
+			return runKind(command.Context(), method)
 		},
 	}
 	command.Flags().StringVar(&method, "method", "overlay", "install method: overlay, direct or olm")
 	return command
 }
 
-// start creates the cluster and what serves it, and installs the operator.
-func start(ctx context.Context, method string) error {
+// runKind creates the cluster and what serves it, and installs the operator.
+func runKind(ctx context.Context, method string) error {
 	dir, err := os.MkdirTemp("", "kind-")
 	if err != nil {
 		return err
@@ -74,8 +67,8 @@ func start(ctx context.Context, method string) error {
 	return install(ctx, method, registry, repo, kubeconfig)
 }
 
-//go:embed install.sh
-var script string
+//go:embed kind.sh
+var kindScript string
 
 // install runs the script. Argo CD has the version of the local cluster.
 func install(ctx context.Context, method, registry, repo string, env ...string) error {
@@ -84,7 +77,7 @@ func install(ctx context.Context, method, registry, repo string, env ...string) 
 		return err
 	}
 	return run(ctx, append(env, "METHOD="+method, "REGISTRY="+registry, "REPO="+repo, "ARCH="+runtime.GOARCH,
-		"ARGOCD_VERSION=v"+strings.TrimPrefix(version, "v")), "sh", "-c", script)
+		"ARGOCD_VERSION=v"+strings.TrimPrefix(version, "v")), "sh", "-c", kindScript)
 }
 
 func run(ctx context.Context, env []string, name string, args ...string) error {

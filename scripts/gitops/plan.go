@@ -1,5 +1,4 @@
-// Package plan shows a tree as Argo CD would apply it, and the difference between two trees.
-package plan
+package main
 
 import (
 	"context"
@@ -15,17 +14,17 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// Plan is a tree without faults.
-type Plan struct {
+// plan is a tree without faults.
+type plan struct {
 	*tree.Tree
 	checkedBy map[schema.GroupVersionKind]string
 }
 
-// New plans an install method.
-func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
+// newPlan plans an install method.
+func newPlan(ctx context.Context, b *tree.Builder, method string) (plan, error) {
 	t, err := b.Build(method)
 	if err != nil {
-		return Plan{}, err
+		return plan{}, err
 	}
 	var errs []error
 	for _, fault := range t.Faults {
@@ -38,28 +37,28 @@ func New(ctx context.Context, b *tree.Builder, method string) (Plan, error) {
 	}
 	argoCD, err := b.ArgoCD(ctx)
 	if err := errors.Join(append(errs, err)...); err != nil {
-		return Plan{}, err
+		return plan{}, err
 	}
-	p := Plan{Tree: t, checkedBy: map[schema.GroupVersionKind]string{}}
+	p := plan{Tree: t, checkedBy: map[schema.GroupVersionKind]string{}}
 	for _, part := range p.parts() {
 		for _, o := range part.Objects {
 			if p.checkedBy[o.GroupVersionKind()], err = argoCD.CheckedBy(o.GroupVersionKind()); err != nil {
-				return Plan{}, err
+				return plan{}, err
 			}
 		}
 	}
 	return p, nil
 }
 
-// parts are those of the tree, in the order in which they are applied. A Plan without a tree has none.
-func (p Plan) parts() []*tree.App {
+// parts are those of the tree, in the order in which they are applied. A plan without a tree has none.
+func (p plan) parts() []*tree.App {
 	if p.Tree == nil {
 		return nil
 	}
 	return append([]*tree.App{&p.ByHand}, p.All()...)
 }
 
-func (p Plan) heading(part *tree.App) string {
+func (p plan) heading(part *tree.App) string {
 	when := fmt.Sprintf("wave %d", part.Manifest.Wave)
 	switch part {
 	case &p.ByHand:
@@ -73,8 +72,8 @@ func (p Plan) heading(part *tree.App) string {
 
 var bold, dim = color.New(color.Bold).SprintFunc(), color.New(color.Faint).SprintFunc()
 
-// Text writes a plan for a terminal.
-func (p Plan) Text(out io.Writer, options []string) {
+// text writes a plan for a terminal.
+func (p plan) text(out io.Writer, options []string) {
 	title := p.Method + " on " + p.Settings["architecture"]
 	if len(options) > 0 {
 		title += " with " + strings.Join(options, ", ")
@@ -91,7 +90,7 @@ func (p Plan) Text(out io.Writer, options []string) {
 }
 
 // table writes an object a line: wave, kind, name, who checks its health, why it is kept; then releases and images.
-func (p Plan) table(out io.Writer, objects []tree.Object) {
+func (p plan) table(out io.Writer, objects []tree.Object) {
 	kinds, names := 0, 0
 	for _, o := range objects {
 		kinds, names = max(kinds, len(o.GetKind())), max(names, len(o.Path()))
