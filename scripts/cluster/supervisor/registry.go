@@ -1,10 +1,7 @@
 package supervisor
 
 import (
-	"fmt"
-	"io"
 	"log"
-	"net"
 	"net/http"
 	"os"
 
@@ -28,34 +25,4 @@ func newRegistry(dir rundir.Dir) (http.Handler, error) {
 		registry.WithReferrersSupport(true),
 		registry.Logger(log.New(file, "", log.LstdFlags)),
 	), nil
-}
-
-// forward passes each connection that is made to a listener on to an address.
-func forward(from net.Listener, to string) {
-	for {
-		conn, err := from.Accept()
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "forward to %s: %v\n", to, err)
-			return
-		}
-		go pass(conn.(*net.TCPConn), to)
-	}
-}
-
-func pass(client *net.TCPConn, to string) {
-	defer client.Close()
-	server, err := net.Dial("tcp", to)
-	if err != nil {
-		return // the client sees its connection close, as with any server that is down
-	}
-	defer server.Close()
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		_, _ = io.Copy(client, server)
-		_ = client.CloseWrite()
-	}()
-	_, _ = io.Copy(server, client)
-	_ = server.(*net.TCPConn).CloseWrite()
-	<-answered
 }

@@ -21,6 +21,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/inetaf/tcpproxy"
+
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
 )
@@ -142,7 +144,9 @@ func (s *supervisor) startSandbox(context.Context) error {
 	for _, listener := range []net.Listener{inside, outside} {
 		go func() { fmt.Fprintln(os.Stderr, "registry:", http.Serve(listener, handler)) }()
 	}
-	go forward(api, fmt.Sprintf("127.0.0.1:%d", s.Ports.API))
+	proxy := tcpproxy.Proxy{ListenFunc: func(string, string) (net.Listener, error) { return api, nil }}
+	proxy.AddRoute("", tcpproxy.To(fmt.Sprintf("127.0.0.1:%d", s.Ports.API)))
+	go func() { fmt.Fprintln(os.Stderr, "API server:", proxy.Run()) }()
 	return nil
 }
 

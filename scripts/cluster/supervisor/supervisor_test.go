@@ -1,9 +1,6 @@
 package supervisor
 
 import (
-	"bytes"
-	"io"
-	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,44 +8,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 )
-
-func TestForwardPassesBothWaysAndEndsWithEither(t *testing.T) {
-	server, from := listen(t), listen(t)
-	go func() {
-		conn, err := server.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		question, _ := io.ReadAll(conn) // until the client closes its half
-		_, _ = conn.Write(bytes.ToUpper(question))
-	}()
-	go forward(from, server.Addr().String())
-
-	for _, want := range []string{"HELLO", ""} { // The second time the server is down.
-		conn, err := net.Dial("tcp", from.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = conn.Write([]byte("hello"))
-		_ = conn.(*net.TCPConn).CloseWrite()
-		if answer, _ := io.ReadAll(conn); string(answer) != want {
-			t.Errorf("answer = %q, want %q", answer, want)
-		}
-		conn.Close()
-		server.Close()
-	}
-}
-
-func listen(t *testing.T) net.Listener {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	return listener
-}
 
 func TestEachFileCanBeRendered(t *testing.T) {
 	entries, err := files.ReadDir("config")

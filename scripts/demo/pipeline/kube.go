@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,22 +31,14 @@ type Kube struct {
 
 // Connect finds the cluster as kubectl does ($KUBECONFIG, then ~/.kube/config), and asks the API server its version.
 func Connect(context string) (Kube, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(),
 		&clientcmd.ConfigOverrides{CurrentContext: context})
-	raw, err := loader.RawConfig()
-	if err != nil {
+	raw, err1 := loader.RawConfig()
+	config, err2 := loader.ClientConfig()
+	if err := cmp.Or(err1, err2); err != nil {
 		return Kube{}, err
 	}
-	context = cmp.Or(context, raw.CurrentContext)
-	if raw.Contexts[context] == nil {
-		return Kube{}, fmt.Errorf("%s has no context %q", strings.Join(rules.Precedence, ", "), context)
-	}
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return Kube{}, err
-	}
-	return connect(context, config)
+	return connect(cmp.Or(context, raw.CurrentContext), config)
 }
 
 func connect(context string, config *rest.Config) (Kube, error) {
