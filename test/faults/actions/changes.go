@@ -4,36 +4,147 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// changes are those of users on a Memcached.
-func changes(_ *schema.Schema) []Action {
+// Respell is the name of a change that replaces no Pods.
+const Respell = "respell the spec"
+
+// author changes Memcacheds.
+type author struct{ *schema.Schema }
+
+// changes are those of users on a Memcached. They follow from the schema of the CRD, so that a new field needs no
+// change here.
+func changes(s *schema.Schema) []Action {
+	a := author{s}
 	return []Action{
-		{plan.Action{Name: "scale", Weight: 8, Draw: func(r *rand.Rand) any { return size{r.IntN(6)} }}, scale},
+		{plan.Action{Name: "change a field", Weight: 8, Draw: a.drawField}, a.merge},
+		{plan.Action{Name: "change several fields", Weight: 4, Draw: a.drawSeveral}, a.merge},
+		{plan.Action{Name: "unset a field", Weight: 3, Draw: drawNumber}, a.unset},
+		{plan.Action{Name: "replace the whole spec", Weight: 3, Draw: a.drawSpec}, a.replace},
+		{plan.Action{Name: "undo the last change", Weight: 3}, undo},
+		{plan.Action{Name: Respell, Weight: 5, Draw: drawNumber}, a.respell},
+		{plan.Action{Name: "try invalid values", Weight: 6, Draw: a.drawInvalid}, tryInvalid},
+		{plan.Action{Name: "scale", Weight: 8, Draw: drawSize}, scale},
+		{plan.Action{Name: "suspend", Weight: 2}, a.set("suspend", true)},
+		{plan.Action{Name: "resume", Weight: 3}, a.set("suspend", false)},
+		{plan.Action{Name: "update at once from now on", Weight: 2}, a.set("updatePolicy", "Automatic")},
+		{plan.Action{Name: "update with the spec from now on", Weight: 2}, a.set("updatePolicy", "OnSpecChange")},
+		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, requestUpdate},
+		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, deleteMemcached},
+		{plan.Action{Name: "create the Memcached again", Weight: 2}, createAgain},
+		{plan.Action{Name: "delete the Memcached and create it again", Weight: 3, Draw: drawDeletion}, recreateMemcached},
 	}
 }
 
-type size struct {
-	Size int `json:"size"`
+// changed is a spec to merge into that of a Memcached, or to replace it.
+type changed struct {
+	Field string         `json:"field,omitempty"` // the one that was drawn; others may be required beside it
+	Spec  map[string]any `json:"spec"`
 }
 
-func scale(ctx context.Context, w *world.World, step plan.Step) error {
-	to, err := arguments[size](step)
+func (a author) drawField(r *rand.Rand) any {
+	f := a.Choose(r)
+	return changed{f.Path, a.Valid(r, f)}
+}
+
+func (a author) drawSeveral(r *rand.Rand) any { return changed{Spec: a.Several(r)} }
+func (a author) drawSpec(r *rand.Rand) any    { return changed{Spec: a.Spec(r)} }
+
+func (a author) merge(ctx context.Context, w *world.World, step plan.Step) error {
+	change, err := arguments[changed](step)
 	if err != nil {
 		return err
 	}
-	return attempt(ctx, func(ctx context.Context) error {
-		mc, err := w.Memcached(ctx, step.Cache)
-		if err != nil {
-			return err
-		}
-		before := client.MergeFrom(mc.DeepCopy())
-		mc.Spec.Size = new(int32(to.Size))
-		return w.Client.Patch(ctx, mc, before)
+	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, change.Spec) })
+}
+
+func (a author) replace(ctx context.Context, w *world.World, step plan.Step) error {
+	change, err := arguments[changed](step)
+	if err != nil {
+		return err
+	}
+	return editSpec(ctx, w, step.Cache, func(map[string]any) map[string]any { return change.Spec })
+}
+
+// set sets a field that the operator's users change often.
+func (a author) set(field string, value any) func(context.Context, *world.World, plan.Step) error {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
+		return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+			return schema.Merge(spec, map[string]any{field: value})
+		})
+	}
+}
+
+// numbered has a number that decides what only the state at the time of the step offers.
+type numbered struct {
+	Number int `json:"number"`
+}
+
+func drawNumber(r *rand.Rand) any { return numbered{r.IntN(1_000_000)} }
+
+func (a author) unset(ctx context.Context, w *world.World, step plan.Step) error {
+	which, err := arguments[numbered](step)
+	if err != nil {
+		return err
+	}
+	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return a.Unset(spec, which.Number) })
+}
+
+func undo(ctx context.Context, w *world.World, step plan.Step) error {
+	before := w.Recall(step.Cache)
+	if before == nil {
+		return nil
+	}
+	return editSpec(ctx, w, step.Cache, func(map[string]any) map[string]any { return before })
+}
+
+func (a author) respell(ctx context.Context, w *world.World, step plan.Step) error {
+	how, err := arguments[numbered](step)
+	if err != nil {
+		return err
+	}
+	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+		r := rand.New(rand.NewPCG(uint64(how.Number), 3)) //nolint:gosec // the same step must make the same of the same spec
+		return a.Respell(r, spec)
 	})
+}
+
+// invalid are values that the API server refuses, together with what it requires beside them.
+type invalid struct {
+	Tries []try `json:"tries"`
+}
+
+type try struct {
+	Field  string         `json:"field"`
+	Breach string         `json:"breach"` // what is wrong
+	Spec   map[string]any `json:"spec"`
+}
+
+// mostTries in a step: a refused change costs little.
+const mostTries = 12
+
+func (a author) drawInvalid(r *rand.Rand) any {
+	bounded, drawn := a.Bounded(), invalid{}
+	for range 1 + r.IntN(mostTries) {
+		breach := one(r, one(r, bounded...).Breaches()...)
+		if r.IntN(8) == 0 {
+			breach = schema.OtherType(a.Choose(r))
+		}
+		drawn.Tries = append(drawn.Tries, try{breach.Field.Path, breach.What, a.Invalid(r, breach)})
+	}
+	return drawn
+}
+
+// tryInvalid merges one after the other. A value that is accepted stays: another change may have made it valid.
+func tryInvalid(ctx context.Context, w *world.World, step plan.Step) error {
+	invalid, err := arguments[invalid](step)
+	for _, try := range invalid.Tries {
+		if err == nil {
+			err = editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, try.Spec) })
+		}
+	}
+	return err
 }

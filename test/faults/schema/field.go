@@ -71,10 +71,10 @@ func (f *Field) contains(other *Field) bool {
 	return false
 }
 
-// child returns the one with a name, or nil.
-func (f *Field) child(name string) *Field {
+// inside returns the field of a name in the value, or nil.
+func (f *Field) inside(name string) *Field {
 	for _, child := range f.children {
-		if child.Path == f.Path+"."+name {
+		if f.isMap() || child.Name() == name {
 			return child
 		}
 	}
@@ -93,11 +93,8 @@ func (f *Field) mark(value any, set map[string]bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, inside := range value {
-			switch child := f.child(name); {
-			case child != nil:
+			if child := f.inside(name); child != nil {
 				child.mark(inside, set)
-			case f.isMap() && len(f.children) == 1:
-				f.children[0].mark(inside, set)
 			}
 		}
 	case []any:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,6 +25,7 @@ import (
 type Schema struct {
 	spec   *Field
 	fields []*Field
+	leaves []*Field // of them
 
 	// The parts of the API server's own validation. They judge an object that has only the spec.
 	values validation.SchemaValidator
@@ -31,19 +33,24 @@ type Schema struct {
 	lists  *structural.Structural
 }
 
-// Read reads the schema from the CRD in a copy of the repository.
-func Read(root string) (*Schema, error) {
+// CRD returns the CRD in a copy of the repository.
+func CRD(root string) ([]byte, error) {
 	files, err := filepath.Glob(filepath.Join(root, "operator/config/crd/bases/*.yaml"))
 	if err != nil || len(files) != 1 {
 		return nil, fmt.Errorf("want one file in operator/config/crd/bases, found %v: %w", files, err)
 	}
-	content, err := os.ReadFile(files[0])
+	return os.ReadFile(files[0])
+}
+
+// Read reads the schema from the CRD in a copy of the repository.
+func Read(root string) (*Schema, error) {
+	crd, err := CRD(root)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := Parse(content)
+	schema, err := Parse(crd)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", files[0], err)
+		return nil, fmt.Errorf("the CRD: %w", err)
 	}
 	return schema, nil
 }
@@ -65,6 +72,7 @@ func Parse(crd []byte) (*Schema, error) {
 func newSchema(spec apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	s := &Schema{spec: newField("spec", spec, nil)}
 	s.fields = s.spec.below()
+	s.leaves = slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return !f.IsLeaf() })
 	object := apiextensionsv1.JSONSchemaProps{
 		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
 	}
@@ -84,12 +92,12 @@ func newSchema(spec apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 }
 
 // Validate returns what the API server would refuse in a spec: first values, and only if there is none, CEL rules.
-func (s *Schema) Validate(ctx context.Context, spec map[string]any) field.ErrorList {
+func (s *Schema) Validate(spec map[string]any) field.ErrorList {
 	object := map[string]any{"spec": spec}
 	refused := validation.ValidateCustomResource(nil, object, s.values)
 	refused = append(refused, listtype.ValidateListSetsAndMaps(nil, s.lists, object)...)
 	if len(refused) == 0 && s.rules != nil {
-		refused, _ = s.rules.Validate(ctx, nil, s.lists, object, nil, celconfig.RuntimeCELCostBudget)
+		refused, _ = s.rules.Validate(context.Background(), nil, s.lists, object, nil, celconfig.RuntimeCELCostBudget)
 	}
 	return refused
 }

@@ -40,6 +40,8 @@ type World struct {
 
 	undo []func(context.Context) error // steps add to it, one after the other
 
+	specs map[string][]map[string]any // see Remember
+
 	mu        sync.Mutex
 	operators []*Operator // the first is the regular one; faults add others
 	next      Launch

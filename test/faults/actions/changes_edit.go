@@ -1,0 +1,171 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// memcached is without a type, because a user may write what the type does not have.
+func memcached(w *world.World, name string) *unstructured.Unstructured {
+	mc := &unstructured.Unstructured{}
+	mc.SetGroupVersionKind(memcachedKind)
+	mc.SetNamespace(w.Namespace)
+	mc.SetName(name)
+	return mc
+}
+
+// editSpec replaces the spec of a Memcached, unless another client changes it meanwhile: then it reads it again. The API
+// server may refuse the change.
+func editSpec(ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any) error {
+	err := attempt(ctx, func(ctx context.Context) error {
+		mc := memcached(w, name)
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
+			return err
+		}
+		before, _, _ := unstructured.NestedMap(mc.Object, "spec")
+		mc.Object["spec"] = change(before)
+		if err := w.Client.Update(ctx, mc); err != nil {
+			return err
+		}
+		if after, _, _ := unstructured.NestedMap(mc.Object, "spec"); !equality.Semantic.DeepEqual(before, after) {
+			w.Remember(name, before)
+		}
+		return nil
+	})
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		return nil
+	}
+	return err
+}
+
+// mostPods is the largest size, so that the Nodes have room for all caches.
+const mostPods = 5
+
+type size struct {
+	Size int32 `json:"size"`
+}
+
+func drawSize(r *rand.Rand) any { return size{r.Int32N(mostPods + 1)} }
+
+func scale(ctx context.Context, w *world.World, step plan.Step) error {
+	to, err := arguments[size](step)
+	if err != nil {
+		return err
+	}
+	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+		return schema.Merge(spec, map[string]any{"size": int64(to.Size)})
+	})
+}
+
+// requestUpdate sets a new value of the annotation, or removes it.
+func requestUpdate(ctx context.Context, w *world.World, step plan.Step) error {
+	value, err := arguments[numbered](step)
+	if err != nil {
+		return err
+	}
+	return attempt(ctx, func(ctx context.Context) error {
+		mc := memcached(w, step.Cache)
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
+			return err
+		}
+		annotations := mc.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[cachev1.AnnotationUpdateRequested] = strconv.Itoa(value.Number)
+		if value.Number%5 == 0 {
+			delete(annotations, cachev1.AnnotationUpdateRequested)
+		}
+		mc.SetAnnotations(annotations)
+		return w.Client.Update(ctx, mc)
+	})
+}
+
+// removal is how a Memcached is deleted, and when it is created again, if it is.
+type removal struct {
+	Objects metav1.DeletionPropagation `json:"objects"` // what happens to those that it owns
+	Pause   metav1.Duration            `json:"pause"`
+}
+
+func drawDeletion(r *rand.Rand) any {
+	pause := one(r, 0, 0, 10*time.Millisecond, 100*time.Millisecond, time.Second)
+	return removal{
+		one(r, metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan),
+		metav1.Duration{Duration: pause},
+	}
+}
+
+func deleteMemcached(ctx context.Context, w *world.World, step plan.Step) error {
+	how, err := arguments[removal](step)
+	if err != nil {
+		return err
+	}
+	return attempt(ctx, func(ctx context.Context) error {
+		mc := memcached(w, step.Cache)
+		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
+			return err
+		}
+		before, _, _ := unstructured.NestedMap(mc.Object, "spec")
+		w.Remember(step.Cache, before)
+		return w.Client.Delete(ctx, mc, client.PropagationPolicy(how.Objects), client.Preconditions{UID: new(mc.GetUID())})
+	})
+}
+
+// createAgain creates a Memcached with its last spec, if it does not exist.
+func createAgain(ctx context.Context, w *world.World, step plan.Step) error {
+	return attempt(ctx, func(ctx context.Context) error {
+		mc := memcached(w, step.Cache)
+		err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc)
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+		return createMemcached(ctx, w, step.Cache)
+	})
+}
+
+// longestDeletion is how long recreateMemcached waits for the end of a deletion in the foreground. The garbage collector waits
+// for Pods.
+const longestDeletion = 3 * time.Second
+
+func recreateMemcached(ctx context.Context, w *world.World, step plan.Step) error {
+	how, err := arguments[removal](step)
+	if err != nil {
+		return err
+	}
+	if err := deleteMemcached(ctx, w, step); err != nil {
+		return err
+	}
+	rest(ctx, how.Pause.Duration)
+	_ = world.Await(ctx, longestDeletion, func(ctx context.Context) (bool, error) {
+		err := createMemcached(ctx, w, step.Cache)
+		return err == nil, err
+	})
+	return ctx.Err()
+}
+
+// createMemcached creates a Memcached with its last spec.
+func createMemcached(ctx context.Context, w *world.World, name string) error {
+	mc, spec := memcached(w, name), w.Recall(name)
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	mc.Object["spec"] = spec
+	err := w.Client.Create(ctx, mc)
+	if err != nil {
+		w.Remember(name, spec)
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package schema
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// clue is nil, or a value that CEL rules name, where such values are asked for.
+func (d *draw) clue() any {
+	if len(d.clues) == 0 || d.IntN(2) == 0 {
+		return nil
+	}
+	return pick(d, d.clues)
+}
+
+// fits reports whether a clue may be the value of a field.
+func (f *Field) fits(clue any) bool {
+	if clue == nil || len(f.Enum) > 0 {
+		return false
+	}
+	_, isText := clue.(string)
+	return f.XIntOrString || f.Type == "string" && isText || f.Type == "integer" && !isText
+}
+
+var literal = regexp.MustCompile(`'([^']*)'|"([^"]*)"|\b\d+\b`)
+
+// clues are the values that the CEL rules of a field name, and the values next to them. They break most rules, or are
+// bounds.
+func (f *Field) clues() (values []any) {
+	for _, rule := range f.XValidations {
+		values = append(values, cluesOf(rule.Rule)...)
+	}
+	return values
+}
+
+func cluesOf(rule string) (values []any) {
+	for _, found := range literal.FindAllStringSubmatch(rule, -1) {
+		if text := found[1] + found[2]; text != "" {
+			values = append(values, text, text+"x", nextTo(text, 1), nextTo(text, -1))
+		} else if number, err := strconv.ParseInt(found[0], 10, 64); err == nil {
+			values = append(values, number, number+1, number-1)
+		}
+	}
+	return values
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+// nextTo adds to the first number in a text: 513Ki is next to 512Ki.
+func nextTo(text string, add int64) string {
+	found := number.FindString(text)
+	value, err := strconv.ParseInt(found, 10, 64)
+	if err != nil {
+		return text
+	}
+	return strings.Replace(text, found, strconv.FormatInt(value+add, 10), 1)
+}
