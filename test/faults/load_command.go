@@ -11,13 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/load"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-	"github.com/example-inc/memcached-operator/test/faults/variants"
-	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
 func loadCommand() *cobra.Command {
@@ -48,8 +45,7 @@ func runLoad(ctx context.Context, out io.Writer, options load.Options) (err erro
 	if err != nil {
 		return err
 	}
-	programs := world.Programs{Operator: filepath.Join(dir, "operator")}
-	err = progress.Stage(ctx, "Operator", func(func(string)) error { return variants.Build(ctx, root, programs.Operator) })
+	programs, err := build(ctx, root, dir)
 	if err != nil {
 		return err
 	}

@@ -121,6 +121,13 @@ func newSearch(ctx context.Context, workers int) (s *search, err error) {
 		return nil, err
 	}
 	s.original.Dir = s.dir
+	earlier, err := variants.Earlier(s.original.Root)
+	if err == nil {
+		_, err = s.build(ctx, "earlier-operator", earlier...)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if s.original.Programs, err = s.build(ctx, "operator"); err != nil {
 		return nil, err
 	}
@@ -137,7 +144,7 @@ func (s *search) end(ctx context.Context) {
 }
 
 func (s *search) build(ctx context.Context, name string, edits ...variants.Edit) (world.Programs, error) {
-	programs := world.Programs{Operator: filepath.Join(s.dir, name), Earlier: filepath.Join(s.dir, "operator")}
+	programs := world.Programs{Operator: filepath.Join(s.dir, name), Earlier: filepath.Join(s.dir, "earlier-operator")}
 	return programs, variants.Build(ctx, s.original.Root, programs.Operator, edits...)
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -18,8 +17,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-	"github.com/example-inc/memcached-operator/test/faults/variants"
-	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
 type runFlags struct {
@@ -122,14 +119,12 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 			return err
 		}
 	}
-	operator := filepath.Join(flags.dir, "operator")
-	if err := progress.Stage(ctx, "Operator", func(func(string)) error {
-		return variants.Build(ctx, root, operator)
-	}); err != nil {
+	programs, err := build(ctx, root, flags.dir)
+	if err != nil {
 		return err
 	}
 	c := &campaign.Campaign{
-		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: world.Programs{Operator: operator, Earlier: operator},
+		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: programs,
 		Actions: all, Workers: flags.workers, Real: flags.real,
 	}
 	if flags.real {

@@ -25,7 +25,9 @@ type Action struct {
 
 // All returns every action, in the order of the documentation. The changes of users follow from the schema.
 func All(s *schema.Schema) []Action {
-	return slices.Concat(changes(s), kills(), processes(), byOthers())
+	return slices.Concat(
+		changes(s), kills(), requests(), watches(), clocks(), versions(), apiServers(), processes(), byOthers(),
+	)
 }
 
 // On returns the actions for one kind of Nodes.

@@ -3,72 +3,148 @@ package actions
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
-	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// atWrite says at which of the next writes, and when, the operator is killed.
-type atWrite struct {
-	Write int    `json:"write"` // 1 is the next one
-	When  string `json:"when"`  // beforeSent, beforeAnswered or afterAnswered
+// outage ends or stops the operator's process for a time.
+type outage struct {
+	Down metav1.Duration `json:"down,omitzero"`
 }
 
-// moments of a write.
+// outageAtWrite does it at one of the next writes.
+type outageAtWrite struct {
+	Write int    `json:"write"` // 1 is the next one
+	When  string `json:"when"`  // one of the moments
+	outage
+}
+
+// Moments of a write. After beforeAnswered the API server has carried the write out, and the operator does not know.
 const (
-	beforeSent     = "beforeSent"
-	beforeAnswered = "beforeAnswered"
-	afterAnswered  = "afterAnswered"
+	beforeSent     = "before it is sent"
+	beforeAnswered = "before it is answered"
+	afterAnswered  = "after it is answered"
 )
 
+const (
+	longestDown = 3 * time.Second // until another process takes the place of one that ended
+	longestHang = 6 * time.Second
+)
+
+// endOperator and hangOperator are what happens to the process. They return when that is over, and report whether the
+// process still runs.
+type processFault func(w *world.World, down time.Duration, over <-chan struct{}) (survived bool)
+
 func kills() []Action {
+	killed, terminated := crashed(world.Kill), crashed(world.Terminate)
 	return []Action{
-		{plan.Action{Name: "kill the operator", Weight: 2}, func(_ context.Context, w *world.World, _ plan.Step) error {
-			return w.Replace(w.First())
-		}},
-		{plan.Action{Name: "kill the operator at a write", Weight: 6, Draw: func(r *rand.Rand) any {
-			return atWrite{1 + r.IntN(6), []string{beforeSent, beforeAnswered, afterAnswered}[r.IntN(3)]}
-		}}, killAtWrite},
+		{plan.Action{Name: "kill the operator", Weight: 2, Draw: drawDown}, atOnce(killed)},
+		{plan.Action{Name: "kill the operator at a write", Weight: 8, Draw: drawAtWrite(drawDown)}, atWrite(killed)},
+		{plan.Action{Name: "terminate the operator", Weight: 1, Draw: drawDown}, atOnce(terminated)},
+		{plan.Action{Name: "terminate the operator at a write", Weight: 2, Draw: drawAtWrite(drawDown)}, atWrite(terminated)},
+		{plan.Action{Name: "stop the operator for a time", Weight: 1, Draw: drawHang}, atOnce(hung)},
+		{plan.Action{Name: "stop the operator at a write", Weight: 2, Draw: drawAtWrite(drawHang)}, atWrite(hung)},
 	}
 }
 
-// killAtWrite waits for the write in the background: the next steps may be what causes it.
-func killAtWrite(_ context.Context, w *world.World, step plan.Step) error {
-	at, err := arguments[atWrite](step)
-	if err != nil {
-		return err
+func drawDown(r *rand.Rand) any {
+	if r.IntN(2) == 0 {
+		return outage{}
 	}
-	operator := w.First()
-	var writes atomic.Int32
-	killed := make(chan struct{})
-	remove := operator.Add(proxy.Rule{
-		Matches: func(r *http.Request) bool { return proxy.IsWrite(r) && int(writes.Add(1)) == at.Write },
-		Handle: func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+	return outage{upTo(r, longestDown)}
+}
+
+func drawHang(r *rand.Rand) any { return outage{upTo(r, longestHang)} }
+
+func drawAtWrite(draw func(*rand.Rand) any) func(*rand.Rand) any {
+	return func(r *rand.Rand) any {
+		when := []string{beforeSent, beforeAnswered, afterAnswered}[r.IntN(3)]
+		return outageAtWrite{1 + r.IntN(6), when, draw(r).(outage)}
+	}
+}
+
+// upTo returns a time that is short more often than long.
+func upTo(r *rand.Rand, longest time.Duration) metav1.Duration {
+	scale := time.Duration(1 + r.IntN(100))
+	return metav1.Duration{Duration: (longest * scale * scale / 10_000).Round(time.Millisecond)}
+}
+
+func crashed(end world.Ending) processFault {
+	return func(w *world.World, down time.Duration, over <-chan struct{}) bool {
+		w.First().Crash(end, down, over)
+		return false
+	}
+}
+
+func hung(w *world.World, down time.Duration, over <-chan struct{}) bool {
+	resume := w.First().Hang()
+	defer resume()
+	select {
+	case <-time.After(down):
+	case <-over:
+	}
+	return true
+}
+
+// atOnce does not wait: the next steps happen while the process is down.
+func atOnce(fault processFault) func(context.Context, *world.World, plan.Step) error {
+	return func(_ context.Context, w *world.World, step plan.Step) error {
+		o, err := arguments[outage](step)
+		if err != nil {
+			return err
+		}
+		over, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			fault(w, o.Down.Duration, over)
+			close(done)
+		}()
+		w.Later(func(context.Context) error {
+			close(over)
+			<-done
+			return nil
+		})
+		return nil
+	}
+}
+
+// atWrite waits for the write in the background: the next steps may be what causes it.
+func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) error {
+	return func(_ context.Context, w *world.World, step plan.Step) error {
+		at, err := arguments[outageAtWrite](step)
+		if err != nil {
+			return err
+		}
+		inject(w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
+			meet := func() bool { return fault(w, at.Down.Duration, c.Over) }
 			switch at.When {
+			case beforeSent:
+				if meet() {
+					c.Next.ServeHTTP(c.W, c.R)
+				}
 			case beforeAnswered:
-				next.ServeHTTP(discard{http.Header{}}, r)
-			case afterAnswered:
-				next.ServeHTTP(rw, r)
-				_ = http.NewResponseController(rw).Flush()
+				if answer := c.CarryOut(); meet() {
+					answer.SendTo(c.W)
+				}
+			default:
+				c.CarryOut().SendTo(c.W)
+				meet()
 			}
-			close(killed)
-			operator.Kill()
-		},
-	})
-	w.Later(func(context.Context) error { remove(); return nil })
-	go func() {
-		<-killed
-		_ = w.Replace(operator)
-	}()
-	return nil
+		}})
+		return nil
+	}
 }
 
-// discard takes an answer that nobody gets.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d discard) WriteHeader(int)             {}
+// inject adds a fault to requests of the regular operator, until the faults are over.
+func inject(w *world.World, rule *proxy.Rule) {
+	operator := w.First()
+	operator.Add(rule)
+	w.Later(func(context.Context) error {
+		operator.Proxy.Remove(rule)
+		return nil
+	})
+}

@@ -54,6 +54,7 @@ func Run(
 	if err != nil {
 		return nil, err
 	}
+	w.Note = recorder.Step
 	r := &run{World: w, Recorder: recorder, actions: all, plan: p}
 	if e.Real {
 		stop := r.useCaches(ctx)

@@ -76,13 +76,13 @@ type Environment struct {
 // Images are what operators set as their defaults.
 type Images struct {
 	Memcached, LaterMemcached string // of one release, and of the next
-	Agent                     string
+	Agent, LaterAgent         string
 }
 
 // unpulled are images of Pods in which nothing runs.
 var unpulled = Images{
 	Memcached: "registry.example.com/memcached:1", LaterMemcached: "registry.example.com/memcached:2",
-	Agent: "registry.example.com/agent:1",
+	Agent: "registry.example.com/agent:1", LaterAgent: "registry.example.com/agent:2",
 }
 
 // Start starts a cluster of simulated Nodes with the given name, or one with a real Node, for which it must be root. It

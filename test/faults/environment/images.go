@@ -31,6 +31,7 @@ func (e *Environment) pushImages(ctx context.Context, root string) error {
 			to      *string
 		}{
 			{agent[0], "memcached-agent", version, &e.Images.Agent},
+			{agent[0], "memcached-agent-later", version, &e.Images.LaterAgent},
 			{memcached, "memcached", memcachedVersion, &e.Images.Memcached},
 			{memcached, "memcached-later", memcachedVersion, &e.Images.LaterMemcached},
 		} {

@@ -75,6 +75,9 @@ const (
 	PhaseEnd        = "phase: end"
 )
 
+// EndedByItself is how a step begins that no one asked for: a process of the operator ended, and how.
+const EndedByItself = "the operator ended by itself"
+
 // String is a line for people.
 func (e Entry) String() string {
 	at := e.Time.Format("15:04:05.000")

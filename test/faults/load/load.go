@@ -159,7 +159,7 @@ func (l *load) settle(ctx context.Context) (monitor.Metrics, error) {
 			return false, nil
 		}
 		var err error
-		if metrics, err = l.First().ReadMetrics(ctx); err != nil || metrics.Busy() {
+		if metrics, err = l.First().Process().ReadMetrics(ctx); err != nil || metrics.Busy() {
 			return false, err
 		}
 		list := &cachev1.MemcachedList{}
@@ -218,7 +218,7 @@ func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err
 
 // sample reads what the operator holds after a garbage collection.
 func (l *load) sample(ctx context.Context) error {
-	process := l.First().Process
+	process := l.First().Process()
 	memory, err := process.ReadMemory(ctx)
 	if err != nil {
 		return fmt.Errorf("read the operator's memory: %w", err)

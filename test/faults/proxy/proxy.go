@@ -1,4 +1,4 @@
-// Package proxy stands between an operator and the API server, and passes on what a run lets pass.
+// Package proxy stands between an operator and the API server, and injects faults into requests, answers and watches.
 package proxy
 
 import (
@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,29 +14,24 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Mark, and the time when the proxy started, end the User-Agent of each request, so that the audit log shows which
-// process of the operator sent it.
+// Mark, and the time when a process of the operator started, end the User-Agent of each request, so that the audit log
+// shows which process sent it.
 const Mark = " started/"
 
-// Rule is a fault that the proxy injects into some requests.
-type Rule struct {
-	// Matches says which requests are concerned.
-	Matches func(*http.Request) bool
-
-	// Handle answers a request instead of the API server. To pass it on, it calls next. To cut the connection, it
-	// panics with http.ErrAbortHandler.
-	Handle func(w http.ResponseWriter, r *http.Request, next http.Handler)
-}
-
-// Proxy is a running proxy.
+// Proxy is a running proxy. The operator behind it may be replaced: the faults stay.
 type Proxy struct {
-	config   *rest.Config
 	listener net.Listener
 	server   *http.Server
 
-	mu    sync.Mutex
-	rules []*Rule
-	last  time.Time // of the last request
+	mu      sync.Mutex
+	mark    string
+	rules   []*Rule
+	lates   []*Lateness
+	last    time.Time // when a request began or ended
+	running int       // requests, without watches
+
+	streams map[*stream]bool
+	most    int // streams of the process
 }
 
 // Start starts a proxy to an API server, which presents the config's credentials.
@@ -55,13 +48,9 @@ func Start(config *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{config: config, listener: listener}
-	mark := Mark + time.Now().UTC().Format(time.RFC3339Nano)
+	p := &Proxy{listener: listener, streams: map[*stream]bool{}}
 	reverse := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-			r.Out.Header.Set("User-Agent", r.In.UserAgent()+mark)
-		},
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -71,21 +60,8 @@ func Start(config *rest.Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Close ends all connections.
+// Close ends all connections, and frees the port.
 func (p *Proxy) Close() { _ = p.server.Close() }
-
-// Add adds a rule, before all others, and returns what removes it.
-func (p *Proxy) Add(rule Rule) (remove func()) {
-	added := &rule
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rules = slices.Insert(p.rules, 0, added)
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.rules = slices.DeleteFunc(p.rules, func(r *Rule) bool { return r == added })
-	}
-}
 
 // Kubeconfig writes one for an operator that connects through the proxy.
 func (p *Proxy) Kubeconfig(path string) error {
@@ -98,39 +74,46 @@ func (p *Proxy) Kubeconfig(path string) error {
 
 func (p *Proxy) handler(apiServer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rule := p.find(r); rule != nil {
-			rule.Handle(w, r, apiServer)
-			return
+		request := describe(r)
+		r.Header.Set("User-Agent", r.UserAgent()+p.count(request, 1))
+		defer p.count(request, -1)
+		last := apiServer
+		if request.Verb == "watch" {
+			last = p.stream(request, apiServer)
 		}
-		apiServer.ServeHTTP(w, r)
+		p.chain(p.current(), request, last).ServeHTTP(w, r)
 	})
 }
 
-func (p *Proxy) find(r *http.Request) *Rule {
+// count returns the mark of the process.
+func (p *Proxy) count(request Request, change int) (mark string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = time.Now()
-	for _, rule := range p.rules {
-		if rule.Matches(r) {
-			return rule
-		}
+	if request.Verb != "watch" {
+		p.running += change
 	}
-	return nil
+	return p.mark
 }
 
-// Idle returns for how long the operator has sent no request.
+// Reset prepares for a new process: it ends what is left of the one before.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mark, p.most = Mark+time.Now().UTC().Format(time.RFC3339Nano), 0
+	for s := range p.streams {
+		s.end()
+	}
+	p.streams = map[*stream]bool{}
+}
+
+// Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or lacks a watch
+// that it had.
 func (p *Proxy) Idle() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.streams) == 0 || len(p.streams) < p.most || p.running > 0 {
+		return 0
+	}
 	return time.Since(p.last)
-}
-
-// IsWrite leaves out events: they are no part of the work.
-func IsWrite(r *http.Request) bool {
-	return r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/events")
-}
-
-// IsWatch reports whether the request is one.
-func IsWatch(r *http.Request) bool {
-	return r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1"
 }

@@ -39,6 +39,13 @@ func write(root, dir string, edits []Edit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	clock, err := clock(root, content)
+	if err != nil {
+		return "", err
+	}
+	for _, edit := range clock {
+		content[edit.File] = edit.New
+	}
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = map[string]string{}
 	for file, text := range content {

@@ -1,12 +1,10 @@
 package world
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/test/faults/proxy"
@@ -29,17 +27,20 @@ type Launch struct {
 	Monitored bool // serves metrics and profiles, see Operator.Process
 }
 
-// Operator is a process of the operator, and the proxy that it connects through.
+// Operator is an operator that is kept running, as by a Deployment: if its process ends, another one takes its place.
+// All its processes connect through the same proxy, and have the same clock.
 type Operator struct {
 	*proxy.Proxy
-	monitor.Process // addresses only where it is monitored
 
-	launch  Launch
-	command *exec.Cmd
-	ended   chan struct{}
+	world *World
+	clock string // file
+
+	mu      sync.Mutex
+	process *process
+	over    bool
 }
 
-// First returns the regular operator. It may have been killed and not been replaced yet.
+// First returns the regular operator.
 func (w *World) First() *Operator {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,118 +49,164 @@ func (w *World) First() *Operator {
 
 // Start starts the regular operator, or another one beside those that run. None of them elects a leader.
 func (w *World) Start() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	operator, err := w.start(w.next)
-	if err == nil {
-		w.operators = append(w.operators, operator)
-	}
+	_, err := w.StartAnother(func(*Launch) {})
 	return err
 }
 
-// Replace kills an operator, unless that is done, and starts one in its place.
-func (w *World) Replace(operator *Operator) error {
+// StartAnother starts an operator in another manner than the regular one.
+func (w *World) StartAnother(change func(*Launch)) (*Operator, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.replace(operator)
+	launch := w.next
+	change(&launch)
+	o, err := w.newOperator(launch)
+	if err == nil {
+		w.operators = append(w.operators, o)
+	}
+	return o, err
 }
 
-// Upgrade replaces the regular operator by one that is started differently, as do later restarts.
-func (w *World) Upgrade(change func(*Launch)) error {
+// Remove ends an operator for good.
+func (w *World) Remove(o *Operator) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	change(&w.next)
-	return w.replace(w.operators[0])
+	w.operators = slices.DeleteFunc(w.operators, func(other *Operator) bool { return o == other })
+	o.remove()
 }
 
 // KillOthers leaves only the regular operator.
 func (w *World) KillOthers() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, operator := range w.operators[1:] {
-		operator.Kill()
+	for _, o := range w.operators[1:] {
+		o.remove()
 	}
 	w.operators = w.operators[:1]
 }
 
-// replace does nothing for an operator that has been replaced, or where the run is over.
-func (w *World) replace(operator *Operator) error {
-	i := slices.Index(w.operators, operator)
-	if i < 0 || w.ended {
-		return nil
-	}
-	operator.Kill()
-	var err error
-	w.operators[i], err = w.start(w.next)
-	return err
+// Replace kills an operator's process, unless that is done, and starts another one.
+func (w *World) Replace(o *Operator) error { return o.restart(func(*Launch) {}) }
+
+// Upgrade replaces the regular operator by one that is started differently, as do later restarts.
+func (w *World) Upgrade(change func(*Launch)) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.next)
+	next := w.next
+	return w.operators[0].restart(func(launch *Launch) { *launch = next })
 }
 
-func (w *World) start(launch Launch) (*Operator, error) {
-	o := &Operator{launch: launch, ended: make(chan struct{})}
-	var err error
-	if o.Proxy, err = proxy.Start(w.OperatorConfig); err != nil {
+func (w *World) newOperator(launch Launch) (*Operator, error) {
+	p, err := proxy.Start(w.OperatorConfig)
+	if err != nil {
 		return nil, err
 	}
-	if err := o.run(w); err != nil {
-		o.Close()
-		return nil, fmt.Errorf("start the operator: %w", err)
+	o := &Operator{Proxy: p, world: w}
+	if o.clock, err = newFile(w.Dir, "clock-"); err == nil {
+		o.process, err = o.start(launch)
 	}
-	go func() { _ = o.command.Wait(); close(o.ended) }()
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
 	return o, nil
 }
 
-func (o *Operator) run(w *World) error {
-	kubeconfig, err := os.CreateTemp(w.Dir, "kubeconfig-")
-	if err != nil {
-		return err
+// restart does nothing where the operator was removed, or the run is over.
+func (o *Operator) restart(change func(*Launch)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return nil
 	}
-	_ = kubeconfig.Close()
-	if err := o.Kubeconfig(kubeconfig.Name()); err != nil {
-		return err
+	launch := o.process.launch
+	change(&launch)
+	o.process.kill()
+	next, err := o.start(launch)
+	if err == nil {
+		o.process = next
 	}
-	log, err := os.OpenFile(w.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	flags := []string{"--metrics-bind-address=0"}
-	if o.launch.Monitored {
-		if o.Metrics, o.Profiles, err = monitor.FreeAddresses(); err != nil {
-			return err
-		}
-		flags = o.Flags()
-	}
-	flags = append(flags, "--watch-namespaces="+w.Namespace, "--health-probe-bind-address=0")
-	o.command = exec.Command(o.launch.Program, flags...)
-	o.command.Env = append(o.launch.environment(),
-		"KUBECONFIG="+kubeconfig.Name(), "HOME="+w.Dir, "KUBE_CACHE_MUTATION_DETECTOR=true")
-	o.command.Stdout, o.command.Stderr = log, log
-	if err := o.command.Start(); err != nil {
-		return err
-	}
-	o.Pid = o.command.Process.Pid
-	return nil
+	return err
 }
 
-// Log is the path of the log of all operators of the run.
-func (w *World) Log() string { return filepath.Join(w.Dir, "operator.log") }
+func (o *Operator) remove() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	o.process.kill()
+	o.Close()
+}
 
-// Runs reports whether the process runs.
-func (o *Operator) Runs() bool {
+// Ending is a manner in which a process ends.
+type Ending func(*process)
+
+// Kill ends it the hard way.
+func Kill(p *process) { p.kill() }
+
+// stopsWithin is how long an operator may take to end when it is asked to.
+const stopsWithin = 5 * time.Second
+
+// Terminate asks it to end, and kills it if it doesn't.
+func Terminate(p *process) {
+	p.meant.Store(true)
+	_ = p.signal(syscall.SIGTERM)
 	select {
-	case <-o.ended:
+	case <-p.ended:
+	case <-time.After(stopsWithin):
+		p.kill()
+	}
+}
+
+// Crash ends the process, and starts another one after a time, or at once when over is closed. It does nothing where
+// the process has been replaced meanwhile.
+func (o *Operator) Crash(end Ending, down time.Duration, over <-chan struct{}) {
+	crashed := o.current()
+	end(crashed)
+	select {
+	case <-time.After(down):
+	case <-over:
+	}
+	o.revive(crashed)
+}
+
+// revive starts another process in the place of one that has ended, unless that is done.
+func (o *Operator) revive(ended *process) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over || o.process != ended {
+		return
+	}
+	next, err := o.start(ended.launch)
+	if err != nil {
+		o.world.fail(err)
+		return
+	}
+	o.process = next
+}
+
+// Process is the one that runs now, for its metrics and profiles.
+func (o *Operator) Process() monitor.Process { return o.current().monitored }
+
+// Hang stops the process until it is told to go on.
+func (o *Operator) Hang() (resume func()) {
+	process := o.current()
+	_ = process.signal(syscall.SIGSTOP)
+	return func() { _ = process.signal(syscall.SIGCONT) }
+}
+
+func (o *Operator) current() *process {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.process
+}
+
+// runs reports whether a process runs that was started like this.
+func (o *Operator) runs(launch Launch) bool {
+	process := o.current()
+	select {
+	case <-process.ended:
 		return false
 	default:
-		return true
+		return process.launch == launch
 	}
-}
-
-// Signal sends the process a signal.
-func (o *Operator) Signal(signal syscall.Signal) error { return o.command.Process.Signal(signal) }
-
-// Kill ends the process the hard way, and its connections.
-func (o *Operator) Kill() {
-	_ = o.command.Process.Kill()
-	<-o.ended
-	o.Close()
 }

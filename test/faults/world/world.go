@@ -38,6 +38,9 @@ type World struct {
 	// Random is for what need not be in the plan, like the content of keys. Only steps may use it.
 	Random *rand.Rand
 
+	// Note gets what happens that is no step of the plan.
+	Note func(text string)
+
 	undo []func(context.Context) error // steps add to it, one after the other
 
 	specs map[string][]map[string]any // see Remember
@@ -45,7 +48,9 @@ type World struct {
 	mu        sync.Mutex
 	operators []*Operator // the first is the regular one; faults add others
 	next      Launch
-	ended     bool
+
+	failing sync.Mutex
+	failed  []error // in the background
 }
 
 // New creates the namespace of a run, in which the operator has its role. No operator runs yet.
@@ -54,7 +59,7 @@ func New(ctx context.Context, e *environment.Environment, programs Programs, dir
 		return nil, err
 	}
 	w := &World{
-		Environment: e, Programs: programs, Dir: dir,
+		Environment: e, Programs: programs, Dir: dir, Note: func(string) {},
 		next:   Launch{Program: programs.Operator, Defaults: Defaults{Image: e.Images.Memcached, Agent: e.Images.Agent}},
 		Random: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // the same seed should give the same keys
 	}
@@ -94,8 +99,41 @@ func (w *World) Memcached(ctx context.Context, name string) (*cachev1.Memcached,
 // Later has something undone when the faults are over, or the run ends.
 func (w *World) Later(undo func(context.Context) error) { w.undo = append(w.undo, undo) }
 
+// During has a fault undone after a time, at the latest when the faults are over.
+func (w *World) During(d time.Duration, undo func()) {
+	once := sync.OnceFunc(undo)
+	timer := time.AfterFunc(d, once)
+	w.Later(func(context.Context) error {
+		timer.Stop()
+		once() // It waits for the timer's call.
+		return nil
+	})
+}
+
+// fail ends the run: the campaign itself failed in the background.
+func (w *World) fail(err error) {
+	w.failing.Lock()
+	defer w.failing.Unlock()
+	w.failed = append(w.failed, err)
+}
+
 // EndFaults undoes what faults left, the last first, and leaves one operator, of this commit.
 func (w *World) EndFaults(ctx context.Context) error {
+	err := w.undoAll(ctx)
+	w.KillOthers()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := w.operators[0]
+	w.next.Program = w.Programs.Operator
+	if !first.runs(w.next) {
+		err = errors.Join(err, first.restart(func(launch *Launch) { *launch = w.next }))
+	}
+	w.failing.Lock()
+	defer w.failing.Unlock()
+	return errors.Join(append(w.failed, err)...)
+}
+
+func (w *World) undoAll(ctx context.Context) error {
 	var errs []error
 	for len(w.undo) > 0 {
 		last := len(w.undo) - 1
@@ -103,15 +141,7 @@ func (w *World) EndFaults(ctx context.Context) error {
 		w.undo = w.undo[:last]
 		errs = append(errs, undo(ctx))
 	}
-	w.KillOthers()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	first := w.operators[0]
-	w.next.Program = w.Programs.Operator
-	if first.Runs() && first.launch == w.next {
-		return errors.Join(errs...)
-	}
-	return errors.Join(append(errs, w.replace(first))...)
+	return errors.Join(errs...)
 }
 
 // poll is how often Await looks.
@@ -128,13 +158,15 @@ func Await(ctx context.Context, timeout time.Duration, holds func(context.Contex
 	return errors.Join(err, last)
 }
 
-// End kills all operators and deletes the namespace. It does not wait until the namespace is empty.
+// End undoes what faults left, kills all operators and deletes the namespace. It does not wait until the namespace is
+// empty.
 func (w *World) End(ctx context.Context) error {
+	err := w.undoAll(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended = true
 	for _, operator := range w.operators {
-		operator.Kill()
+		operator.remove()
 	}
-	return w.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}}
+	return errors.Join(err, w.Client.Delete(ctx, namespace))
 }

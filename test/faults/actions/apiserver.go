@@ -1,0 +1,71 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// part is a process of the control plane that hangs.
+type part struct {
+	Part string          `json:"part"`
+	For  metav1.Duration `json:"for"`
+}
+
+const (
+	apiServer = "kube-apiserver"
+	etcd      = "etcd"
+
+	// longestPartHang is shorter than what clients of the control plane wait for.
+	longestPartHang = 5 * time.Second
+	startsWithin    = time.Minute
+)
+
+func apiServers() []Action {
+	return []Action{
+		{plan.Action{Name: "restart the API server", Weight: 1}, restartAPIServer},
+		{plan.Action{Name: "the control plane hangs", Weight: 2, Draw: func(r *rand.Rand) any {
+			return part{[]string{apiServer, etcd}[r.IntN(2)], upTo(r, longestPartHang)}
+		}}, hangPart},
+	}
+}
+
+// restartAPIServer kills it: the supervisor of the cluster starts it again.
+func restartAPIServer(_ context.Context, w *world.World, _ plan.Step) error {
+	_ = w.Cluster.Kill(apiServer) // It may be starting.
+	w.Later(func(ctx context.Context) error { return isReady(ctx, w) })
+	return nil
+}
+
+func isReady(ctx context.Context, w *world.World) error {
+	config, err := w.Cluster.RESTConfig()
+	if err != nil {
+		return err
+	}
+	kube, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return err
+	}
+	return world.Await(ctx, startsWithin, func(ctx context.Context) (bool, error) {
+		_, err := kube.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		return err == nil, err
+	})
+}
+
+// hangPart stops a process and resumes it. Its connections stay open meanwhile.
+func hangPart(_ context.Context, w *world.World, step plan.Step) error {
+	p, err := arguments[part](step)
+	if err != nil {
+		return err
+	}
+	_ = w.Cluster.Pause(p.Part) // It may be starting.
+	w.Later(func(ctx context.Context) error { return isReady(ctx, w) })
+	w.During(p.For.Duration, func() { _ = w.Cluster.Resume(p.Part) })
+	return nil
+}

@@ -1,0 +1,68 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/proxy"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// clock is by how much one is ahead of the others.
+type clock struct {
+	Ahead metav1.Duration `json:"ahead"`
+	For   metav1.Duration `json:"for"`
+}
+
+const (
+	longestAhead     = 30 * time.Minute
+	longestWithClock = 10 * time.Second
+)
+
+func clocks() []Action {
+	return []Action{
+		{plan.Action{Name: "the operator's clock jumps", Weight: 4, Draw: drawClock}, jump},
+		{plan.Action{Name: "the API server's clock differs", Weight: 2, Draw: drawClock}, differ},
+	}
+}
+
+func drawClock(r *rand.Rand) any {
+	ahead := upTo(r, longestAhead)
+	ahead.Duration = max(ahead.Round(time.Second), time.Minute)
+	if r.IntN(2) == 0 {
+		ahead.Duration = -ahead.Duration
+	}
+	return clock{ahead, upTo(r, longestWithClock)}
+}
+
+// jump moves the clock, and back at the end.
+func jump(_ context.Context, w *world.World, step plan.Step) error {
+	c, err := arguments[clock](step)
+	if err != nil {
+		return err
+	}
+	operator := w.First()
+	if err := operator.StepClock(c.Ahead.Duration); err != nil {
+		return err
+	}
+	w.During(c.For.Duration, func() { _ = operator.StepClock(0) })
+	return nil
+}
+
+// differ moves the clock that the operator sees: the API server dates its answers.
+func differ(_ context.Context, w *world.World, step plan.Step) error {
+	c, err := arguments[clock](step)
+	if err != nil {
+		return err
+	}
+	operator := w.First()
+	all := func(proxy.Request) bool { return true }
+	rule := &proxy.Rule{Matches: all, Fault: proxy.Dated(c.Ahead.Duration)}
+	operator.Add(rule)
+	w.During(c.For.Duration, func() { operator.Proxy.Remove(rule) })
+	return nil
+}

@@ -1,0 +1,91 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// operators are started, in the place of the regular one or beside it.
+type operators struct {
+	Earlier       bool   `json:"earlier,omitempty"`    // a release that lacks the newest revision of the Pod template
+	LaterImage    bool   `json:"laterImage,omitempty"` // is the default
+	LaterAgent    bool   `json:"laterAgent,omitempty"`
+	Architectures string `json:"architectures"`
+
+	Count int             `json:"count,omitempty"` // beside the regular one
+	For   metav1.Duration `json:"for,omitzero"`
+}
+
+const (
+	longestBeside = 20 * time.Second // The faults may be over before.
+	mostBeside    = 2
+)
+
+func versions() []Action {
+	return []Action{
+		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
+		{plan.Action{Name: "other operators run beside", Weight: 4, Draw: func(r *rand.Rand) any {
+			beside := drawVersion(r).(operators)
+			if r.IntN(2) == 0 { // the same version, as where a leader has lost its lease and does not know
+				beside = operators{}
+			}
+			beside.Count, beside.For = 1+r.IntN(mostBeside), upTo(r, longestBeside)
+			return beside
+		}}, runBeside},
+	}
+}
+
+func drawVersion(r *rand.Rand) any {
+	return operators{
+		Earlier: r.IntN(2) == 0, LaterImage: r.IntN(2) == 0, LaterAgent: r.IntN(2) == 0,
+		Architectures: []string{"", "amd64,arm64", "amd64,arm64,s390x"}[r.IntN(3)],
+	}
+}
+
+func (o operators) launch(w *world.World) func(*world.Launch) {
+	return func(launch *world.Launch) {
+		launch.Program = w.Programs.Operator
+		if o.Earlier {
+			launch.Program = w.Programs.Earlier
+		}
+		defaults := world.Defaults{Image: w.Images.Memcached, Agent: w.Images.Agent, Architectures: o.Architectures}
+		if o.LaterImage {
+			defaults.Image = w.Images.LaterMemcached
+		}
+		if o.LaterAgent {
+			defaults.Agent = w.Images.LaterAgent
+		}
+		launch.Defaults = defaults
+	}
+}
+
+// upgrade also goes back to an earlier release. The defaults stay when the faults are over; the version does not.
+func upgrade(_ context.Context, w *world.World, step plan.Step) error {
+	to, err := arguments[operators](step)
+	if err != nil {
+		return err
+	}
+	return w.Upgrade(to.launch(w))
+}
+
+// runBeside starts operators that believe that they lead, as the regular one does.
+func runBeside(_ context.Context, w *world.World, step plan.Step) error {
+	beside, err := arguments[operators](step)
+	if err != nil {
+		return err
+	}
+	for range beside.Count {
+		operator, err := w.StartAnother(beside.launch(w))
+		if err != nil {
+			return err
+		}
+		w.During(beside.For.Duration, func() { w.Remove(operator) })
+	}
+	return nil
+}

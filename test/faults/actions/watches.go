@@ -1,0 +1,104 @@
+package actions
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/proxy"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// watching are watches of the operator that have a fault.
+type watching struct {
+	Watches string          `json:"watches"` // of a resource; of all if it is empty
+	For     metav1.Duration `json:"for,omitzero"`
+	By      metav1.Duration `json:"by,omitzero"`
+	Expired bool            `json:"expired,omitempty"`
+	Times   int             `json:"times,omitempty"`
+}
+
+// watched are the resources of the operator's watches. All of them are drawn as often as each.
+var watched = []string{
+	"", "memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "pods", "secrets",
+}
+
+const (
+	longestLate      = 3 * time.Second // each event
+	longestLateWatch = 10 * time.Second
+	mostExpired      = 3
+)
+
+func watches() []Action {
+	return []Action{
+		{plan.Action{Name: "events of watches are late", Weight: 5, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch), By: upTo(r, longestLate)}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), By: of.By.Duration})
+		})},
+		{plan.Action{Name: "watches are silent", Weight: 4, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch)}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), Silent: true})
+		})},
+		{plan.Action{Name: "watches are silent, then end", Weight: 3, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch), Expired: r.IntN(2) == 0}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+			hurry := lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), Silent: true})
+			return func() {
+				operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
+				hurry()
+			}
+		})},
+		{plan.Action{Name: "watches lack bookmarks", Weight: 1, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch)}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), NoBookmarks: true})
+		})},
+		{plan.Action{Name: "watches end", Weight: 3, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), Expired: r.IntN(2) == 0}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+			operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
+			return func() {}
+		})},
+		{plan.Action{Name: "watches cannot start where they ended", Weight: 2, Draw: func(r *rand.Rand) any {
+			return watching{Watches: drawWatch(r), Times: 1 + r.IntN(mostExpired)}
+		}}, refuseWatches},
+	}
+}
+
+func drawWatch(r *rand.Rand) string { return watched[r.IntN(len(watched))] }
+
+// watchFault begins a fault and ends it after its time.
+func watchFault(
+	begin func(*world.Operator, watching) (end func()),
+) func(context.Context, *world.World, plan.Step) error {
+	return func(_ context.Context, w *world.World, step plan.Step) error {
+		of, err := arguments[watching](step)
+		if err == nil {
+			w.During(of.For.Duration, begin(w.First(), of))
+		}
+		return err
+	}
+}
+
+func lateness(operator *world.Operator, late *proxy.Lateness) (end func()) {
+	operator.Delay(late)
+	return func() { operator.Hurry(late) }
+}
+
+// refuseWatches ends watches, and refuses the next ones as the API server does where it no longer has the events.
+func refuseWatches(_ context.Context, w *world.World, step plan.Step) error {
+	of, err := arguments[watching](step)
+	if err != nil {
+		return err
+	}
+	matches := proxy.Watches(of.Watches)
+	inject(w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})
+	w.First().EndWatches(matches, false)
+	return nil
+}

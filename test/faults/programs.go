@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/test/faults/variants"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// build builds the operators of a campaign in a folder.
+func build(ctx context.Context, root, dir string) (world.Programs, error) {
+	programs := world.Programs{Operator: filepath.Join(dir, "operator"), Earlier: filepath.Join(dir, "earlier-operator")}
+	return programs, progress.Stage(ctx, "Operators", func(func(string)) error {
+		edits, err := variants.Earlier(root)
+		if err != nil {
+			return err
+		}
+		if err := variants.Build(ctx, root, programs.Earlier, edits...); err != nil {
+			return err
+		}
+		return variants.Build(ctx, root, programs.Operator)
+	})
+}

@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// Fault answers a call instead of the API server. To pass the call on, it calls Next; to cut the connection, Abort.
+type Fault func(Call)
+
+// Call is a request that a fault concerns.
+type Call struct {
+	W http.ResponseWriter
+	R *http.Request
+
+	// Next passes the request on: to the next fault that concerns it, at last to the API server.
+	Next http.Handler
+
+	// Over is closed when the fault has to end. A fault that waits then ends at once.
+	Over <-chan struct{}
+}
+
+// Abort cuts the connection. It does not return.
+func (Call) Abort() { panic(http.ErrAbortHandler) }
+
+// Rule injects a fault into some requests.
+type Rule struct {
+	// Matches says which requests are concerned.
+	Matches func(Request) bool
+
+	// Skip is how many of them pass before the first that the fault concerns, and Times how many that are; 0 means all.
+	Skip, Times int
+
+	Fault Fault
+
+	seen    int
+	removed bool
+	over    chan struct{}
+	running sync.WaitGroup
+}
+
+// Add adds a rule. Several rules may concern a request; the newest sees it first.
+func (p *Proxy) Add(rule *Rule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rule.over = make(chan struct{})
+	p.rules = slices.Insert(p.rules, 0, rule)
+}
+
+// Remove ends a rule, and waits for its faults to end. It must not be called by a fault of the rule.
+func (p *Proxy) Remove(rule *Rule) {
+	p.mu.Lock()
+	if !rule.removed {
+		rule.removed = true
+		close(rule.over)
+	}
+	p.rules = slices.DeleteFunc(p.rules, func(r *Rule) bool { return r == rule })
+	p.mu.Unlock()
+	rule.running.Wait()
+}
+
+func (p *Proxy) current() []*Rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.rules)
+}
+
+// chain handles a request by those of the rules that concern it. A rule counts a request when the request reaches it.
+func (p *Proxy) chain(rules []*Rule, request Request, last http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i, rule := range rules {
+			if !p.begin(rule, request) {
+				continue
+			}
+			next := p.chain(rules[i+1:], request, last)
+			if request.Verb == "watch" {
+				rule.running.Done() // A watch may last as long as the operator.
+			} else {
+				defer rule.running.Done()
+			}
+			rule.Fault(Call{w, r, next, rule.over})
+			return
+		}
+		last.ServeHTTP(w, r)
+	})
+}
+
+func (p *Proxy) begin(rule *Rule, request Request) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if rule.removed || !rule.Matches(request) {
+		return false
+	}
+	rule.seen++
+	if rule.seen <= rule.Skip || rule.Times > 0 && rule.seen > rule.Skip+rule.Times {
+		return false
+	}
+	rule.running.Add(1)
+	return true
+}

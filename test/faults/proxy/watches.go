@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Lateness is a fault of the watches that run and of those that begin.
+type Lateness struct {
+	Matches func(Request) bool
+
+	// By delays each event. The order of the events stays.
+	By time.Duration
+
+	// Silent delivers nothing until the fault ends.
+	Silent bool
+
+	// NoBookmarks leaves out bookmarks, except the one after the initial events: clients rely on it.
+	NoBookmarks bool
+
+	over chan struct{}
+}
+
+// Delay adds a fault of watches.
+func (p *Proxy) Delay(late *Lateness) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	late.over = make(chan struct{})
+	p.lates = append(p.lates, late)
+}
+
+// Hurry ends a fault of watches: what is late is delivered at once.
+func (p *Proxy) Hurry(late *Lateness) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.lates, late); i >= 0 {
+		p.lates = slices.Delete(p.lates, i, i+1)
+		close(late.over)
+	}
+}
+
+// EndWatches ends the watches that run: by the error "too old resource version", or by cutting the connection.
+func (p *Proxy) EndWatches(matches func(Request) bool, expired bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.streams {
+		if matches(s.request) {
+			s.expired.Store(expired)
+			s.end()
+		}
+	}
+}
+
+// stream passes on the events of a watch.
+func (p *Proxy) stream(request Request, apiServer http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, end := context.WithCancel(r.Context())
+		defer end()
+		s := &stream{request: request, proxy: p, ctx: ctx, end: end, events: make(chan event, mostEvents)}
+		p.mu.Lock()
+		p.streams[s] = true
+		p.most = max(p.most, len(p.streams))
+		p.mu.Unlock()
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.streams, s)
+		}()
+		s.serve(w, r.WithContext(ctx), apiServer)
+	})
+}
