@@ -2,6 +2,8 @@
 package proxy
 
 import (
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -53,6 +55,7 @@ func Start(config *rest.Config) (*Proxy, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0), // The API server is meant to be cut off at times.
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	p.server = &http.Server{Handler: p.handler(reverse), ReadHeaderTimeout: time.Minute}
