@@ -26,7 +26,7 @@ type Action struct {
 // All returns every action, in the order of the documentation. The changes of users follow from the schema.
 func All(s *schema.Schema) []Action {
 	return slices.Concat(
-		changes(s), kills(), requests(), watches(), clocks(), versions(), apiServers(), processes(), byOthers(),
+		changes(s), kills(), requests(), watches(), clocks(), operatorVersions(), apiServers(), processes(), byOthers(),
 	)
 }
 

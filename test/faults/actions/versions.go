@@ -27,7 +27,7 @@ const (
 	mostBeside    = 2
 )
 
-func versions() []Action {
+func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
 		{plan.Action{Name: "other operators run beside", Weight: 4, Draw: func(r *rand.Rand) any {
