@@ -2,7 +2,6 @@ package oci
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -146,18 +145,14 @@ func environment(ctx context.Context, platform v1.Platform) ([]string, error) {
 		"GOAUTH", "GOCACHE", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB",
 		"GOTOOLCHAIN", "GOVCS",
 	}
-	list := exec.CommandContext(ctx, "go", append([]string{"env", "-json"}, kept...)...)
+	list := exec.CommandContext(ctx, "go", append([]string{"env"}, kept...)...)
 	out, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
 	}
-	values := map[string]string{}
-	if err := json.Unmarshal(out, &values); err != nil {
-		return nil, fmt.Errorf("%s: %w", list, err)
-	}
 	env := os.Environ()
-	for name, value := range values {
-		env = append(env, name+"="+value)
+	for i, value := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		env = append(env, kept[i]+"="+value)
 	}
 	if platform.Architecture == "arm" {
 		env = append(env, "GOARM="+strings.TrimPrefix(platform.Variant, "v"))

@@ -5,6 +5,7 @@ package chart
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -83,16 +84,14 @@ func (s *source) files() (Files, error) {
 	return files, err
 }
 
+// validate lets a valid image stand for one that is as in the manifests.
 func (o Options) validate() error {
-	errs := []error{bundle.ValidateVersion("version", o.Version)}
-	for flag, image := range map[string]string{
-		"image": o.Operator, "agent-image": o.Agent, "memcached-image": o.Memcached,
-	} {
-		if image != "" {
-			errs = append(errs, bundle.ValidateImage(flag, image))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		bundle.ValidateVersion("version", o.Version),
+		bundle.ValidateImage("image", cmp.Or(o.Operator, bundle.ImageExample)),
+		bundle.ValidateImage("agent-image", cmp.Or(o.Agent, bundle.ImageExample)),
+		bundle.ValidateImage("memcached-image", cmp.Or(o.Memcached, bundle.ImageExample)),
+	)
 }
 
 // pack makes the package as helm package does, but the same files and time make the same bytes.

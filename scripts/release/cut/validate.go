@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,13 @@ import (
 
 // validate refuses what cannot be released, and reads from Git what is released.
 func (r *Release) validate(ctx context.Context, t *Tree) error {
-	errs := []error{bundle.ValidateVersion("version", r.Version)}
+	errs := []error{
+		bundle.ValidateVersion("version", r.Version),
+		bundle.ValidateImage("memcached-image", cmp.Or(r.MemcachedImage, bundle.ImageExample)),
+	}
 	if err := bundle.ValidateImage("image", r.Registry+"/"+bundle.Package+":x"); err != nil {
 		errs = append(errs, fmt.Errorf("--registry %q: %w: name host and path, as in registry.example.com/team",
 			r.Registry, err))
-	}
-	if r.MemcachedImage != "" {
-		errs = append(errs, bundle.ValidateImage("memcached-image", r.MemcachedImage))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
