@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
@@ -24,7 +23,7 @@ func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured
 	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err
 	}
-	c.manager.SetOwnerLabels(objects, fieldOwner, "")
+	c.sign(objects)
 	definitions, rest := split(objects)
 	if err := c.applyStage(ctx, definitions); err != nil {
 		return err
@@ -43,10 +42,13 @@ func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured
 
 // split separates CRDs, Namespaces and ClusterRoles from the rest.
 func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructured.Unstructured) {
-	rest = slices.DeleteFunc(slices.Clone(objects), utils.IsClusterDefinition)
-	definitions = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool {
-		return !utils.IsClusterDefinition(o)
-	})
+	for _, o := range objects {
+		if utils.IsClusterDefinition(o) {
+			definitions = append(definitions, o)
+		} else {
+			rest = append(rest, o)
+		}
+	}
 	return definitions, rest
 }
 
@@ -98,7 +100,7 @@ var errDiffers = errors.New("the cluster differs")
 
 // diff reports what an apply would change, from a dry run on the API server, which includes defaults and admission.
 func diff(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
-	c.manager.SetOwnerLabels(objects, fieldOwner, "")
+	c.sign(objects)
 	sort.Sort(ssa.SortableUnstructureds(objects)) // in the order of an apply
 	var differs error
 	for _, o := range objects {

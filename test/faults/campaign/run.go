@@ -61,7 +61,7 @@ func Run(
 		defer stop()
 	}
 	err = r.carryOut(ctx)
-	h, err2 := recorder.Stop()
+	h, err2 := recorder.Stop(context.WithoutCancel(ctx))
 	return h, errors.Join(err, err2)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -43,6 +46,7 @@ type Recorder struct {
 	entries  []Entry
 	watchers []*toolswatch.RetryWatcher
 	done     sync.WaitGroup
+	watched  []dynamic.ResourceInterface
 }
 
 // Start begins to record what happens in a namespace from now on.
@@ -75,7 +79,7 @@ func (r *Recorder) watch(ctx context.Context, resource dynamic.ResourceInterface
 	if err != nil {
 		return err
 	}
-	r.watchers = append(r.watchers, watcher)
+	r.watchers, r.watched = append(r.watchers, watcher), append(r.watched, resource)
 	r.done.Go(func() {
 		for event := range watcher.ResultChan() {
 			if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Bookmark {
@@ -98,8 +102,13 @@ func (r *Recorder) add(entry Entry) {
 	r.entries = append(r.entries, entry)
 }
 
+// catchUp is how long Stop waits for what the watches have not delivered yet.
+const catchUp = 10 * time.Second
+
 // Stop ends the recording and returns the history.
-func (r *Recorder) Stop() (*History, error) {
+func (r *Recorder) Stop(ctx context.Context) (*History, error) {
+	// If the watches can not catch up, the history is that of what they delivered.
+	_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, catchUp, true, r.hasCaughtUp)
 	for _, watcher := range r.watchers {
 		watcher.Stop()
 	}
@@ -112,11 +121,47 @@ func (r *Recorder) Stop() (*History, error) {
 	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(r.entries, requests)}, nil
 }
 
+// hasCaughtUp reports whether the watches have delivered the objects as they are now.
+func (r *Recorder) hasCaughtUp(ctx context.Context) (bool, error) {
+	existing := map[string]bool{}
+	for _, resource := range r.watched {
+		list, err := resource.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, nil //nolint:nilerr // the API server may be about to start
+		}
+		for i := range list.Items {
+			existing[keyOf(list.Items[i].GetUID(), list.Items[i].GetResourceVersion())] = true
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	recorded := map[types.UID]string{}
+	for _, entry := range r.entries {
+		if entry.State == nil {
+			continue
+		}
+		o := entry.State.Object
+		recorded[o.GetUID()] = keyOf(o.GetUID(), o.GetResourceVersion())
+		if entry.State.Type == watch.Deleted {
+			delete(recorded, o.GetUID())
+		}
+	}
+	return maps.Equal(existing, values(recorded)), nil
+}
+
+func values(recorded map[types.UID]string) map[string]bool {
+	keys := map[string]bool{}
+	for _, key := range recorded {
+		keys[key] = true
+	}
+	return keys
+}
+
 // join attributes the states to the requests that wrote them, and puts everything in order.
 func join(entries []Entry, requests []audit.Request) []Entry {
 	writes := map[string]*audit.Request{} // by what the request stored
 	for i := range requests {
-		if key := stored(&requests[i]); key != "" {
+		if key := stored(&requests[i]); key != "" && writes[key] == nil { // A later one changed nothing.
 			writes[key] = &requests[i]
 		}
 	}
@@ -146,8 +191,18 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 
 // stored is empty for a request that stored nothing.
 func stored(q *audit.Request) string {
-	var object struct{ Metadata metav1.ObjectMeta }
-	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil || object.Metadata.UID == "" {
+	var object struct {
+		Kind     string
+		Metadata metav1.ObjectMeta
+		Details  metav1.StatusDetails // of a Status, which answers most deletions
+	}
+	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil {
+		return ""
+	}
+	if q.Verb == "delete" && object.Kind == "Status" {
+		return deletion(string(object.Details.UID))
+	}
+	if object.Metadata.UID == "" {
 		return ""
 	}
 	if q.Verb == "delete" && object.Metadata.DeletionTimestamp == nil {
@@ -161,22 +216,25 @@ func deletion(uid string) string { return uid + " deleted" }
 func keyOf[UID ~string](uid UID, version string) string { return string(uid) + " " + version }
 
 // order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it.
+// written, not from when the watch delivered it. Where the audit log lacks the write, it was before any later state.
 func order(entries []Entry) []Entry {
-	for i := range entries {
-		if state := entries[i].State; state != nil && state.By != nil {
-			entries[i].Time = state.By.Answered
-		}
-	}
 	var states, others []Entry
 	for _, entry := range entries {
-		if entry.State != nil {
-			states = append(states, entry)
-		} else {
+		if entry.State == nil {
 			others = append(others, entry)
+			continue
 		}
+		if by := entry.State.By; by != nil {
+			entry.Time = by.Answered
+		}
+		states = append(states, entry)
 	}
 	slices.SortStableFunc(states, func(a, b Entry) int { return cmp.Compare(version(a), version(b)) })
+	for i := len(states) - 2; i >= 0; i-- {
+		if later := states[i+1].Time; later.Before(states[i].Time) {
+			states[i].Time = later
+		}
+	}
 	slices.SortStableFunc(others, func(a, b Entry) int { return a.Time.Compare(b.Time) })
 	sorted := make([]Entry, 0, len(entries))
 	for _, state := range states {

@@ -27,8 +27,12 @@ func Rules() []Rule {
 		ownershipRules(),
 		deletionRules(),
 		rolloutRules(),
+		availabilityRules(),
 		fieldRules(),
+		unownedRules(),
 		statusRules(),
+		restRules(),
+		convergeRules(),
 		clientRules(),
 	)
 }

@@ -50,7 +50,7 @@ func newPast(h *history.History) *past {
 }
 
 func (p *past) add(e history.Entry) {
-	if strings.HasPrefix(e.Step, "phase: ") {
+	if isPhase(e.Step) {
 		p.phase = e.Step
 	}
 	if e.State != nil {
@@ -64,6 +64,9 @@ func (p *past) add(e history.Entry) {
 	}
 	p.entries = append(p.entries, e)
 }
+
+// isPhase distinguishes a phase of the run from a step of the plan.
+func isPhase(step string) bool { return strings.HasPrefix(step, "phase: ") }
 
 func refOf(o *object) ref { return ref{o.GetKind(), o.GetName()} }
 

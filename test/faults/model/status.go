@@ -2,38 +2,106 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
 func statusRules() []Rule {
 	return []Rule{{
 		Name:    "observedGeneration",
-		Promise: "status.observedGeneration is the generation that the status describes: never ahead, and it never goes back.",
+		Promise: "status.observedGeneration is the generation that the status describes: never another one.",
 		New:     observedGeneration,
+	}, {
+		Name: "conditions",
+		Promise: "The conditions follow kstatus: Ready is always set, Reconciling and Stalled only while True, never both, never " +
+			"while Ready is True, and as the reason of Ready asks for. status.nodes are names of Pods.",
+		New: conditions,
+	}, {
+		Name:    "ready",
+		Promise: "Ready is True only if as many Pods as the spec asks for were ready at a time, with the current Pod template.",
+		New: func(p *past) func(history.Entry) string {
+			r := readiness{past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*askedFor{}}
+			return r.check
+		},
 	}}
 }
 
 func observedGeneration(p *past) func(history.Entry) string {
-	last := map[types.UID]int64{}
 	return func(e history.Entry) string {
-		if e.State == nil || e.State.Object.GetKind() != "Memcached" {
+		o, _ := p.writesStatus(e)
+		if o == nil {
 			return ""
 		}
-		o := e.State.Object
-		observed := number(o, "status", "observedGeneration")
-		before := last[o.GetUID()]
-		last[o.GetUID()] = observed
-		switch {
-		case p.byOperator(e) == nil:
-			return "" // another client may write what it likes
-		case observed != o.GetGeneration():
+		if observed := number(o, "status", "observedGeneration"); observed != o.GetGeneration() {
 			return fmt.Sprintf("%s: status.observedGeneration is %d, the generation is %d", o.GetName(), observed, o.GetGeneration())
-		case observed < before:
-			return fmt.Sprintf("%s: status.observedGeneration goes back from %d to %d", o.GetName(), before, observed)
 		}
 		return ""
 	}
+}
+
+// stateOf is which condition is True for a reason of Ready.
+var stateOf = map[string]string{
+	cachev1.ReasonAllPodsReady: cachev1.ConditionReady, cachev1.ReasonScaledToZero: cachev1.ConditionReady,
+
+	cachev1.ReasonRollingOut: cachev1.ConditionReconciling, cachev1.ReasonPodsNotReady: cachev1.ConditionReconciling,
+	cachev1.ReasonSecretNotFound: cachev1.ConditionReconciling, cachev1.ReasonApplyFailed: cachev1.ConditionReconciling,
+
+	cachev1.ReasonProgressDeadlineExceeded: cachev1.ConditionStalled, cachev1.ReasonInvalidSpec: cachev1.ConditionStalled,
+	cachev1.ReasonInvalidSecret: cachev1.ConditionStalled, cachev1.ReasonCertificateExpired: cachev1.ConditionStalled,
+	cachev1.ReasonOwnershipConflict: cachev1.ConditionStalled, cachev1.ReasonFieldManagerConflict: cachev1.ConditionStalled,
+	cachev1.ReasonSuspended: cachev1.ConditionStalled,
+}
+
+func conditions(p *past) func(history.Entry) string {
+	pods := map[string]bool{}
+	return func(e history.Entry) string {
+		if e.State != nil && e.State.Object.GetKind() == "Pod" {
+			pods[e.State.Object.GetName()] = true
+		}
+		o, _ := p.writesStatus(e)
+		if o == nil {
+			return ""
+		}
+		mc := p.memcached(o)
+		if wrong := inconsistent(mc); wrong != "" {
+			return fmt.Sprintf("the status of %s: %s", mc.Name, wrong)
+		}
+		for _, node := range mc.Status.Nodes {
+			if !pods[node] {
+				return fmt.Sprintf("the status of %s: nodes has %q, which never was a Pod", mc.Name, node)
+			}
+		}
+		return ""
+	}
+}
+
+// inconsistent returns what contradicts itself in the conditions.
+func inconsistent(mc *cachev1.Memcached) string {
+	ready := conditionOf(mc, cachev1.ConditionReady)
+	is := stateOf[ready.Reason]
+	switch {
+	case is == "":
+		return fmt.Sprintf("the reason of Ready is %q, which is not documented", ready.Reason)
+	case conditionOf(mc, cachev1.ConditionSuspended).Type != "" && !mc.Spec.Suspend:
+		return "Suspended is set, and spec.suspend is not"
+	case !slices.IsSorted(mc.Status.Nodes):
+		return fmt.Sprintf("nodes are not sorted: %v", mc.Status.Nodes)
+	case ready.ObservedGeneration != mc.Generation:
+		return fmt.Sprintf("Ready is of generation %d, not of %d", ready.ObservedGeneration, mc.Generation)
+	}
+	for _, condition := range []string{cachev1.ConditionReady, cachev1.ConditionReconciling, cachev1.ConditionStalled} {
+		found := conditionOf(mc, condition)
+		isSet := found.Type != "" && (condition != cachev1.ConditionReady || found.Status != metav1.ConditionFalse)
+		switch {
+		case isSet != (condition == is):
+			return fmt.Sprintf("%s is %q with the reason %s", condition, found.Status, ready.Reason)
+		case isSet && (found.Status != metav1.ConditionTrue || found.Reason != ready.Reason):
+			return fmt.Sprintf("%s is %q with the reason %q, and that of Ready is %q", condition, found.Status, found.Reason, ready.Reason)
+		}
+	}
+	return ""
 }

@@ -1,6 +1,9 @@
 package model
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestObservedGenerationIsTheGenerationThatTheStatusDescribes(t *testing.T) {
 	ruleTest{
@@ -12,6 +15,100 @@ func TestObservedGenerationIsTheGenerationThatTheStatusDescribes(t *testing.T) {
 		breaks: map[string]func(*tale){
 			"it is ahead":  func(s *tale) { s.user(mc("")).reports(mc("status: {observedGeneration: 2}")) },
 			"it is behind": func(s *tale) { s.user(mc("")).reports(mc("status: {observedGeneration: 0}")) },
+		},
+	}.run(t)
+}
+
+// condition is one of generation 1.
+func condition(name, status, reason string) string {
+	return fmt.Sprintf("{type: %s, status: '%s', reason: %s, observedGeneration: 1}", name, status, reason)
+}
+
+// withConditions is Memcached a with some.
+func withConditions(spec string, conditions ...string) string {
+	list := ""
+	for _, condition := range conditions {
+		list += condition + ", "
+	}
+	return mc("spec: {" + spec + "}, status: {observedGeneration: 1, conditions: [" + list + "]}")
+}
+
+func TestConditionsFollowKstatus(t *testing.T) {
+	ready, rolling := condition("Ready", "True", "AllPodsReady"), condition("Ready", "False", "RollingOut")
+	reports := func(spec string, conditions ...string) func(*tale) {
+		return func(s *tale) { s.user(mc("")).reports(withConditions(spec, conditions...)) }
+	}
+	nodes := mc("status: {nodes: [p], conditions: [" + ready + "]}")
+	ruleTest{
+		rule: "conditions",
+		keeps: map[string]func(*tale){
+			"ready":       reports("", ready),
+			"reconciling": reports("", rolling, condition("Reconciling", "True", "RollingOut")),
+			"stalled": reports("", condition("Ready", "False", "InvalidSpec"),
+				condition("Stalled", "True", "InvalidSpec")),
+			"suspended": reports("suspend: true", ready, condition("Suspended", "True", "Suspended")),
+			"a Pod":     func(s *tale) { s.user(mc(""), "{kind: Pod, metadata: {name: p, uid: p}}").reports(nodes) },
+		},
+		breaks: map[string]func(*tale){
+			"none":                     reports(""),
+			"an unknown reason":        reports("", condition("Ready", "False", "Broken")),
+			"ready and reconciling":    reports("", ready, condition("Reconciling", "True", "AllPodsReady")),
+			"neither":                  reports("", rolling),
+			"both":                     reports("", rolling, condition("Reconciling", "True", "RollingOut"), condition("Stalled", "True", "RollingOut")),
+			"another reason":           reports("", rolling, condition("Reconciling", "True", "PodsNotReady")),
+			"the wrong one":            reports("", rolling, condition("Stalled", "True", "RollingOut")),
+			"suspended without a wish": reports("", ready, condition("Suspended", "True", "Suspended")),
+			"a node that never was":    func(s *tale) { s.user(mc("")).reports(nodes) },
+		},
+	}.run(t)
+}
+
+// pod is a Pod of a ReplicaSet with a hash.
+func pod(name, hash, ready string) string {
+	return fmt.Sprintf("{kind: Pod, metadata: {name: %s, uid: %s, labels: {pod-template-hash: %s, memcached_cr: a}}, "+
+		"status: {conditions: [{type: Ready, status: '%s'}]}}", name, name, hash, ready)
+}
+
+// replicaSet has the Pod template of withImage.
+func replicaSet(hash, image string) string {
+	return fmt.Sprintf("{kind: ReplicaSet, metadata: {name: %s, uid: %s, labels: {pod-template-hash: %s}}, spec: {template: "+
+		"{metadata: {labels: {app: memcached, pod-template-hash: %s}}, spec: {containers: [{name: memcached, image: '%s'}]}}}}",
+		hash, hash, hash, hash, image)
+}
+
+func labelled(image string) string {
+	return owned("Deployment", fmt.Sprintf(
+		"spec: {template: {metadata: {labels: {app: memcached}}, spec: {containers: [{name: memcached, image: '%s'}]}}}", image))
+}
+
+func TestReadyIsHonest(t *testing.T) {
+	two := "size: 2"
+	reported := withConditions(two, condition("Ready", "True", "AllPodsReady"))
+	start := func(s *tale) *tale {
+		return s.user(mc("spec: {size: 2}")).operator(labelled("i:1")).by("kube", replicaSet("h1", "i:1"))
+	}
+	ruleTest{
+		rule: "ready",
+		keeps: map[string]func(*tale){
+			"all Pods are ready": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True")).reports(reported)
+			},
+			"a Pod failed just now": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), pod("q", "h1", "False")).reports(reported)
+			},
+			"not ready": func(s *tale) { start(s).reports(withConditions(two, condition("Ready", "False", "RollingOut"))) },
+		},
+		breaks: map[string]func(*tale){
+			"no Deployment":     func(s *tale) { s.user(mc("spec: {size: 2}")).reports(reported) },
+			"no Pods":           func(s *tale) { start(s).reports(reported) },
+			"only one is ready": func(s *tale) { start(s).by("kube", pod("p", "h1", "True")).reports(reported) },
+			"two were ready, but not at a time": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("p", "h1", "False"), pod("q", "h1", "True")).reports(reported)
+			},
+			"those with the former template are ready": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True")).operator(labelled("i:2"))
+				s.by("kube", replicaSet("h2", "i:2"), pod("r", "h2", "True")).reports(reported)
+			},
 		},
 	}.run(t)
 }

@@ -52,6 +52,12 @@ func (s *tale) add(e history.Entry) *tale {
 	return s
 }
 
+// atOnce has the next entry happen at the same time as the last one.
+func (s *tale) atOnce() *tale {
+	s.now = s.now.Add(-time.Second)
+	return s
+}
+
 // step adds a step or a phase.
 func (s *tale) step(text string) *tale { return s.add(history.Entry{Step: text}) }
 

@@ -1,0 +1,61 @@
+package model
+
+import (
+	"fmt"
+	"testing"
+)
+
+// two is a Deployment of two Pods with a status.
+func two(maxUnavailable, status string) string {
+	return owned("Deployment", fmt.Sprintf("spec: {replicas: 2, strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: %s}}}, "+
+		"status: {%s}", maxUnavailable, status))
+}
+
+const (
+	complete   = "replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2"
+	inProgress = "replicas: 3, updatedReplicas: 1, readyReplicas: 2, availableReplicas: 2"
+)
+
+// ofSet is a Pod of ReplicaSet s.
+func ofSet(name, ready string) string {
+	return fmt.Sprintf("{kind: Pod, metadata: {name: %s, uid: %s, labels: {memcached_cr: a}, ownerReferences: [{kind: ReplicaSet, "+
+		"name: s, uid: s, controller: true}]}, status: {conditions: [{type: Ready, status: '%s'}]}}", name, name, ready)
+}
+
+const set = "{kind: ReplicaSet, metadata: {name: s, uid: s, ownerReferences: [{kind: Deployment, name: a, uid: Deployment, " +
+	"controller: true}]}}"
+
+func TestARolloutLeavesEnoughPods(t *testing.T) {
+	start := func(s *tale, maxUnavailable string) *tale {
+		s.user(mc("spec: {size: 2}")).operator(two(maxUnavailable, "")).by("kube", set, ofSet("p", "True"), ofSet("q", "True"))
+		return s.by("kube", two(maxUnavailable, complete), two(maxUnavailable, inProgress))
+	}
+	ruleTest{
+		rule: "availability",
+		keeps: map[string]func(*tale){
+			"a Pod is added first": func(s *tale) {
+				start(s, "0").by("kube", ofSet("r", "True")).deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"one may be missing": func(s *tale) { start(s, "50%").deletes(replicaSetController, ofSet("p", "True")) },
+			"a user deletes": func(s *tale) {
+				start(s, "0").deletes("user", ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))
+			},
+			"a Pod fails": func(s *tale) {
+				start(s, "0").by("kwok", ofSet("p", "False")).deletes(replicaSetController, ofSet("q", "True"))
+			},
+			"another client allowed it": func(s *tale) {
+				start(s, "0").user(two("2", inProgress)).operator(two("0", inProgress))
+				s.deletes(replicaSetController, ofSet("p", "True"))
+			},
+		},
+		breaks: map[string]func(*tale){
+			"a Pod is deleted first": func(s *tale) { start(s, "0").deletes(replicaSetController, ofSet("p", "True")) },
+			"the new Pod is not ready": func(s *tale) {
+				start(s, "0").by("kube", ofSet("r", "False")).deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"two are missing": func(s *tale) {
+				start(s, "1").deletes(replicaSetController, ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))
+			},
+		},
+	}.run(t)
+}

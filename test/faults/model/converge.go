@@ -1,0 +1,199 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+func convergeRules() []Rule {
+	return []Rule{{
+		Name: "converges",
+		Promise: "Once the faults are over, the status describes the current generation and agrees with the Pods. With a valid " +
+			"spec, each Memcached becomes Ready, has its objects and owns them.",
+		New: converges,
+	}, {
+		Name:    "the same spec gives the same objects",
+		Promise: "Two Memcacheds with the same spec have the same objects, whatever happened before.",
+		New:     sameObjects,
+	}}
+}
+
+// quiet is how long before PhaseAtRest the objects of a cache must have stayed as they are, for its status to agree.
+const quiet = time.Second
+
+func converges(p *past) func(history.Entry) string {
+	lastStep := time.Time{}
+	return func(e history.Entry) string {
+		if e.Step != "" && !isPhase(e.Step) {
+			lastStep = e.Time
+		}
+		if e.Step != history.PhaseAtRest && e.Step != history.PhaseReady {
+			return ""
+		}
+		for _, o := range p.memcacheds() {
+			mc := p.memcached(o)
+			wrong := p.disagrees(mc, e)
+			if wrong == "" && e.Step == history.PhaseReady {
+				wrong = p.notDone(mc, lastStep)
+			}
+			if wrong != "" {
+				return mc.Name + ": " + wrong
+			}
+		}
+		return ""
+	}
+}
+
+// disagrees returns how the status of a Memcached contradicts its objects.
+func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
+	ready := conditionOf(mc, cachev1.ConditionReady)
+	if mc.DeletionTimestamp != nil {
+		return ""
+	}
+	if mc.Status.ObservedGeneration != mc.Generation {
+		return fmt.Sprintf("status.observedGeneration is %d, the generation is %d", mc.Status.ObservedGeneration, mc.Generation)
+	}
+	deployment := p.current[ref{"Deployment", mc.Name}]
+	isOwned := deployment != nil && controllerOf(deployment).UID == mc.UID
+	switch {
+	case isOwned && !p.isQuiet(mc, e):
+		return ""
+	case isTrue(mc, cachev1.ConditionReady) && !isOwned:
+		return "it is Ready, and owns no Deployment"
+	case isTrue(mc, cachev1.ConditionReady):
+		return p.notReady(mc, deployment)
+	case isOwned && ready.Reason == cachev1.ReasonRollingOut && isComplete(deployment):
+		return fmt.Sprintf("the reason is %s (%s), and the Deployment is complete", ready.Reason, ready.Message)
+	}
+	return ""
+}
+
+// isQuiet reports whether the Deployment and the Pods of a cache have been as they are for a while.
+func (p *past) isQuiet(mc *cachev1.Memcached, e history.Entry) bool {
+	objects := append(p.podsOf(mc.Name), p.current[ref{"Deployment", mc.Name}])
+	return !slices.ContainsFunc(objects, func(o *object) bool { return p.since(o, e) < quiet })
+}
+
+func (p *past) podsOf(cache string) []*object {
+	return slices.DeleteFunc(p.existing("Pod", ""), func(pod *object) bool {
+		return pod.GetLabels()["memcached_cr"] != cache || controllerOf(pod).Kind != "ReplicaSet"
+	})
+}
+
+// notReady returns why a cache is not ready, although it says so.
+func (p *past) notReady(mc *cachev1.Memcached, deployment *object) string {
+	var ready, all []string
+	for _, pod := range p.podsOf(mc.Name) {
+		if pod.GetDeletionTimestamp() != nil {
+			continue
+		}
+		all = append(all, pod.GetName())
+		if isReady(pod) {
+			ready = append(ready, pod.GetName())
+		}
+	}
+	wanted := number(deployment, "spec", "replicas")
+	switch {
+	case !mc.Spec.Suspend && wanted != sizeOf(mc):
+		return fmt.Sprintf("it is Ready, and the Deployment has %d replicas, not %d", wanted, sizeOf(mc))
+	case int64(len(ready)) != wanted:
+		return fmt.Sprintf("it is Ready, and %d of %d Pods are ready: %s", len(ready), wanted, strings.Join(ready, ", "))
+	case len(all) < 20 && !slices.Equal(ready, mc.Status.Nodes):
+		return fmt.Sprintf("status.nodes are %v, and the Pods are %v", mc.Status.Nodes, ready)
+	}
+	return ""
+}
+
+// isComplete reports whether the Deployment controller has nothing left to do.
+func isComplete(deployment *object) bool {
+	size := number(deployment, "spec", "replicas")
+	for _, count := range []string{"replicas", "updatedReplicas", "readyReplicas", "availableReplicas"} {
+		if number(deployment, "status", count) != size {
+			return false
+		}
+	}
+	return number(deployment, "status", "observedGeneration") == deployment.GetGeneration()
+}
+
+// notDone returns what is missing in the end.
+func (p *past) notDone(mc *cachev1.Memcached, lastStep time.Time) string {
+	ready := conditionOf(mc, cachev1.ConditionReady)
+	if !isTrue(mc, cachev1.ConditionReady) {
+		if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc, lastStep) {
+			return ""
+		}
+		return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(managed)) {
+		o := p.current[ref{kind, mc.Name}]
+		switch isOwned := o != nil && controllerOf(o).UID == mc.UID; {
+		case asksFor(mc, kind) && o == nil:
+			return fmt.Sprintf("it is Ready, and there is no %s", kind)
+		case asksFor(mc, kind) && !isOwned:
+			return fmt.Sprintf("it is Ready, and its %s belongs to %s", kind, owners(o))
+		case !asksFor(mc, kind) && isOwned:
+			return fmt.Sprintf("it is Ready, and has a %s that the spec does not ask for", kind)
+		}
+	}
+	return ""
+}
+
+// mayPause reports whether the operator may still pause because of a conflict during the faults: it was not restarted
+// since.
+func (p *past) mayPause(mc *cachev1.Memcached, lastStep time.Time) bool {
+	states := p.objects[mc.UID]
+	for _, state := range slices.Backward(states) {
+		if by := p.byOperator(p.entries[state.at]); by != nil {
+			return history.ProcessOf(by).Started().Before(lastStep)
+		}
+	}
+	return false
+}
+
+func sameObjects(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		if e.Step != history.PhaseReady {
+			return ""
+		}
+		var first *cachev1.Memcached
+		for _, o := range p.memcacheds() {
+			mc := p.memcached(o)
+			if !isTrue(mc, cachev1.ConditionReady) || conditionOf(mc, cachev1.ConditionUpdatePending).Status != "False" {
+				continue
+			}
+			if first == nil {
+				first = mc
+				continue
+			}
+			if encoded(mc.Spec) != encoded(first.Spec) {
+				continue
+			}
+			for _, kind := range slices.Sorted(maps.Keys(managed)) {
+				if found := p.compare(kind, first, mc); found != "" {
+					return fmt.Sprintf("%s %s and %s differ: %s", kind, first.Name, mc.Name, found)
+				}
+			}
+		}
+		return ""
+	}
+}
+
+// compare compares the fields that the operator owns in an object of one of two caches, except names.
+func (p *past) compare(kind string, a, b *cachev1.Memcached) string {
+	one, other := p.current[ref{kind, a.Name}], p.current[ref{kind, b.Name}]
+	if one == nil || other == nil {
+		if one == other {
+			return ""
+		}
+		return "one of them does not exist"
+	}
+	fields := ownFields(one).Union(ownFields(other)).Leaves()
+	found := differences("", valuesOf(one, fields), valuesOf(other, fields))
+	return strings.Join(found[:min(3, len(found))], "; ")
+}
