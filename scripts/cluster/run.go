@@ -93,17 +93,16 @@ func (f *flags) statusCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cluster, err := local.Find(f.name)
-			if errors.Is(err, local.ErrNotRunning) && f.output == "json" {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"name": f.name, "running": false})
+			out := cmd.OutOrStdout()
+			switch {
+			case err == nil:
+				return f.print(out, cluster)
+			case errors.Is(err, local.ErrNotRunning) && f.output == "json":
+				return writeJSON(out, map[string]any{"name": f.name, "running": false})
+			case errors.Is(err, local.ErrNotRunning):
+				_, err = fmt.Fprintln(out, err)
 			}
-			if errors.Is(err, local.ErrNotRunning) {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), err)
-				return err
-			}
-			if err != nil {
-				return err
-			}
-			return f.print(cmd.OutOrStdout(), cluster)
+			return err
 		},
 	}
 	f.addOutput(cmd)

@@ -22,13 +22,9 @@ func serve(address, dir string) (registryHost, repo string, err error) {
 	if err := os.MkdirAll(blobs, 0o755); err != nil {
 		return "", "", err
 	}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--bare", "--initial-branch=main", bare},
-		{"-C", bare, "config", "http.receivepack", "true"},
-	} {
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			return "", "", fmt.Errorf("git %v: %w\n%s", args, err, out)
-		}
+	initialize := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	if out, err := initialize.CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("%s: %w\n%s", initialize, err, out)
 	}
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -41,7 +37,10 @@ func serve(address, dir string) (registryHost, repo string, err error) {
 	}
 	gitHost, err := listen(address, &cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Dir: dir, Root: "/",
-		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(bare), "GIT_HTTP_EXPORT_ALL=1"},
+		Env: []string{
+			"GIT_PROJECT_ROOT=" + filepath.Dir(bare), "GIT_HTTP_EXPORT_ALL=1",
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.receivepack", "GIT_CONFIG_VALUE_0=true",
+		},
 	})
 	return registryHost, "http://" + gitHost + "/" + name, err
 }

@@ -129,16 +129,13 @@ func (s *supervisor) awaitReady(ctx context.Context, p *part) error {
 		case p.Ready != "":
 			return probe(ctx, p.Ready)
 		case !p.runs.Load():
-			return errNotStarted
+			return errors.New("it does not run")
 		}
 		return nil
 	})
 }
 
-var (
-	errGivenUp    = errors.New("it ends whenever it is started")
-	errNotStarted = errors.New("it does not run")
-)
+var errGivenUp = errors.New("it ends whenever it is started")
 
 // await asks until there is no error, and returns the last one when it takes too long.
 func await(ctx context.Context, ready func(context.Context) error) error {
