@@ -256,3 +256,24 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("first record does not look like a TLS handshake")))
 	}
 }
+
+// TestHeadersWithoutAnEndAreRefused before they fill the memory of the agent.
+func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
+	address := freeAddress(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
+	g := gomega.NewWithT(t)
+	var connection net.Conn
+	g.Eventually(func() (err error) {
+		connection, err = net.Dial("tcp", address)
+		return err
+	}).Should(gomega.Succeed())
+	defer connection.Close()
+	g.Expect(connection.SetDeadline(time.Now().Add(4 * time.Second))).To(gomega.Succeed()) // less than the agent's own
+	sent, err := connection.Write([]byte("GET /healthz HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X-Header: x\r\n", 4<<10)))
+	g.Expect(err).NotTo(gomega.HaveOccurred(), "%d bytes were sent", sent)
+	answer := make([]byte, 64)
+	count, _ := connection.Read(answer)
+	g.Expect(string(answer[:count])).To(gomega.ContainSubstring("431 Request Header Fields Too Large"))
+}
