@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUpNetwork makes the network of a Node that leads nowhere else: the Node's address on one end of a cable whose other
-// end is in the same namespace.
+// setUpNetwork makes the network of a Node that leads nowhere else: the Node's address on one end of a cable whose
+// other end is in the same namespace.
 func setUpNetwork(nodeIP, services string) error {
 	node0 := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(node0); err != nil {
