@@ -5,6 +5,8 @@ package history
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -83,17 +85,53 @@ func (e Entry) String() string {
 	at := e.Time.Format("15:04:05.000")
 	switch {
 	case e.State != nil:
-		by := "?"
-		if e.State.By != nil {
-			by = e.State.By.User.Username + " (" + e.State.By.Verb + ")"
-		}
-		o := e.State.Object
-		return fmt.Sprintf("%s %s %s %s rv %s by %s", at, e.State.Type, o.GetKind(), o.GetName(), o.GetResourceVersion(), by)
+		return fmt.Sprintf("%s %s (version %s)", at, e.State, e.State.Object.GetResourceVersion())
 	case e.Request != nil:
-		return fmt.Sprintf("%s %s by %s", at, e.Request, e.Request.User.Username)
-	}
-	if e.Access != nil {
+		return fmt.Sprintf("%s %s: %s %s %s", at, Client(e.Request), e.Request.Verb, target(e.Request), code(e.Request))
+	case e.Access != nil:
 		return at + " " + e.Access.String()
 	}
-	return at + " " + e.Step
+	return at + " == " + e.Step
+}
+
+// String reads like "operator: apply Deployment a".
+func (s State) String() string {
+	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[s.Type]
+	who := "someone"
+	if s.By != nil {
+		who = Client(s.By)
+	}
+	if verb == "" {
+		verb = "change"
+		if s.By != nil && s.By.ObjectRef.Subresource != "" {
+			verb += " " + s.By.ObjectRef.Subresource + " of"
+		}
+	}
+	return fmt.Sprintf("%s: %s %s %s", who, verb, s.Object.GetKind(), s.Object.GetName())
+}
+
+// Client returns a short name of who sent a request: that of a service account, or of a user. Of an operator it has the
+// time when the process started.
+func Client(q *audit.Request) string {
+	name := q.User.Username
+	if parts := strings.Split(name, ":"); len(parts) == 4 && parts[1] == "serviceaccount" {
+		name = parts[3]
+	}
+	if started := ProcessOf(q).Started(); !started.IsZero() {
+		return "operator of " + started.Format("15:04:05.000")
+	}
+	return name
+}
+
+// target is the resource and name that a request is for.
+func target(q *audit.Request) string {
+	return strings.TrimSpace(q.Resource() + " " + q.ObjectRef.Name)
+}
+
+// code is the answer: its number, and what that means if it is an error.
+func code(q *audit.Request) string {
+	if q.Response.Code < http.StatusBadRequest {
+		return fmt.Sprint(q.Response.Code)
+	}
+	return fmt.Sprintf("%d %s", q.Response.Code, http.StatusText(q.Response.Code))
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,10 +24,11 @@ func differences(path string, before, after any) []string {
 	}
 	bs, beforeIsList := before.([]any)
 	as, afterIsList := after.([]any)
-	if beforeIsList && afterIsList && len(bs) == len(as) {
+	if beforeIsList && afterIsList {
+		b, a := byName(bs), byName(as)
 		var found []string
-		for i := range bs {
-			found = append(found, differences(fmt.Sprintf("%s[%s]", path, nameOf(i, as[i])), bs[i], as[i])...)
+		for _, name := range slices.Sorted(maps.Keys(merged(b, a))) {
+			found = append(found, differences(path+"["+name+"]", b[name], a[name])...)
 		}
 		return found
 	}
@@ -39,15 +41,18 @@ func merged(a, b map[string]any) map[string]any {
 	return all
 }
 
-// nameOf returns what identifies an item of a list: its name or type, or its index.
-func nameOf(i int, item any) string {
-	fields, _ := item.(map[string]any)
-	for _, key := range []string{"name", "type"} {
-		if name, ok := fields[key].(string); ok {
-			return name
+// byName returns the items of a list by what identifies each: its name or type, or its index.
+func byName(list []any) map[string]any {
+	items := map[string]any{}
+	for i, item := range list {
+		fields, _ := item.(map[string]any)
+		name, _ := cmp.Or(fields["name"], fields["type"]).(string)
+		if _, taken := items[name]; taken || name == "" {
+			name = fmt.Sprint(i)
 		}
+		items[name] = item
 	}
-	return fmt.Sprint(i)
+	return items
 }
 
 const longestShown = 120

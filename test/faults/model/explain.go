@@ -2,16 +2,110 @@ package model
 
 import (
 	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// Explain prints a violation, and the end of the history up to it, without what happened to other caches.
+// Explain prints a violation, and the last entries before it that have to do with it: the steps, and what happened to
+// the same cache. Of a state it prints what differs from the one before.
 func Explain(h *history.History, v Violation, lines int) string {
-	text := fmt.Sprintf("%s: %s\n", v.Rule, v.What)
-	from := max(0, v.Entry+1-lines)
-	for _, entry := range h.Entries[from : v.Entry+1] {
-		text += "  " + entry.String() + "\n"
+	cache := cacheOf(h.Entries[v.Entry])
+	var told []string
+	before := map[types.UID]*object{}
+	for i, e := range h.Entries[:v.Entry+1] {
+		if i == v.Entry || concerns(e, cache, h.Operator) {
+			told = append(told, "  "+e.String()+"\n"+changes(e, before))
+		}
+		if e.State != nil {
+			before[e.State.Object.GetUID()] = e.State.Object
+		}
 	}
-	return text
+	omitted := ""
+	if more := len(told) - lines; more > 0 {
+		told, omitted = told[more:], fmt.Sprintf("  … %d entries before\n", more)
+	}
+	return fmt.Sprintf("%s: %s\n%s%s", v.Rule, v.What, omitted, strings.Join(told, ""))
+}
+
+// cacheOf returns the name of the Memcached that an entry is about; empty if it may be any.
+func cacheOf(e history.Entry) string {
+	switch {
+	case e.State != nil:
+		return instance(e.State.Object)
+	case e.Request != nil && (managedResource[e.Request.ObjectRef.Resource] || e.Request.ObjectRef.Resource == "memcacheds"):
+		return e.Request.ObjectRef.Name
+	}
+	return ""
+}
+
+var managedResource = map[string]bool{
+	"deployments": true, "services": true, "networkpolicies": true, "poddisruptionbudgets": true,
+}
+
+// instance returns the Memcached that an object belongs to, by its label or name.
+func instance(o *object) string {
+	if cache := o.GetLabels()["memcached_cr"]; cache != "" {
+		return cache
+	}
+	return o.GetName()
+}
+
+// concerns reports whether an entry may matter to a cache: a step, what was stored, and what the operator sent. Requests
+// of Kubernetes' controllers that failed, and watches, only hide the rest.
+func concerns(e history.Entry, cache, operator string) bool {
+	switch {
+	case e.State != nil:
+		return cache == "" || instance(e.State.Object) == cache
+	case e.Request != nil:
+		q := e.Request
+		other := q.ObjectRef.Name != "" && q.ObjectRef.Name != cache && cache != ""
+		return q.User.Username == operator && q.Verb != "watch" && !other
+	}
+	return true
+}
+
+// Bounds of the changes that are printed of a state.
+const (
+	mostChanges  = 6
+	longestValue = 160
+)
+
+// boring are fields that differ between any two states.
+var boring = []string{"metadata.resourceVersion:", "metadata.managedFields", "metadata.generation:"}
+
+// changes returns what differs from the state before, a line each.
+func changes(e history.Entry, before map[types.UID]*object) string {
+	if e.State == nil || before[e.State.Object.GetUID()] == nil {
+		return ""
+	}
+	was := before[e.State.Object.GetUID()]
+	var lines []string
+	for _, difference := range differences("", was.Object, e.State.Object.Object) {
+		if !startsWithAny(difference, boring) {
+			lines = append(lines, "      "+cut(difference)+"\n")
+		}
+	}
+	if more := len(lines) - mostChanges; more > 0 {
+		lines = append(lines[:mostChanges], fmt.Sprintf("      … %d more\n", more))
+	}
+	return strings.Join(lines, "")
+}
+
+func startsWithAny(text string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func cut(text string) string {
+	if len(text) <= longestValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestValue], "") + "…"
 }

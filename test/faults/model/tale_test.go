@@ -104,7 +104,10 @@ func (s *tale) request(verb, resource string, code int) *tale {
 type request struct{ user, verb, uri, subresource string }
 
 func (r request) audit(process string) *audit.Request {
-	q := &audit.Request{Verb: r.verb, URI: r.uri, UserAgent: "operator" + proxy.Mark + process}
+	q := &audit.Request{Verb: r.verb, URI: r.uri, UserAgent: "client"}
+	if r.user == operatorUser {
+		q.UserAgent += proxy.Mark + process
+	}
 	q.User.Username, q.ObjectRef.Subresource, q.Response.Code = r.user, r.subresource, 200
 	return q
 }
