@@ -93,12 +93,20 @@ func TestABundleThatIsRenewedKeepsWhatItWasGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	must("bundle", "--version", "1.1.0", "--image", "ghcr.io/acme/operator:1.1.0")
+	must("catalog", "--bundle-image", "ghcr.io/acme/memcached-operator-bundle:v1.1.0")
 	must("bundle", "--version", "1.2.0", "--image", "ghcr.io/acme/operator:1.2.0", "--channels", "candidate,stable",
-		"--default-channel", "stable", "--pull-secret", "registry", "--memcached-image", "ghcr.io/acme/cache:1.6.1")
+		"--default-channel", "stable", "--pull-secret", "registry", "--memcached-image", "ghcr.io/acme/cache:1.6.1",
+		"--agent-image", "ghcr.io/acme/agent@sha256:"+strings.Repeat("1", 64))
 	must("catalog", "--bundle-image", "ghcr.io/acme/memcached-operator-bundle:v1.2.0")
 	before, err := bundle.Read(tree)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, want := range []string{"  replaces: memcached-operator.v1.1.0\n", "olm.skipRange: '>=1.1.0 <1.2.0'\n"} {
+		if csv := before["bundle/"+bundle.CSVFile]; !strings.Contains(csv, want) {
+			t.Errorf("the bundle does not hold %q:\n%s", want, csv)
+		}
 	}
 	must("renew")
 	after, err := bundle.Read(tree)
