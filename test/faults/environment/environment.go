@@ -46,7 +46,7 @@ rules:
     resources:
       - {group: cache.example.com, resources: [memcacheds, memcacheds/status]}
       - {group: "", resources: [services, pods, pods/status]}
-      - {group: apps, resources: [deployments, deployments/status, replicasets]}
+      - {group: apps, resources: [deployments, deployments/status, replicasets, replicasets/status]}
       - {group: networking.k8s.io, resources: [networkpolicies]}
       - {group: policy, resources: [poddisruptionbudgets, poddisruptionbudgets/status]}
   - level: Request
@@ -132,6 +132,10 @@ func (e *Environment) prepare(ctx context.Context, root string) error {
 	}
 	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join(manifests, "../crd/bases")}}
 	if _, err := envtest.InstallCRDs(config, crds); err != nil {
+		return err
+	}
+	// The garbage collector looks for new kinds every 30 seconds, and at its start.
+	if err := e.Cluster.Kill("kube-controller-manager"); err != nil {
 		return err
 	}
 	e.OperatorConfig, err = e.connectAsOperator(ctx, config)

@@ -1,26 +1,20 @@
 package history
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 )
@@ -42,11 +36,12 @@ type Recorder struct {
 	log                 audit.Log
 	offset              int64
 
-	mu       sync.Mutex
-	entries  []Entry
-	watchers []*toolswatch.RetryWatcher
-	done     sync.WaitGroup
-	watched  []dynamic.ResourceInterface
+	mu      sync.Mutex
+	entries []Entry
+
+	followers []*follower
+	stop      context.CancelFunc
+	done      sync.WaitGroup
 }
 
 // Start begins to record what happens in a namespace from now on.
@@ -60,34 +55,17 @@ func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, o
 	if err != nil {
 		return nil, err
 	}
+	ctx, r.stop = context.WithCancel(ctx)
 	for _, resource := range resources {
-		if err := r.watch(ctx, kube.Resource(resource).Namespace(namespace)); err != nil {
-			return nil, fmt.Errorf("watch %s: %w", resource.Resource, err)
+		f := &follower{source: kube.Resource(resource).Namespace(namespace), add: r.add}
+		if err := f.start(ctx); err != nil {
+			r.stop()
+			return nil, fmt.Errorf("list %s: %w", resource.Resource, err)
 		}
+		r.followers = append(r.followers, f)
+		r.done.Go(func() { f.run(ctx) })
 	}
 	return r, nil
-}
-
-// watch records the states of a resource. The watch survives a restart of the API server: it goes on where it was.
-func (r *Recorder) watch(ctx context.Context, resource dynamic.ResourceInterface) error {
-	list, err := resource.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	source := &cache.ListWatch{WatchFuncWithContext: resource.Watch}
-	watcher, err := toolswatch.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), source)
-	if err != nil {
-		return err
-	}
-	r.watchers, r.watched = append(r.watchers, watcher), append(r.watched, resource)
-	r.done.Go(func() {
-		for event := range watcher.ResultChan() {
-			if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Bookmark {
-				r.add(Entry{Time: time.Now(), State: &State{Type: event.Type, Object: object}})
-			}
-		}
-	})
-	return nil
 }
 
 // Step records a step of the plan, or a phase.
@@ -109,9 +87,7 @@ const catchUp = 10 * time.Second
 func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 	// If the watches can not catch up, the history is that of what they delivered.
 	_ = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, catchUp, true, r.hasCaughtUp)
-	for _, watcher := range r.watchers {
-		watcher.Stop()
-	}
+	r.stop()
 	r.done.Wait()
 	requests, _, err := r.log.Read(r.offset)
 	if err != nil {
@@ -124,13 +100,13 @@ func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 // hasCaughtUp reports whether the watches have delivered the objects as they are now.
 func (r *Recorder) hasCaughtUp(ctx context.Context) (bool, error) {
 	existing := map[string]bool{}
-	for _, resource := range r.watched {
-		list, err := resource.List(ctx, metav1.ListOptions{})
+	for _, follower := range r.followers {
+		list, err := follower.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, nil //nolint:nilerr // the API server may be about to start
 		}
 		for i := range list.Items {
-			existing[keyOf(list.Items[i].GetUID(), list.Items[i].GetResourceVersion())] = true
+			existing[key(list.Items[i].GetUID(), list.Items[i].GetResourceVersion())] = true
 		}
 	}
 	r.mu.Lock()
@@ -141,7 +117,7 @@ func (r *Recorder) hasCaughtUp(ctx context.Context) (bool, error) {
 			continue
 		}
 		o := entry.State.Object
-		recorded[o.GetUID()] = keyOf(o.GetUID(), o.GetResourceVersion())
+		recorded[o.GetUID()] = key(o.GetUID(), o.GetResourceVersion())
 		if entry.State.Type == watch.Deleted {
 			delete(recorded, o.GetUID())
 		}
@@ -155,98 +131,4 @@ func values(recorded map[types.UID]string) map[string]bool {
 		keys[key] = true
 	}
 	return keys
-}
-
-// join attributes the states to the requests that wrote them, and puts everything in order.
-func join(entries []Entry, requests []audit.Request) []Entry {
-	writes := map[string]*audit.Request{} // by what the request stored
-	for i := range requests {
-		if key := stored(&requests[i]); key != "" && writes[key] == nil { // A later one changed nothing.
-			writes[key] = &requests[i]
-		}
-	}
-	used := map[*audit.Request]bool{}
-	for _, entry := range entries {
-		if entry.State == nil {
-			continue
-		}
-		o := entry.State.Object
-		key := keyOf(o.GetUID(), o.GetResourceVersion())
-		if entry.State.Type == watch.Deleted {
-			key = deletion(string(o.GetUID()))
-		}
-		if by := writes[key]; by != nil {
-			entry.State.By, used[by] = by, true
-			by.Stored = nil // It is the state.
-		}
-	}
-	for i := range requests {
-		if !used[&requests[i]] {
-			requests[i].Stored = nil // A state before has it.
-			entries = append(entries, Entry{Time: requests[i].Answered, Request: &requests[i]})
-		}
-	}
-	return order(entries)
-}
-
-// stored is empty for a request that stored nothing.
-func stored(q *audit.Request) string {
-	var object struct {
-		Kind     string
-		Metadata metav1.ObjectMeta
-		Details  metav1.StatusDetails // of a Status, which answers most deletions
-	}
-	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil {
-		return ""
-	}
-	if q.Verb == "delete" && object.Kind == "Status" {
-		return deletion(string(object.Details.UID))
-	}
-	if object.Metadata.UID == "" {
-		return ""
-	}
-	if q.Verb == "delete" && object.Metadata.DeletionTimestamp == nil {
-		return deletion(string(object.Metadata.UID))
-	}
-	return keyOf(object.Metadata.UID, object.Metadata.ResourceVersion)
-}
-
-func deletion(uid string) string { return uid + " deleted" }
-
-func keyOf[UID ~string](uid UID, version string) string { return string(uid) + " " + version }
-
-// order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it. Where the audit log lacks the write, it was before any later state.
-func order(entries []Entry) []Entry {
-	var states, others []Entry
-	for _, entry := range entries {
-		if entry.State == nil {
-			others = append(others, entry)
-			continue
-		}
-		if by := entry.State.By; by != nil {
-			entry.Time = by.Answered
-		}
-		states = append(states, entry)
-	}
-	slices.SortStableFunc(states, func(a, b Entry) int { return cmp.Compare(version(a), version(b)) })
-	for i := len(states) - 2; i >= 0; i-- {
-		if later := states[i+1].Time; later.Before(states[i].Time) {
-			states[i].Time = later
-		}
-	}
-	slices.SortStableFunc(others, func(a, b Entry) int { return a.Time.Compare(b.Time) })
-	sorted := make([]Entry, 0, len(entries))
-	for _, state := range states {
-		for len(others) > 0 && others[0].Time.Before(state.Time) {
-			sorted, others = append(sorted, others[0]), others[1:]
-		}
-		sorted = append(sorted, state)
-	}
-	return append(sorted, others...)
-}
-
-func version(e Entry) uint64 {
-	version, _ := strconv.ParseUint(e.State.Object.GetResourceVersion(), 10, 64)
-	return version
 }

@@ -1,0 +1,145 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+)
+
+// join attributes the states to the requests that wrote them, and puts everything in order.
+func join(entries []Entry, requests []audit.Request) []Entry {
+	writes := map[string]*audit.Request{} // by what the request stored
+	for i := range requests {
+		key := stored(&requests[i])
+		if _, known := writes[key]; !known && key != "" { // A later request that stores the same changes nothing.
+			writes[key] = &requests[i]
+		}
+	}
+	used := map[*audit.Request]bool{}
+	for _, entry := range entries {
+		if entry.State == nil {
+			continue
+		}
+		for _, key := range keysOf(entry.State) {
+			if by := writes[key]; by != nil {
+				entry.State.By, used[by] = by, true
+			}
+			delete(writes, key)
+		}
+	}
+	for _, by := range writes {
+		if entry, filled := fill(by); filled {
+			entries, used[by] = append(entries, entry), true
+		}
+	}
+	for i := range requests {
+		requests[i].Stored = nil // It is a state.
+		if !used[&requests[i]] {
+			entries = append(entries, Entry{Time: requests[i].Answered, Request: &requests[i]})
+		}
+	}
+	return order(entries)
+}
+
+// fill returns the state that a request stored, and that no watch has seen, because the API server restarted.
+func fill(by *audit.Request) (entry Entry, filled bool) {
+	isRecorded := slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool {
+		return r.Group == by.ObjectRef.APIGroup && r.Resource == by.ObjectRef.Resource
+	})
+	object := &unstructured.Unstructured{}
+	if !isRecorded || by.ObjectRef.Subresource != "" && by.ObjectRef.Subresource != "status" ||
+		strings.Contains(by.URI, "dryRun=") || object.UnmarshalJSON(by.Stored) != nil || object.GetUID() == "" {
+		return entry, false
+	}
+	state := &State{Type: watch.Modified, Object: object, By: by}
+	switch {
+	case by.Response.Code == http.StatusCreated:
+		state.Type = watch.Added
+	case by.Verb == "delete" && object.GetDeletionTimestamp() == nil:
+		state.Type = watch.Deleted
+	}
+	return Entry{Time: by.Answered, State: state}, true
+}
+
+// stored is empty for a request that stored nothing.
+func stored(q *audit.Request) string {
+	var object struct {
+		Kind     string
+		Metadata metav1.ObjectMeta
+		Details  metav1.StatusDetails // of a Status, which answers most deletions
+	}
+	if q.Response.Code >= 300 || json.Unmarshal(q.Stored, &object) != nil {
+		return ""
+	}
+	if q.Verb == "delete" && object.Kind == "Status" {
+		return deletion(object.Details.UID)
+	}
+	if object.Metadata.UID == "" {
+		return ""
+	}
+	if q.Verb == "delete" && object.Metadata.DeletionTimestamp == nil {
+		return deletion(object.Metadata.UID)
+	}
+	return key(object.Metadata.UID, object.Metadata.ResourceVersion)
+}
+
+// keysOf are what stored returns for the request that wrote the state. The answer to a deletion has the object from
+// before, or as it was marked for its end.
+func keysOf(state *State) []string {
+	keys := []string{key(state.Object.GetUID(), state.Object.GetResourceVersion())}
+	if state.Type == watch.Deleted {
+		keys = append(keys, deletion(state.Object.GetUID()))
+	}
+	return keys
+}
+
+func deletion(uid types.UID) string { return key(uid, "deleted") }
+
+func key(uid types.UID, version string) string { return string(uid) + " " + version }
+
+// order sorts states by resource version, and places everything else by its time: a state counts from when it was
+// written, not from when the watch delivered it. Where the audit log lacks the write, it was before any later state.
+func order(entries []Entry) []Entry {
+	var states, others []Entry
+	for _, entry := range entries {
+		if entry.State == nil {
+			others = append(others, entry)
+			continue
+		}
+		if by := entry.State.By; by != nil {
+			entry.Time = by.Answered
+		}
+		states = append(states, entry)
+	}
+	slices.SortStableFunc(states, func(a, b Entry) int { return cmp.Compare(version(a), version(b)) })
+	for i := len(states) - 2; i >= 0; i-- {
+		if later := states[i+1].Time; later.Before(states[i].Time) {
+			states[i].Time = later
+		}
+	}
+	slices.SortStableFunc(others, func(a, b Entry) int { return a.Time.Compare(b.Time) })
+	sorted := make([]Entry, 0, len(entries))
+	for _, state := range states {
+		for len(others) > 0 && others[0].Time.Before(state.Time) {
+			sorted, others = append(sorted, others[0]), others[1:]
+		}
+		sorted = append(sorted, state)
+	}
+	return append(sorted, others...)
+}
+
+func version(e Entry) uint64 {
+	version, _ := strconv.ParseUint(e.State.Object.GetResourceVersion(), 10, 64)
+	return version
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+)
+
+func line(e Entry) string {
+	if e.State == nil {
+		return strings.TrimSpace(e.Step + " " + verb(e.Request))
+	}
+	by := ""
+	if e.State.By != nil {
+		by = " by " + e.State.By.User.Username
+	}
+	return fmt.Sprintf("%s %s %s%s", e.State.Type, e.State.Object.GetName(), e.State.Object.GetResourceVersion(), by)
+}
+
+func verb(q *audit.Request) string {
+	if q == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %d by %s", q.Verb, q.Response.Code, q.User.Username)
+}
+
+func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
+	at := func(seconds int) time.Time { return time.Unix(int64(seconds), 0) }
+	request := func(second int, user, verb string, code int, stored *unstructured.Unstructured) audit.Request {
+		q := audit.Request{Verb: verb, Answered: at(second)}
+		q.User.Username, q.Response.Code = user, code
+		q.ObjectRef.Resource = "pods"
+		q.Stored, _ = json.Marshal(stored)
+		return q
+	}
+	stateOf := func(second int, kind watch.EventType, o *unstructured.Unstructured) Entry {
+		return Entry{Time: at(second), State: &State{Type: kind, Object: o}}
+	}
+	evicted := request(5, "evictor", "create", 201, object("a", "12"))
+	evicted.ObjectRef.Subresource = "eviction"
+	tried := request(5, "tester", "patch", 200, object("a", "12"))
+	tried.URI = "/api/v1/namespaces/x/pods/a?dryRun=All"
+	tests := map[string]struct {
+		entries  []Entry
+		requests []audit.Request
+		want     []string
+	}{
+		"a deletion is attributed to the request, whatever its version": {
+			[]Entry{stateOf(2, watch.Deleted, object("a", "12"))},
+			[]audit.Request{request(1, "deleter", "delete", 200, object("a", "11"))},
+			[]string{"DELETED a 12 by deleter"},
+		},
+		"a state that no watch has seen is that of the request": {
+			[]Entry{stateOf(9, watch.Modified, object("a", "14"))},
+			[]audit.Request{
+				request(1, "creator", "patch", 201, object("a", "11")), request(2, "patcher", "patch", 200, object("a", "12")),
+				request(3, "deleter", "delete", 200, object("b", "13")),
+			},
+			[]string{"ADDED a 11 by creator", "MODIFIED a 12 by patcher", "DELETED b 13 by deleter", "MODIFIED a 14"},
+		},
+		"a refused request stores nothing": {
+			nil, []audit.Request{request(1, "patcher", "patch", 409, object("a", "12"))}, []string{"patch 409 by patcher"},
+		},
+		"another subresource stores another kind of object": {nil, []audit.Request{evicted}, []string{"create 201 by evictor"}},
+		"a dry run stores nothing":                          {nil, []audit.Request{tried}, []string{"patch 200 by tester"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, entry := range join(tc.entries, tc.requests) {
+				got = append(got, line(entry))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
