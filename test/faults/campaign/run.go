@@ -146,9 +146,12 @@ func (r *run) finish(ctx context.Context) error {
 	return r.delete(ctx)
 }
 
-// settle waits until the operator sends no requests. If it never does, the model finds out.
+// settle waits until the operator sends no requests from now on. If it never does, the model finds out.
 func (r *run) settle(ctx context.Context) {
-	_ = world.Await(ctx, patience, func(context.Context) (bool, error) { return r.First().Idle() > settled, nil })
+	began := time.Now()
+	_ = world.Await(ctx, patience, func(context.Context) (bool, error) {
+		return min(r.First().Idle(), time.Since(began)) > settled, nil
+	})
 }
 
 // repair gives a Memcached, which may have been deleted, a simple spec.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -48,6 +49,8 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 	evicted.ObjectRef.Subresource = "eviction"
 	tried := request(5, "tester", "patch", 200, object("a", "12"))
 	tried.URI = "/api/v1/namespaces/x/pods/a?dryRun=All"
+	marked := object("a", "12")
+	marked.SetDeletionTimestamp(&metav1.Time{Time: at(1)})
 	tests := map[string]struct {
 		entries  []Entry
 		requests []audit.Request
@@ -57,6 +60,10 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			[]Entry{stateOf(2, watch.Deleted, object("a", "12"))},
 			[]audit.Request{request(1, "deleter", "delete", 200, object("a", "11"))},
 			[]string{"DELETED a 12 by deleter"},
+		},
+		"a deletion is attributed to the request that ended a Pod at once": {
+			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, marked)},
+			[]string{"DELETED a 12 by kubelet"},
 		},
 		"a state that no watch has seen is that of the request": {
 			[]Entry{stateOf(9, watch.Modified, object("a", "14"))},
