@@ -16,7 +16,7 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 		refused string
 	}{
 		"a folder that does not exist": {},
-		"an empty folder":              {prepare: mkdir},
+		"an empty folder":              {prepare: func(_ *testing.T, out string) { _ = os.Mkdir(out, 0o755) }},
 		"an earlier release":           {prepare: small},
 		"a link to an earlier release": {prepare: func(t *testing.T, out string) {
 			small(t, out+"-real")
@@ -84,13 +84,6 @@ func small(t *testing.T, dir string) {
 func seal(t *testing.T, c *Tree) {
 	t.Helper()
 	if err := c.seal(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mkdir(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
