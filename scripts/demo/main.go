@@ -1,6 +1,6 @@
 // Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, with or without kind, or the
-// user's own.
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, with or without kind, or
+// the user's own.
 package main
 
 import (

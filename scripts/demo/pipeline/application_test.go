@@ -87,6 +87,11 @@ func TestTheWaitReportsWhatIsMissing(t *testing.T) {
 			Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "no such host"},
 		}}}},
 	}
+	pending := pulling.DeepCopy()
+	pending.Status = corev1.PodStatus{Conditions: []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Message: "containers with unready status"},
+		{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no Node"},
+	}}
 	root := func(children ...string) *unstructured.Unstructured {
 		return application(RootApplication, "Synced", "Healthy", "new", children...)
 	}
@@ -113,6 +118,8 @@ func TestTheWaitReportsWhatIsMissing(t *testing.T) {
 		}, "memcached-root is Unknown and Healthy: can't fetch"},
 		"a Pod does not run": {[]client.Object{root("a"), application("a", "Synced", "Progressing", "new"), pulling},
 			"a is Synced and Progressing; Pod manager: ErrImagePull: no such host"},
+		"a Pod is not scheduled": {[]client.Object{root("a"), application("a", "Synced", "Progressing", "new"), pending},
+			"a is Synced and Progressing; Pod manager: Unschedulable: no Node"},
 	}
 	for name, tc := range tests {
 		last := ""

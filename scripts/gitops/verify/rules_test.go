@@ -110,8 +110,6 @@ var mistakes = map[string]broken{
 		[]edit{replace(operatorApp, `.*kind: NetworkPolicy}\n`, "")}},
 	"a kind of the cluster that the project does not name": {"direct", "", "permission", []string{"Namespace memcached-samples", "clusterResourceWhitelist"},
 		[]edit{replace(project, "kind: Namespace}", "kind: Node}")}},
-	"a kind of another project's release": {"olm", "", "permission", []string{"operator-lifecycle-manager/releases", "NetworkPolicy olm/", "namespaceResourceWhitelist"},
-		[]edit{replace("gitops/bootstrap/olm/olm-project.yaml", "kind: NetworkPolicy}", "kind: Ingress}")}},
 	"a namespace of another project's release": {"olm-v1", "", "permission", []string{"cert-manager.yaml", "kube-system/", "destinations"},
 		[]edit{replace(olmV1Project, "namespace: kube-system", "namespace: kube-public")}},
 	"an unknown kind": {"direct", "", "scope", []string{"gitops/samples/widget.yaml", "Widget w", "example.org", "sources.json"},
