@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/mutants"
@@ -49,7 +52,7 @@ does not hold that holds without the fault. It fails if no seed finds one of the
 		},
 	}
 	command.Flags().StringArrayVar(&only, "only", nil, "the name of a mutant; may be repeated; all by default")
-	command.Flags().StringVar(&seeds, "seeds", "1..50", "the seeds that have to find each")
+	command.Flags().StringVar(&seeds, "seeds", "1..200", "the seeds that have to find each; those whose plans cannot are left out")
 	command.Flags().IntVar(&workers, "workers", min(runtime.NumCPU(), 4), "number of clusters")
 	command.Flags().StringVar(&page, "page", "", "page to write the table to; none by default")
 	return command
@@ -153,7 +156,7 @@ var errMissed = errors.New("no seed found it")
 
 // find runs seeds until one finds the mutant.
 func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
-	found := mutants.Found{Mutant: mutant}
+	found := mutants.Found{Mutant: mutant, By: seeds.String()}
 	programs, err := s.build(ctx, "mutant", mutant.Edits...)
 	if err != nil {
 		return found, err
@@ -162,18 +165,16 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	err = progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
-		plans, mu := campaign.Feed(searching, seeds.Plans(faulty.Actions), 0), sync.Mutex{}
+		plans, first, mu := campaign.Feed(searching, showing(mutant, seeds, faulty.Actions), 0), seeds.Last, sync.Mutex{}
 		err := s.each(plans, func(cluster *environment.Environment, p plan.Plan) error {
 			rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
 			mu.Lock()
 			defer mu.Unlock()
-			if found.Rule == "" {
-				found.Rule, found.Seeds = rule, found.Seeds+1
-			}
-			if found.Rule != "" {
+			update(fmt.Sprintf("seed %d", p.Seed))
+			if rule != "" && p.Seed <= first {
+				found.Rule, found.By, first = rule, strconv.FormatUint(p.Seed, 10), p.Seed
 				stop()
 			}
-			update(fmt.Sprintf("%d seeds", found.Seeds))
 			return err
 		})
 		if err == nil && found.Rule == "" {
@@ -185,6 +186,17 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 		err = nil
 	}
 	return found, err
+}
+
+// showing returns the plans of seeds that may show a mutant.
+func showing(mutant mutants.Mutant, seeds campaign.Seeds, all []actions.Action) iter.Seq[plan.Plan] {
+	return func(yield func(plan.Plan) bool) {
+		for p := range seeds.Plans(all) {
+			if mutant.MayShow(p) && !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // each carries out plans on all clusters.

@@ -3,8 +3,10 @@
 package mutants
 
 import (
+	"regexp"
 	"slices"
 
+	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 )
 
@@ -16,13 +18,17 @@ type Mutant struct {
 	// Rule is the one that is expected to find it. Another rule of the model may be faster.
 	Rule string
 
+	// Needs are the actions without which it does the same as the operator: each regular expression matches the name of a
+	// step, in this order.
+	Needs []string
+
 	Edits []variants.Edit
 }
 
 // All returns every mutant, in the order of the documentation.
 func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), writes()) }
 
-// The packages that edits change.
+// The files that edits change.
 const (
 	adoptFile      = "operator/internal/apply/adopt.go"
 	applyFile      = "operator/internal/apply/apply.go"
@@ -41,7 +47,18 @@ const (
 	secretsFile    = "operator/internal/observe/secrets.go"
 )
 
-// replace is a mutant of one edit.
-func replace(name, rule, file, old, by string) Mutant {
-	return Mutant{Name: name, Rule: rule, Edits: []variants.Edit{{File: file, Old: old, New: by}}}
+// replace is an edit of a file.
+func replace(file, old, by string) []variants.Edit {
+	return []variants.Edit{{File: file, Old: old, New: by}}
+}
+
+// MayShow reports whether a plan has what the mutant needs. A plan that has not need not be carried out.
+func (m Mutant) MayShow(p plan.Plan) bool {
+	needs := m.Needs
+	for _, step := range p.Steps {
+		if len(needs) > 0 && regexp.MustCompile("^("+needs[0]+")$").MatchString(step.Do) {
+			needs = needs[1:]
+		}
+	}
+	return len(needs) == 0
 }

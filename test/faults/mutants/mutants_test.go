@@ -3,8 +3,13 @@ package mutants
 import (
 	"go/parser"
 	"go/token"
+	"slices"
 	"testing"
 
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+	"github.com/example-inc/memcached-operator/test/faults/model"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 )
 
@@ -26,5 +31,52 @@ func TestEachMutantFitsTheSource(t *testing.T) {
 				t.Errorf("%q: %v", mutant.Name, err)
 			}
 		}
+	}
+}
+
+func TestEachMutantHasARuleAndActionsThatExist(t *testing.T) {
+	s, err := schema.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, all := model.Rules(), plan.Plan{}
+	for _, action := range actions.All(s) {
+		all.Steps = append(all.Steps, plan.Step{Do: action.Name})
+	}
+	for _, mutant := range All() {
+		if !slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Name == mutant.Rule }) {
+			t.Errorf("%q: no rule %q", mutant.Name, mutant.Rule)
+		}
+		for _, need := range mutant.Needs {
+			if !(Mutant{Needs: []string{need}}).MayShow(all) {
+				t.Errorf("%q: no action %q", mutant.Name, need)
+			}
+		}
+	}
+}
+
+func TestAMutantShowsOnlyWithWhatItNeedsInOrder(t *testing.T) {
+	mutant := Mutant{Needs: []string{"scale|change.*", "suspend"}}
+	tests := map[string]struct {
+		steps []string
+		want  bool
+	}{
+		"without a step":         {nil, false},
+		"with one of them":       {[]string{"suspend"}, false},
+		"in another order":       {[]string{"suspend", "scale"}, false},
+		"in order":               {[]string{"scale", "suspend"}, true},
+		"with others in between": {[]string{"kill", "change a field", "kill", "suspend"}, true},
+		"a name is a whole name": {[]string{"scale", "suspend not"}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var p plan.Plan
+			for _, step := range tc.steps {
+				p.Steps = append(p.Steps, plan.Step{Do: step})
+			}
+			if got := mutant.MayShow(p); got != tc.want {
+				t.Errorf("MayShow = %t, want %t", got, tc.want)
+			}
+		})
 	}
 }

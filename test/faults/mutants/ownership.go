@@ -2,14 +2,26 @@ package mutants
 
 import "github.com/example-inc/memcached-operator/test/faults/variants"
 
+const (
+	takesNames = "a third party takes the names of a Memcached's objects"
+	changes    = "change.*|undo.*|unset.*|replace the whole spec|scale"
+	drifts     = "a third party (edits|keeps editing) an owned field"
+	recreates  = "a third party recreates an object|" + takesNames
+)
+
 func ownership() []Mutant {
 	return []Mutant{
-		replace("adopts objects that do not allow it", "ownership", adoptFile,
-			"case found.GetAnnotations()[cachev1.AnnotationAdoptBy] == mc.Name:", `case mc.Name != "":`),
-		replace("creates objects over unowned ones", "ownership", applyFile,
-			"	object.Metadata.WithResourceVersion(noResourceVersion)\n", ""),
 		{
-			Name: "deletes unowned objects", Rule: "ownership",
+			Name: "adopts objects that do not allow it", Rule: "ownership", Needs: []string{recreates},
+			Edits: replace(adoptFile,
+				"case found.GetAnnotations()[cachev1.AnnotationAdoptBy] == mc.Name:", `case mc.Name != "":`),
+		},
+		{
+			Name: "creates objects over unowned ones", Rule: "ownership", Needs: []string{recreates},
+			Edits: replace(applyFile, "	object.Metadata.WithResourceVersion(noResourceVersion)\n", ""),
+		},
+		{
+			Name: "deletes unowned objects", Rule: "ownership", Needs: []string{"a third party changes the owner of an object"},
 			Edits: []variants.Edit{
 				{
 					File: removeFile,
@@ -19,11 +31,15 @@ func ownership() []Mutant {
 				{File: removeFile, Old: " || !isOwned(live, mc) {", New: " {"},
 			},
 		},
-		replace("deletes what has the name by now", "ownership", removeFile, `, client.Preconditions{
+		{
+			Name: "deletes whatever has the name by now", Rule: "ownership", Needs: []string{changes},
+			Edits: replace(removeFile, `, client.Preconditions{
 			UID: new(live.GetUID()), ResourceVersion: new(live.GetResourceVersion()),
 		})`, ")"),
+		},
 		{
-			Name: "removes annotations of other clients", Rule: "fields of others",
+			Name: "removes annotations of other clients", Rule: "unowned fields stay",
+			Needs: []string{"a third party adds a field"},
 			Edits: []variants.Edit{
 				{File: applyFile, Old: "	\"slices\"\n", New: "	\"slices\"\n	\"strings\"\n"},
 				{
@@ -43,7 +59,10 @@ func ownership() []Mutant {
 				},
 			},
 		},
-		replace("gives up fields that another client took", "desired state", applyFile,
-			"append(options, client.ForceOwnership)...", "options..."),
+		{
+			Name: "gives up fields that another client took", Rule: "the same spec gives the same objects",
+			Needs: []string{drifts},
+			Edits: replace(applyFile, "append(options, client.ForceOwnership)...", "options..."),
+		},
 	}
 }

@@ -4,25 +4,38 @@ import "github.com/example-inc/memcached-operator/test/faults/variants"
 
 func statuses() []Mutant {
 	return []Mutant{
-		replace("says Ready before Pods are", "Ready", checksFile, "	podsAreReady,\n", ""),
-		replace("says Ready during a rollout", "Ready", checksFile, "	rolloutIsComplete,\n", ""),
-		replace("takes the Deployment's status for current", "Ready", checksFile, "	deploymentIsObserved,\n", ""),
-		replace("reports a generation that does not exist yet", "observedGeneration", statusFile,
-			"status.ObservedGeneration = in.Memcached.Generation\n",
-			"status.ObservedGeneration = in.Memcached.Generation + 1\n"),
 		{
-			Name: "writes the status after its own write", Rule: "at rest",
+			Name: "reports Ready before the Pods are", Rule: "ready",
+			Edits: replace(checksFile, "	podsAreReady,\n", ""),
+		},
+		{
+			Name: "reports Ready during a rollout", Rule: "ready", Needs: []string{changes},
+			Edits: replace(checksFile, "	rolloutIsComplete,\n", ""),
+		},
+		{
+			Name: "takes the Deployment's status for current", Rule: "ready", Needs: []string{changes},
+			Edits: replace(checksFile, "	deploymentIsObserved,\n", ""),
+		},
+		{
+			Name: "reports a generation that does not exist yet", Rule: "observedGeneration",
+			Edits: replace(statusFile, "status.ObservedGeneration = in.Memcached.Generation\n",
+				"status.ObservedGeneration = in.Memcached.Generation + 1\n"),
+		},
+		{
+			Name: "writes the status after its own write", Rule: "no requests at rest",
 			Edits: []variants.Edit{
 				{File: statusFile, Old: "Shorten(v.message, ", New: "Shorten(v.message+now.String(), "},
 				{File: statusesFile, Old: " || !s.isOwn(now)", New: " || true"},
 			},
 		},
-		replace("repeats a Secret in a message", "secrets", secretsFile,
-			`	list, err := users.Parse(data)
+		{
+			Name: "repeats a Secret in a message", Rule: "no secrets", Needs: []string{"the spec names a Secret"},
+			Edits: replace(secretsFile, `	list, err := users.Parse(data)
 	if err != nil {
 		return record{Secret: Secret{Problem: err.Error()}}`,
-			`	list, err := users.Parse(data)
+				`	list, err := users.Parse(data)
 	if err != nil {
 		return record{Secret: Secret{Problem: fmt.Sprintf("%v: %s", err, data)}}`),
+		},
 	}
 }

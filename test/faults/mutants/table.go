@@ -12,22 +12,22 @@ import (
 // Found is how a mutant was found.
 type Found struct {
 	Mutant Mutant
-	Rule   string // that it broke; empty if no seed of Seeds found it
-	Seeds  int    // how many it took
+	Rule   string // that it broke; empty if no seed found it
+	By     string // the first seed that found it, or those that did not
 }
 
 // mark is where the table stands in a page.
 const mark = "mutants: written by go run ./test/faults mutants"
 
-const header = "| the operator | is found by the rule | after |\n| --- | --- | --- |\n"
+const header = "| the operator | is found by the rule | with seed |\n| --- | --- | --- |\n"
 
 // Row is a line of the table.
 func (f Found) Row() string {
-	rule, after := f.Rule, count(f.Seeds)
+	rule, by := f.Rule, f.By
 	if rule == "" {
-		rule, after = "none", "not in "+after
+		rule, by = "none", "not with "+by
 	}
-	return fmt.Sprintf("| %s | %s | %s |\n", f.Mutant.Name, rule, after)
+	return fmt.Sprintf("| %s | %s | %s |\n", f.Mutant.Name, rule, by)
 }
 
 // WritePage writes the table into a page. Rows of other mutants stay as they are, except of those that no longer exist.
@@ -55,11 +55,4 @@ func WritePage(file string, found []Found) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // a page that everyone may read
-}
-
-func count(seeds int) string {
-	if seeds == 1 {
-		return "1 seed"
-	}
-	return fmt.Sprintf("%d seeds", seeds)
 }

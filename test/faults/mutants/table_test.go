@@ -9,12 +9,14 @@ import (
 
 func TestThePageKeepsTheRowsOfOtherMutants(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
-	const before = "# Page\n<!-- " + mark + " -->\n| gone long ago | a rule | 1 seed |\n<!-- end -->\nThe rest\n"
+	const before = "# Page\n<!-- " + mark + " -->\n| gone long ago | a rule | 1 |\n<!-- end -->\nThe rest\n"
 	if err := os.WriteFile(page, []byte(before), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	first, second, third := All()[0], All()[1], All()[2]
-	for _, found := range []Found{{first, "a rule", 7}, {second, "another rule", 1}, {third, "", 50}, {first, "a rule", 3}} {
+	for _, found := range []Found{
+		{first, "a rule", "7"}, {second, "another rule", "1"}, {third, "", "1..50"}, {first, "a rule", "3"},
+	} {
 		if err := WritePage(page, []Found{found}); err != nil {
 			t.Fatal(err)
 		}
@@ -23,8 +25,8 @@ func TestThePageKeepsTheRowsOfOtherMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# Page\n<!-- " + mark + " -->\n" + header + "| " + first.Name + " | a rule | 3 seeds |\n" +
-		"| " + second.Name + " | another rule | 1 seed |\n| " + third.Name + " | none | not in 50 seeds |\n" +
+	want := "# Page\n<!-- " + mark + " -->\n" + header + "| " + first.Name + " | a rule | 3 |\n" +
+		"| " + second.Name + " | another rule | 1 |\n| " + third.Name + " | none | not with 1..50 |\n" +
 		"| " + All()[3].Name + " | | not tried yet |\n"
 	if !strings.HasPrefix(string(content), want) || !strings.HasSuffix(string(content), "\n<!-- end -->\nThe rest\n") {
 		t.Errorf("page:\n%s\nwant it to begin with:\n%s", content, want)

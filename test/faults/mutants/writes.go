@@ -2,20 +2,39 @@ package mutants
 
 func writes() []Mutant {
 	return []Mutant{
-		replace("does not revert drift", "desired state", applyFile,
-			"	return s.correct(ctx, live, changed, object)\n", "	return Outcome{Result: Unchanged}, nil\n"),
-		replace("does not see that an object was deleted", "desired state", watchesFile,
-			"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n",
-			"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n"+
-				"		DeleteFunc: func(event.DeleteEvent) bool { return false },\n"),
-		replace("keeps the PodDisruptionBudget of a single Pod", "desired state", removeFile,
-			"		if live == nil || ", "		if live == nil || kind.Kind == \"PodDisruptionBudget\" || "),
-		replace("does not repeat a write that failed", "desired state", controllerFile,
-			"	if err != nil {\n		return ctrl.Result{}, err\n	}\n	return ctrl.Result{RequeueAfter: sooner(wait,",
-			"	_ = err\n	return ctrl.Result{RequeueAfter: sooner(wait,"),
-		replace("reverts another client without a pause", "conflicts", paceFile,
-			"	if w.count < int(l) {\n", "	if w.count >= 0 {\n"),
-		replace("writes for a Memcached that is being deleted", "deletion", controllerFile,
-			"	if !mc.DeletionTimestamp.IsZero() {\n", "	if false {\n"),
+		{
+			Name: "does not revert drift", Rule: "the same spec gives the same objects", Needs: []string{drifts},
+			Edits: replace(applyFile,
+				"	return s.correct(ctx, live, changed, object)\n", "	return Outcome{Result: Unchanged}, nil\n"),
+		},
+		{
+			Name: "does not notice that an object was deleted", Rule: "converges",
+			Needs: []string{"a third party deletes an object"},
+			Edits: replace(watchesFile,
+				"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n",
+				"		CreateFunc: func(e event.CreateEvent) bool { return !syncer.TakeCreation(e.Object) },\n"+
+					"		DeleteFunc: func(event.DeleteEvent) bool { return false },\n"),
+		},
+		{
+			Name: "keeps the PodDisruptionBudget of a single Pod", Rule: "converges", Needs: []string{"scale"},
+			Edits: replace(removeFile,
+				"		if live == nil || ", "		if live == nil || kind.Kind == \"PodDisruptionBudget\" || "),
+		},
+		{
+			Name: "does not repeat a write that failed", Rule: "converges", Needs: []string{"requests fail"},
+			Edits: replace(controllerFile,
+				"	if err != nil {\n		return ctrl.Result{}, err\n	}\n	return ctrl.Result{RequeueAfter: sooner(wait,",
+				"	_ = err\n	return ctrl.Result{RequeueAfter: sooner(wait,"),
+		},
+		{
+			Name: "reverts another client without a pause", Rule: "no hot loop",
+			Needs: []string{"a third party keeps editing an owned field"},
+			Edits: replace(paceFile, "	if w.count < int(l) {\n", "	if w.count >= 0 {\n"),
+		},
+		{
+			Name: "writes for a Memcached that is being deleted", Rule: "nothing is left",
+			Needs: []string{"a finalizer holds a Memcached|delete the Memcached.*"},
+			Edits: replace(controllerFile, "	if !mc.DeletionTimestamp.IsZero() {\n", "	if false {\n"),
+		},
 	}
 }
