@@ -24,6 +24,7 @@ func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 		"no run":                 {"run --repeat 0", "--repeat 0: use at least 1"},
 		"an unknown output":      {"run -o yaml", "--output yaml: use text or json"},
 		"a plan without a file":  {"run --plan none.json", "open none.json: no such file or directory"},
+		"an unknown mutant":      {"run --mutant none", `no mutant "none": docs/reliability.md lists them`},
 		"an argument of nothing": {"run 17", `unknown command "17" for "faults run"`},
 	}
 	for name, tc := range tests {
@@ -73,7 +74,7 @@ func broken() campaign.Result {
 
 func TestAFailureIsPrintedWithWhatRepeatsIt(t *testing.T) {
 	var out strings.Builder
-	printer, result := newPrinter(&out, outputText, false), broken()
+	printer, result := newPrinter(&out, runFlags{output: outputText}), broken()
 	printer.result(campaign.Result{Seed: 16}) // Nothing is to be said about it.
 	printer.result(result)
 	printer.shrunk(result)
@@ -108,9 +109,27 @@ Seed 17 broke "a rule" only once: 9 more runs of its plan did not. Try more:
 	}
 }
 
+func TestTheCommandThatRepeatsASeed(t *testing.T) {
+	tests := map[string]struct {
+		printer textPrinter
+		want    string
+	}{
+		"on simulated Nodes": {textPrinter{}, "make faults SEED=17"},
+		"on a real Node":     {textPrinter{onReal: true}, "make faults-cluster SEED=17"},
+		"of a mutant":        {textPrinter{mutant: "is slow"}, `make faults SEED=17 ARGS="--mutant 'is slow'"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.printer.repeat(17); got != tc.want {
+				t.Errorf("repeat = %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestEachLineOfJSONIsAResult(t *testing.T) {
 	var out strings.Builder
-	printer, totals := newPrinter(&out, outputJSON, false), campaign.NewTotals()
+	printer, totals := newPrinter(&out, runFlags{output: outputJSON}), campaign.NewTotals()
 	printer.result(broken())
 	printer.end(totals)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

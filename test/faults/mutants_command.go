@@ -25,7 +25,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/mutants"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
-	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
 func mutantsCommand() *cobra.Command {
@@ -67,11 +66,23 @@ func choose(only []string) ([]mutants.Mutant, error) {
 	for _, name := range only {
 		i := slices.IndexFunc(all, func(m mutants.Mutant) bool { return m.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("--only %q: no such mutant; they are in test/faults/mutants", name)
+			return nil, fmt.Errorf("no mutant %q: docs/reliability.md lists them", name)
 		}
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
+}
+
+// editsOf returns those of a mutant; none without a name.
+func editsOf(mutant string) ([]variants.Edit, error) {
+	if mutant == "" {
+		return nil, nil
+	}
+	chosen, err := choose([]string{mutant})
+	if err != nil {
+		return nil, err
+	}
+	return chosen[0].Edits, nil
 }
 
 func findMutants(
@@ -124,14 +135,7 @@ func newSearch(ctx context.Context, workers int) (s *search, err error) {
 		return nil, err
 	}
 	s.original.Dir = s.dir
-	earlier, err := variants.Earlier(s.original.Root)
-	if err == nil {
-		_, err = s.build(ctx, "earlier-operator", earlier...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if s.original.Programs, err = s.build(ctx, "operator"); err != nil {
+	if s.original.Programs, err = build(ctx, s.original.Root, s.dir); err != nil {
 		return nil, err
 	}
 	if err := s.original.Start(ctx); err != nil {
@@ -146,23 +150,18 @@ func (s *search) end(ctx context.Context) {
 	_ = os.RemoveAll(s.dir)
 }
 
-func (s *search) build(ctx context.Context, name string, edits ...variants.Edit) (world.Programs, error) {
-	programs := world.Programs{Operator: filepath.Join(s.dir, name), Earlier: filepath.Join(s.dir, "earlier-operator")}
-	return programs, variants.Build(ctx, s.original.Root, programs.Operator, edits...)
-}
-
 // errMissed means that no seed found the mutant.
 var errMissed = errors.New("no seed found it")
 
 // find runs seeds until one finds the mutant.
 func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
 	found := mutants.Found{Mutant: mutant, By: seeds.String()}
-	programs, err := s.build(ctx, "mutant", mutant.Edits...)
-	if err != nil {
+	faulty := &campaign.Campaign{Dir: s.dir, Programs: s.original.Programs, Actions: s.original.Actions}
+	faulty.Programs.Operator = filepath.Join(s.dir, "mutant")
+	if err := variants.Build(ctx, s.original.Root, faulty.Programs.Operator, mutant.Edits...); err != nil {
 		return found, err
 	}
-	faulty := &campaign.Campaign{Dir: s.dir, Programs: programs, Actions: s.original.Actions}
-	err = progress.Stage(ctx, mutant.Name, func(update func(string)) error {
+	err := progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
 		plans, first, mu := campaign.Feed(searching, showing(mutant, seeds, faulty.Actions), 0), seeds.Last, sync.Mutex{}

@@ -25,11 +25,11 @@ const (
 	outputJSON = "json"
 )
 
-func newPrinter(out io.Writer, output string, onReal bool) printer {
-	if output == outputJSON {
+func newPrinter(out io.Writer, flags runFlags) printer {
+	if flags.output == outputJSON {
 		return jsonPrinter{json.NewEncoder(out)}
 	}
-	return textPrinter{out, onReal}
+	return textPrinter{out, flags.real, flags.mutant}
 }
 
 // jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
@@ -44,6 +44,7 @@ type textPrinter struct {
 	io.Writer
 
 	onReal bool // Nodes
+	mutant string
 }
 
 // lastEntries is how much of the history before a violation is printed.
@@ -57,18 +58,14 @@ func (p textPrinter) result(r campaign.Result) {
 	for _, violation := range r.Violations {
 		fmt.Fprintf(p, "%s\n%s\n", promiseOf(violation.Rule), model.Explain(r.History, violation, lastEntries))
 	}
-	target := "faults"
-	if p.onReal {
-		target = "faults-cluster"
-	}
-	fmt.Fprintf(p, "Repeat it: make %s SEED=%d\n", target, r.Seed)
+	fmt.Fprintf(p, "Repeat it: %s\n", p.repeat(r.Seed))
 	fmt.Fprintf(p, "Plan, history and the operator's log: %s\n\n", r.Dir)
 }
 
 func (p textPrinter) shrunk(r campaign.Result) {
 	if r.Shrunk == nil {
 		fmt.Fprintf(p, "\n\nSeed %d broke %q only once: %d more runs of its plan did not. Try more:\n  %s --repeat 20\n\n",
-			r.Seed, r.Violations[0].Rule, r.Runs, p.repeat(r, campaign.PlanFile))
+			r.Seed, r.Violations[0].Rule, r.Runs, p.repeatFile(r, campaign.PlanFile))
 		return
 	}
 	fmt.Fprintf(p, "\n\n%d of the %d steps of seed %d are enough to break %q (%d runs):\n",
@@ -76,18 +73,33 @@ func (p textPrinter) shrunk(r campaign.Result) {
 	for _, step := range r.Shrunk.Steps {
 		fmt.Fprintf(p, "  %s\n", step)
 	}
-	fmt.Fprintf(p, "Repeat them: %s\n\n", p.repeat(r, campaign.ShrunkFile))
+	fmt.Fprintf(p, "Repeat them: %s\n\n", p.repeatFile(r, campaign.ShrunkFile))
 }
 
 func (p textPrinter) end(totals *campaign.Totals) { fmt.Fprintf(p, "\n%s", totals.Summary()) }
 
-// repeat is the command that carries out a saved plan.
-func (p textPrinter) repeat(r campaign.Result, file string) string {
-	command := "go run ./test/faults run --plan " + filepath.Join(r.Dir, file)
+// repeat is the command that carries out the plan of a seed.
+func (p textPrinter) repeat(seed uint64) string {
+	target, args := "faults", ""
+	if p.onReal {
+		target = "faults-cluster"
+	}
+	if p.mutant != "" {
+		args = fmt.Sprintf(` ARGS="--mutant '%s'"`, p.mutant)
+	}
+	return fmt.Sprintf("make %s SEED=%d%s", target, seed, args)
+}
+
+// repeatFile is the command that carries out a saved plan.
+func (p textPrinter) repeatFile(r campaign.Result, file string) string {
+	command := "go run ./test/faults run"
 	if p.onReal {
 		command += " --real"
 	}
-	return command
+	if p.mutant != "" {
+		command += fmt.Sprintf(" --mutant '%s'", p.mutant)
+	}
+	return command + " --plan " + filepath.Join(r.Dir, file)
 }
 
 func promiseOf(rule string) string {

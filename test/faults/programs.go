@@ -10,16 +10,16 @@ import (
 )
 
 // build builds the operators of a campaign in a folder.
-func build(ctx context.Context, root, dir string) (world.Programs, error) {
+func build(ctx context.Context, root, dir string, edits ...variants.Edit) (world.Programs, error) {
 	programs := world.Programs{Operator: filepath.Join(dir, "operator"), Earlier: filepath.Join(dir, "earlier-operator")}
 	return programs, progress.Stage(ctx, "Operators", func(func(string)) error {
-		edits, err := variants.Earlier(root)
+		earlier, err := variants.Earlier(root)
 		if err != nil {
 			return err
 		}
-		if err := variants.Build(ctx, root, programs.Earlier, edits...); err != nil {
+		if err := variants.Build(ctx, root, programs.Earlier, earlier...); err != nil {
 			return err
 		}
-		return variants.Build(ctx, root, programs.Operator)
+		return variants.Build(ctx, root, programs.Operator, edits...)
 	})
 }

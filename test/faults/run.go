@@ -32,6 +32,7 @@ type runFlags struct {
 	output        string
 	dir           string
 	keep          bool
+	mutant        string
 }
 
 func runCommand() *cobra.Command {
@@ -45,7 +46,8 @@ the rule, what happened before, the command that repeats the seed, and the small
 			"  make faults SEED=1..100\n" +
 			"  make faults SEED=new MINUTES=60               # from a random seed on, which it prints\n" +
 			"  go run ./test/faults run --seeds 17 --repeat 10 -o json\n" +
-			"  go run ./test/faults run --plan shrunk.json",
+			"  go run ./test/faults run --plan shrunk.json\n" +
+			"  go run ./test/faults run --mutant 'reports Ready before the Pods are'   # what a failure looks like",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return run(command.Context(), command.OutOrStdout(), flags)
 		},
@@ -57,6 +59,7 @@ the rule, what happened before, the command that repeats the seed, and the small
 	f.BoolVar(&flags.real, "real", false, "use a cluster with a real Node, in whose Pods memcached runs (root, Linux)")
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
 	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, instead")
+	f.StringVar(&flags.mutant, "mutant", "", "run this mutant of the operator: go run ./test/faults mutants --help")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "clusters; each carries out one plan at a time")
 	f.BoolVar(&flags.noShrink, "no-shrink", false, "do not look for a smaller plan that breaks the same rule")
@@ -114,12 +117,16 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
+	edits, err := editsOf(flags.mutant)
+	if err != nil {
+		return err
+	}
 	if flags.dir == "" {
 		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
 			return err
 		}
 	}
-	programs, err := build(ctx, root, flags.dir)
+	programs, err := build(ctx, root, flags.dir, edits...)
 	if err != nil {
 		return err
 	}
@@ -136,7 +143,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		c.Shrink = time.Duration(flags.shrinkMinutes * float64(time.Minute))
 	}
 	work.plans = repeated(work.plans, flags.repeat)
-	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags.output, flags.real))
+	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags))
 }
 
 // repeated returns each plan several times.
