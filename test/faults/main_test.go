@@ -86,8 +86,8 @@ Seed 17 broke a rule.
 
 a rule
 a rule: it does not hold
-  00:00:00.000 first
-  00:00:00.000 second
+  00:00:00.000 == first
+  00:00:00.000 == second
 
 Repeat it: make faults SEED=17
 Plan, history and the operator's log: dir
