@@ -33,27 +33,6 @@ func TestClusterNames(t *testing.T) {
 	}
 }
 
-func TestOnlyALivingProcessMakesACluster(t *testing.T) {
-	dir := demoDir(t)
-	if err := rundir.WriteJSON(dir.State(), Cluster{Name: "demo"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Find("demo"); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("Find() = %v, want ErrNotRunning", err)
-	}
-	lock, err := dir.Hold()
-	if err := errors.Join(err, dir.WritePid(42)); err != nil {
-		t.Fatal(err)
-	}
-	if found, err := Find("demo"); err != nil || found.Pid != 42 {
-		t.Errorf("Find() = %+v, %v, want process 42", found, err)
-	}
-	lock.Close()
-	if _, err := Find("demo"); !errors.Is(err, ErrNotRunning) {
-		t.Errorf("after the process ended, Find() = %v, want ErrNotRunning", err)
-	}
-}
-
 func TestASecondUpOrDownIsKeptAway(t *testing.T) {
 	release, err := demoDir(t).Alone()
 	if err != nil {

@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
@@ -32,6 +30,9 @@ func simulate(t *testing.T, name string) (*Cluster, rundir.Dir) {
 func TestASimulatedCluster(t *testing.T) {
 	const name = "test-simulated"
 	cluster, dir := simulate(t, name)
+	if found, err := Find(name); err != nil || found.Pid != cluster.Pid {
+		t.Errorf("Find() = %v, %v, want process %d", found, err, cluster.Pid)
+	}
 	parts := pids(t, cluster)
 	if len(parts) != 5 {
 		t.Errorf("Parts() = %v, want five", parts)
@@ -79,30 +80,6 @@ func TestAnAttachedClusterEndsWithWhoeverStartedIt(t *testing.T) {
 	})
 	if _, err := Find("test-attached"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("Find() = %v, want ErrNotRunning", err)
-	}
-}
-
-func TestASimulatedNodeIsOpenOnceItIsReady(t *testing.T) {
-	node := Node{
-		Name: "one", Labels: map[string]string{"pool": "caches"},
-		Taints: []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}},
-	}.object()
-	want := map[string]string{"pool": "caches", corev1.LabelOSStable: "linux", corev1.LabelHostname: "one"}
-	if diff := cmp.Diff(want, node.Labels); diff != "" {
-		t.Errorf("labels of a Node without an architecture (-want +got):\n%s", diff)
-	}
-	ready := []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	fresh := []corev1.Taint{{Key: corev1.TaintNodeNotReady}}
-	for want, status := range map[bool]corev1.Node{
-		true:  {Spec: node.Spec, Status: corev1.NodeStatus{Conditions: ready}},
-		false: {Spec: corev1.NodeSpec{Taints: fresh}, Status: corev1.NodeStatus{Conditions: ready}},
-	} {
-		if isOpen(&status) != want {
-			t.Errorf("isOpen(%v) = %t", status.Spec.Taints, !want)
-		}
-	}
-	if isOpen(node) {
-		t.Error("a Node that is not ready is open")
 	}
 }
 

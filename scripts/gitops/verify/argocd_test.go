@@ -7,14 +7,12 @@ import (
 )
 
 const (
-	existing    = "gitops/bootstrap/argocd/health/kustomization.yaml"
 	existingMap = "gitops/bootstrap/argocd/health/argocd-cm.yaml"
 	instance    = "gitops/bootstrap/argocd/instance/kustomization.yaml"
 	argoCDFile  = "gitops/bootstrap/argocd/instance/argocd.yaml"
 	lua         = "gitops/bootstrap/argocd/health/"
 
 	certManager = "gitops/platform/cert-manager/kustomization.yaml"
-	operator    = "gitops/bootstrap/argocd/operator/kustomization.yaml"
 )
 
 // outside are mistakes outside of the trees: in the settings of Argo CD, its health checks and the releases.
@@ -32,17 +30,10 @@ var outside = map[string]broken{
 			replace(argoCDFile, `.*kind: Subscription,.*\n`, ""),
 			replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, ""),
 		}},
-	"a check that only the resource has": {"", "", "argocd", []string{argoCDFile, "health check of operators.coreos.com/Subscription differs", `not ""`},
-		[]edit{
-			replace(existing, `.*=subscription.lua\n`, ""),
-			replace(instance, `argocd-cm, fieldPath: \S*_Subscription`, `argocd-cm, fieldPath: data.resource\.customizations\.health\.operators\.coreos\.com_CatalogSource`),
-		}},
 	"two checks of one kind": {"", "", "argocd", []string{argoCDFile, "operators.coreos.com/Subscription differs"},
 		[]edit{replace(instance, `_Subscription`, "_CatalogSource")}},
 	"a setting that only argocd-cm has": {"", "", "argocd", []string{argoCDFile, "timeout.reconciliation", `"60s"`},
 		[]edit{replace(existingMap, `data:\n`, "data:\n  timeout.reconciliation: 60s\n")}},
-	"a setting that only the resource has": {"", "", "argocd", []string{argoCDFile, "timeout.reconciliation", `"60s"`},
-		[]edit{replace(argoCDFile, `spec:\n`, "spec:\n  extraConfig: {timeout.reconciliation: 60s}\n"), replace(argoCDFile, `(?s)  extraConfig:\n.*?  usersAnon`, "  usersAnon")}},
 	"a check that nothing has filled": {"", "", "argocd", []string{argoCDFile, "still \"from-health\""},
 		[]edit{replace(instance, `(?s)  - source: \{kind: ConfigMap, name: argocd-cm, fieldPath: \S*_Subscription\}.*?check"\]\n`, "")}},
 	"a folder of Argo CD's settings that can't be built": {"", "", "argocd", []string{"gitops/bootstrap/argocd/instance", "gone.yaml", "kubectl kustomize"},
@@ -73,8 +64,6 @@ var outside = map[string]broken{
 		[]edit{replace(lua+"memcached.lua", `return health`, `return string.upper("x")`)}},
 	"the newest release": {"", "", "release", []string{certManager, "not pinned", `"latest"`},
 		[]edit{replace(certManager, `download/v[\d.]+`, "latest/download")}},
-	"a branch": {"", "", "release", []string{operator, "not pinned", "master"},
-		[]edit{replace(operator, `ref=v[\d.]+`, "ref=master")}},
 	"a version that is not listed": {"", "", "release", []string{certManager, "v9.9.9", "does not list it", "-update"},
 		[]edit{replace(certManager, `download/v[\d.]+`, "download/v9.9.9")}},
 	"a release that is not used": {"", "", "release", []string{"gitops/sources.json", "no kustomization names"},
