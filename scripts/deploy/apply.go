@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,7 +24,7 @@ func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured
 	if err := c.refuseUnowned(ctx, objects); err != nil {
 		return err
 	}
-	c.sign(objects)
+	c.manager.SetOwnerLabels(objects, fieldOwner, "")
 	definitions, rest := split(objects)
 	if err := c.applyStage(ctx, definitions); err != nil {
 		return err
@@ -42,13 +43,10 @@ func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured
 
 // split separates CRDs, Namespaces and ClusterRoles from the rest.
 func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructured.Unstructured) {
-	for _, o := range objects {
-		if utils.IsClusterDefinition(o) {
-			definitions = append(definitions, o)
-		} else {
-			rest = append(rest, o)
-		}
-	}
+	rest = slices.DeleteFunc(slices.Clone(objects), utils.IsClusterDefinition)
+	definitions = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool {
+		return !utils.IsClusterDefinition(o)
+	})
 	return definitions, rest
 }
 
@@ -100,7 +98,7 @@ var errDiffers = errors.New("the cluster differs")
 
 // diff reports what an apply would change, from a dry run on the API server, which includes defaults and admission.
 func diff(ctx context.Context, c *cluster, objects []*unstructured.Unstructured) error {
-	c.sign(objects)
+	c.manager.SetOwnerLabels(objects, fieldOwner, "")
 	sort.Sort(ssa.SortableUnstructureds(objects)) // in the order of an apply
 	var differs error
 	for _, o := range objects {

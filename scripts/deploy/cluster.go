@@ -118,12 +118,7 @@ func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unst
 	return live, nil
 }
 
-// sign marks objects as applied by this program.
-func (c *cluster) sign(objects []*unstructured.Unstructured) {
-	c.manager.SetOwnerLabels(objects, fieldOwner, "")
-}
-
-// owned reports whether this program applied the live object.
+// owned reports whether this program applied the live object: apply and diff set its labels.
 func owned(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[operatorGroup+"/name"] == fieldOwner
 }

@@ -7,6 +7,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,26 +76,15 @@ func Find(name string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	lives, err := dir.Lives()
+	if err != nil || !lives {
+		return nil, fmt.Errorf("cluster %q: %w", name, cmp.Or(err, ErrNotRunning))
+	}
 	cluster := &Cluster{}
-	if err := find(dir, cluster); err != nil {
-		return nil, fmt.Errorf("cluster %q: %w", name, err)
+	if err := rundir.ReadJSON(dir.State(), cluster); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cluster %q is being started: %w", name, ErrNotRunning)
+	} else if err != nil {
+		return nil, err
 	}
 	return cluster, nil
-}
-
-func find(dir rundir.Dir, cluster *Cluster) error {
-	lives, err := dir.Lives()
-	if err != nil {
-		return err
-	}
-	if !lives {
-		return ErrNotRunning
-	}
-	if err := rundir.ReadJSON(dir.State(), cluster); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("it is being started: %w", ErrNotRunning)
-	} else if err != nil {
-		return err
-	}
-	cluster.Pid, err = dir.Pid()
-	return err
 }

@@ -32,10 +32,16 @@ const (
 	auditAllMiB = 10_000
 )
 
-// prepare writes what the processes read when they start.
-func prepare(ctx context.Context, opts Options, config supervisor.Config) error {
+// prepare adds what the machine has to what the supervisor is told, and writes what the processes read when they start.
+func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err error) {
+	if config.Real {
+		config.CNIDir, err = preflight.CNIDir()
+	}
+	if config.ArgoCD && err == nil {
+		config.Binaries["redis-server"], err = preflight.Program("redis-server")
+	}
 	dir := config.Dir
-	err := errors.Join(
+	err = cmp.Or(err,
 		writeAccess(dir, opts.Name, config.Ports.API),
 		rundir.Write(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
 		rundir.WriteJSON(dir.Config(), config),
@@ -57,25 +63,6 @@ func prepare(ctx context.Context, opts Options, config supervisor.Config) error 
 		}
 	}
 	return sandbox.Create(sandbox.Cgroup(string(dir)))
-}
-
-// configure gathers what the supervisor is told.
-func configure(
-	opts Options, dir rundir.Dir, binaries map[string]string, ports supervisor.Ports,
-) (config supervisor.Config, err error) {
-	config = supervisor.Config{
-		Dir: dir, Ports: ports, Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
-	}
-	if opts.AuditPolicy != "" {
-		config.AuditMiB = auditAllMiB
-	}
-	if config.Real {
-		config.CNIDir, err = preflight.CNIDir()
-	}
-	if config.ArgoCD && err == nil {
-		binaries["redis-server"], err = preflight.Program("redis-server")
-	}
-	return config, err
 }
 
 // copyArgoFiles takes the definitions, default settings and scripts from Argo CD's own module, so that they always fit

@@ -62,15 +62,17 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries map[stri
 		return nil, err
 	}
 	defer ports.Close()
-	config, err := configure(opts, dir, binaries, ports.numbers())
-	if err != nil {
-		return nil, err
+	config := supervisor.Config{
+		Dir: dir, Ports: ports.numbers(), Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
+	}
+	if opts.AuditPolicy != "" {
+		config.AuditMiB = auditAllMiB
 	}
 	cluster, err := describe(opts, config)
 	if err != nil {
 		return nil, err
 	}
-	if err := prepare(ctx, opts, config); err != nil {
+	if err := prepare(ctx, opts, &config); err != nil {
 		return nil, err
 	}
 	process, err := start(ctx, config, ports)
