@@ -58,7 +58,9 @@ func (a author) merge(ctx context.Context, w *world.World, step plan.Step) error
 	if err != nil {
 		return err
 	}
-	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, change.Spec) })
+	return editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+		return schema.Merge(spec, change.Spec)
+	})
 }
 
 func (a author) replace(ctx context.Context, w *world.World, step plan.Step) error {

@@ -27,8 +27,8 @@ func memcached(w *world.World, name string) *unstructured.Unstructured {
 	return mc
 }
 
-// editSpec replaces the spec of a Memcached, unless another client changes it meanwhile: then it reads it again. The API
-// server may refuse the change.
+// editSpec replaces the spec of a Memcached, unless another client changes it meanwhile: then it reads it again. The
+// API server may refuse the change.
 func editSpec(ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any) error {
 	err := attempt(ctx, func(ctx context.Context) error {
 		mc := memcached(w, name)
@@ -136,8 +136,8 @@ func createAgain(ctx context.Context, w *world.World, step plan.Step) error {
 	})
 }
 
-// longestDeletion is how long recreateMemcached waits for the end of a deletion in the foreground. The garbage collector waits
-// for Pods.
+// longestDeletion is how long recreateMemcached waits for the end of a deletion in the foreground, in which the garbage
+// collector waits for Pods.
 const longestDeletion = 3 * time.Second
 
 func recreateMemcached(ctx context.Context, w *world.World, step plan.Step) error {

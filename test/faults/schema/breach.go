@@ -50,7 +50,9 @@ func (f *Field) Breaches() (found []Breach) {
 	add(len(f.Enum) > 0, "not in the list of values", to(func() any { return "Unheard-of" }))
 	add(f.MinLength != nil && *f.MinLength > 0, "too short", to(func() any { return letters(int(*f.MinLength) - 1) }))
 	add(f.MaxLength != nil, "too long", to(func() any { return letters(int(*f.MaxLength) + 1) }))
-	add(f.Pattern != "", "against the pattern", func(d *draw, _ any) any { return pick(d, []string{"A B", "-", "a_", "1.5x"}) })
+	add(f.Pattern != "", "against the pattern", func(d *draw, _ any) any {
+		return pick(d, []string{"A B", "-", "a_", "1.5x"})
+	})
 	add(formats[f.Format] != "", "not of the format", to(func() any { return "A B" }))
 	add(f.MinItems != nil && *f.MinItems > 0, "too few items", to(func() any { return []any{} }))
 	add(f.MaxItems != nil, "too many items", func(_ *draw, value any) any { return repeated(value, int(*f.MaxItems)+1) })

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Choose chooses a field: half of the time any with nothing inside, and otherwise from the top, where each part of the spec is as likely as
-// any other. The placement has more fields than all other parts together.
+// Choose chooses a field: half of the time any with nothing inside, and otherwise from the top, where each part of the
+// spec is as likely as any other. The placement has more fields than all other parts together.
 func (s *Schema) Choose(r *rand.Rand) *Field {
 	if r.IntN(2) == 0 {
 		return s.leaves[r.IntN(len(s.leaves))]

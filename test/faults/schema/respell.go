@@ -17,7 +17,7 @@ func (s *Schema) Respell(r *rand.Rand, spec map[string]any) map[string]any {
 	respelled, _ := d.respell(s.spec, spec).(map[string]any)
 	for _, f := range s.fields {
 		if f.isSettable() && d.IntN(3) == 0 {
-			if other := d.respellAbsence(s, respelled, f); other != nil && len(s.Validate(other)) == 0 {
+			if other := respellAbsence(respelled, f); other != nil && len(s.Validate(other)) == 0 {
 				respelled = other
 			}
 		}
@@ -79,7 +79,7 @@ func (d *draw) respellQuantity(value any) any {
 
 // respellAbsence returns a copy of a spec in which a default or an empty object is added or left out; nil if the field
 // has neither.
-func (d *draw) respellAbsence(s *Schema, spec map[string]any, f *Field) map[string]any {
+func respellAbsence(spec map[string]any, f *Field) map[string]any {
 	same := f.documentedDefault()
 	if same == nil && len(f.Properties) > 0 && len(f.Required) == 0 {
 		same = map[string]any{}

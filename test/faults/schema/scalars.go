@@ -28,7 +28,8 @@ func (d *draw) integer(f *Field) int64 {
 
 // Values of fields that take numbers and strings: numbers of Pods, percentages and quantities.
 var intsOrStrings = []any{
-	int64(0), int64(1), int64(2), int64(100), "0%", "25%", "50%", "100%", "1", "500m", "64Mi", "128Mi", "1Gi", int64(64 << 20),
+	int64(0), int64(1), int64(2), int64(100), int64(64 << 20),
+	"0%", "25%", "50%", "100%", "1", "500m", "64Mi", "128Mi", "1Gi",
 }
 
 // intOrString is one of the values that CEL rules name as bounds, one next to it, or any.
