@@ -23,6 +23,11 @@ func rollouts() []Mutant {
 			Edits: replace(canonicalFile, "			spellQuantities(containers[i].Resources)\n", ""),
 		},
 		{
+			Name: "prefers the older record after a crash", Rule: noRollout,
+			Needs: []string{upgrades, "(kill|terminate) the operator at a write", "request the update|" + changes},
+			Edits: replace(recordFile, "if (!ok || annotation != mc.Status.TemplateInputs) &&", "if !ok &&"),
+		},
+		{
 			Name: "lets a rollout take a Pod away", Rule: "availability", Needs: []string{changes},
 			Edits: replace(planFile,
 				"orDefault(wanted.MaxUnavailable, intstr.FromInt32(0))", "orDefault(wanted.MaxUnavailable, intstr.FromInt32(1))"),
