@@ -21,10 +21,10 @@ const answerTimeout = 20 * time.Second
 
 // CarryOut passes the request on and returns the answer. The API server carries it out even if the operator is killed
 // meanwhile.
-func (c Call) CarryOut() *Answer {
+func (c Call) CarryOut() (answer *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.R.Context()), answerTimeout)
 	defer cancel()
-	answer := &Answer{code: http.StatusOK, header: http.Header{}}
+	answer = &Answer{code: http.StatusOK, header: http.Header{}}
 	defer func() {
 		if problem := recover(); problem == http.ErrAbortHandler { //nolint:errorlint // a panic's value
 			answer.cut = true

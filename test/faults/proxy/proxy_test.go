@@ -178,6 +178,19 @@ func TestAWriteIsCarriedOutAlthoughTheOperatorIsGone(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatTheAPIServerCutsIsCutForTheOperator(t *testing.T) {
+	p, url := between(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	carriedOut := false
+	p.Add(&Rule{Matches: Request.IsWrite, Fault: func(c Call) {
+		answer := c.CarryOut()
+		carriedOut = answer.cut
+		answer.SendTo(c.W)
+	}})
+	if _, got := send(t.Context(), t, http.MethodPatch, url+deployment); got != "cut" || !carriedOut {
+		t.Errorf("answer %q, noted %t, want that it is cut", got, carriedOut)
+	}
+}
+
 func TestARequestIsDescribedByItsPath(t *testing.T) {
 	tests := map[string]Request{
 		"GET /api":                                        {Verb: "get"},
