@@ -59,7 +59,7 @@ func fill(by *audit.Request) (entry Entry, filled bool) {
 	})
 	object := &unstructured.Unstructured{}
 	if !isRecorded || by.ObjectRef.Subresource != "" && by.ObjectRef.Subresource != "status" ||
-		strings.Contains(by.URI, "dryRun=") || object.UnmarshalJSON(by.Stored) != nil || object.GetUID() == "" {
+		strings.Contains(by.URI, "dryRun=") || object.UnmarshalJSON(by.Stored) != nil || object.GetResourceVersion() == "" {
 		return entry, false
 	}
 	state := &State{Type: watch.Modified, Object: object, By: by}
@@ -88,8 +88,8 @@ func stored(q *audit.Request) string {
 	if object.Metadata.UID == "" {
 		return ""
 	}
-	if q.Verb == "delete" && object.Metadata.DeletionTimestamp == nil {
-		return deletion(object.Metadata.UID)
+	if q.Verb == "delete" && (object.Metadata.DeletionTimestamp == nil || object.Metadata.ResourceVersion == "") {
+		return deletion(object.Metadata.UID) // A Pod that ends at once is marked first; the answer has no version then.
 	}
 	return key(object.Metadata.UID, object.Metadata.ResourceVersion)
 }

@@ -51,6 +51,8 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 	tried.URI = "/api/v1/namespaces/x/pods/a?dryRun=All"
 	marked := object("a", "12")
 	marked.SetDeletionTimestamp(&metav1.Time{Time: at(1)})
+	ended := marked.DeepCopy()
+	ended.SetResourceVersion("")
 	tests := map[string]struct {
 		entries  []Entry
 		requests []audit.Request
@@ -62,7 +64,7 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			[]string{"DELETED a 12 by deleter"},
 		},
 		"a deletion is attributed to the request that ended a Pod at once": {
-			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, marked)},
+			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, ended)},
 			[]string{"DELETED a 12 by kubelet"},
 		},
 		"a state that no watch has seen is that of the request": {
@@ -72,6 +74,9 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 				request(3, "deleter", "delete", 200, object("b", "13")),
 			},
 			[]string{"ADDED a 11 by creator", "MODIFIED a 12 by patcher", "DELETED b 13 by deleter", "MODIFIED a 14"},
+		},
+		"a deletion that no watch has seen, and whose answer has no version, is a request": {
+			nil, []audit.Request{request(1, "kubelet", "delete", 200, ended)}, []string{"delete 200 by kubelet"},
 		},
 		"a refused request stores nothing": {
 			nil, []audit.Request{request(1, "patcher", "patch", 409, object("a", "12"))}, []string{"patch 409 by patcher"},
