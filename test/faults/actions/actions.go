@@ -66,7 +66,9 @@ func arguments[A any](step plan.Step) (arguments A, err error) {
 }
 
 // given is an action on the whole namespace that gets its arguments.
-func given[A any](do func(context.Context, *world.World, A) error) func(context.Context, *world.World, plan.Step) error {
+func given[A any](
+	do func(context.Context, *world.World, A) error,
+) func(context.Context, *world.World, plan.Step) error {
 	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		with, err := arguments[A](step)
 		if err != nil {

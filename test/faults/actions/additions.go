@@ -60,8 +60,8 @@ var harmless = map[string][]string{
 		`{"spec":{"template":{"spec":{"containers":[{"name":"memcached","env":[{"name":"THIRD","value":"NUMBER"}]}]}}}}`,
 		`{"spec":{"template":{"spec":{"volumes":[{"name":"third-party-NUMBER","emptyDir":{}}]}}}}`,
 		`{"spec":{"template":{"spec":{"hostAliases":[{"ip":"192.0.2.1","hostnames":["host-NUMBER"]}]}}}}`,
-		`{"spec":{"template":{"spec":{"topologySpreadConstraints":[{"maxSkew":NUMBER,"topologyKey":"kubernetes.io/hostname",` +
-			`"whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"memcached"}}}]}}}}`,
+		`{"spec":{"template":{"spec":{"topologySpreadConstraints":[{"maxSkew":NUMBER,` +
+			`"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"memcached"}}}]}}}}`,
 		`{"spec":{"revisionHistoryLimit":NUMBER}}`,
 	},
 	"Service": {

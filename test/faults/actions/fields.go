@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -91,7 +90,8 @@ func editOnce(ctx context.Context, w *world.World, cache string, with edit) erro
 		case byPatch:
 			return w.Client.Patch(ctx, object, client.MergeFrom(before), thirdParty)
 		default:
-			return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(onlyField(object, path)), thirdParty, client.ForceOwnership)
+			field := client.ApplyConfigurationFromUnstructured(onlyField(object, path))
+			return w.Client.Apply(ctx, field, thirdParty, client.ForceOwnership)
 		}
 	})
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
@@ -107,7 +107,7 @@ func ownedFields(object *unstructured.Unstructured) (fields []fieldpath.Path, er
 			continue
 		}
 		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 			return nil, fmt.Errorf("managed fields of %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 		set.Leaves().Iterate(func(path fieldpath.Path) { fields = append(fields, path.Copy()) })

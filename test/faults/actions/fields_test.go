@@ -23,13 +23,18 @@ func deployment() *unstructured.Unstructured {
 		},
 	}}
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "other", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(
-			`{"f:spec":{"f:paused":{}}}`)}},
-		{Manager: "memcached-operator", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(
-			`{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"memcached\"}":` +
-				`{".":{},"f:name":{},"f:args":{},"f:image":{}}}}}}}`)}},
+		applied("other", `{"f:spec":{"f:paused":{}}}`),
+		applied("memcached-operator",
+			`{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"memcached\"}":`+
+				`{".":{},"f:name":{},"f:args":{},"f:image":{}}}}}}}`),
 	})
 	return object
+}
+
+func applied(manager, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(fields),
+	}
 }
 
 // at returns a path to a field of the container.

@@ -63,7 +63,7 @@ func beside(ctx context.Context, w *world.World, do func(context.Context) error)
 			return err
 		default: // Interrupted requests fail.
 			stop()
-			<-done
+			_ = <-done
 			return nil
 		}
 	})

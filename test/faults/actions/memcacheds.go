@@ -134,7 +134,8 @@ func overwriteMetadata(ctx context.Context, w *world.World, step plan.Step) erro
 }
 
 func overwrite(
-	ctx context.Context, w *world.World, step plan.Step, write func(context.Context, *cachev1.Memcached, client.Patch) error,
+	ctx context.Context, w *world.World, step plan.Step,
+	write func(context.Context, *cachev1.Memcached, client.Patch) error,
 ) error {
 	with, err := arguments[overwriting](step)
 	if err != nil {

@@ -140,6 +140,6 @@ func addNode(ctx context.Context, w *world.World, added local.Node) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: added.Name}}
-	return ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(object), object) })
+	key := client.ObjectKey{Name: added.Name}
+	return ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, key, &corev1.Node{}) })
 }

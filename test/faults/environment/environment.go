@@ -44,9 +44,10 @@ rules:
   - level: RequestResponse
     verbs: [create, update, patch, delete, deletecollection]
     resources:
-      - {group: cache.example.com, resources: [memcacheds, memcacheds/status]}
-      - {group: "", resources: [services, pods, pods/status]}
-      - {group: apps, resources: [deployments, deployments/status, replicasets, replicasets/status]}
+      - {group: cache.example.com, resources: [memcacheds, memcacheds/status, memcacheds/scale]}
+      - {group: "", resources: [services, pods, pods/status, pods/eviction]}
+      - group: apps
+        resources: [deployments, deployments/status, deployments/scale, replicasets, replicasets/status]
       - {group: networking.k8s.io, resources: [networkpolicies]}
       - {group: policy, resources: [poddisruptionbudgets, poddisruptionbudgets/status]}
   - level: Request
