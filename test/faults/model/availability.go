@@ -15,8 +15,8 @@ import (
 func availabilityRules() []Rule {
 	return []Rule{{
 		Name: "availability",
-		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods fail or " +
-			"other clients interfere.",
+		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods fail " +
+			"or other clients interfere.",
 		New: func(p *past) func(history.Entry) string {
 			return (&availability{past: p, rollouts: map[types.UID]*rollout{}}).check
 		},
@@ -69,7 +69,8 @@ func (a *availability) note(e history.Entry) {
 		return
 	}
 	r.least = min(r.least, leastReady(o))
-	if before == nil || number(before, "spec", "replicas") > number(o, "spec", "replicas") || e.State.Type == watch.Deleted {
+	isSmaller := number(before, "spec", "replicas") > number(o, "spec", "replicas")
+	if before == nil || isSmaller || e.State.Type == watch.Deleted {
 		r.disturbed = true
 	}
 }

@@ -14,9 +14,16 @@ import (
 func convergeRules() []Rule {
 	return []Rule{{
 		Name: "converges",
-		Promise: "Once the faults are over, the status describes the current generation and agrees with the Pods. With a valid " +
-			"spec, each Memcached becomes Ready, has its objects and owns them.",
+		Promise: "Once the faults are over, the status describes the current generation and agrees with the Pods. With a " +
+			"valid spec, each Memcached becomes Ready.",
 		New: converges,
+	}, {
+		Name: "desired state",
+		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec asks for, owns them, and " +
+			"they are as the operator applied them.",
+		New: func(p *past) func(history.Entry) string {
+			return (&desired{past: p, last: map[ref]*object{}}).check
+		},
 	}, {
 		Name:    "the same spec gives the same objects",
 		Promise: "Two Memcacheds with the same spec have the same objects, whatever happened before.",
@@ -39,7 +46,7 @@ func converges(p *past) func(history.Entry) string {
 		for _, o := range p.memcacheds() {
 			mc := p.memcached(o)
 			wrong := p.disagrees(mc, e)
-			if wrong == "" && e.Step == history.PhaseReady {
+			if wrong == "" && e.Step == history.PhaseReady && !isTrue(mc, cachev1.ConditionReady) {
 				wrong = p.notDone(mc, lastStep)
 			}
 			if wrong != "" {
@@ -57,7 +64,8 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 		return ""
 	}
 	if mc.Status.ObservedGeneration != mc.Generation {
-		return fmt.Sprintf("status.observedGeneration is %d, the generation is %d", mc.Status.ObservedGeneration, mc.Generation)
+		return fmt.Sprintf("status.observedGeneration is %d, and the generation is %d",
+			mc.Status.ObservedGeneration, mc.Generation)
 	}
 	deployment := p.current[ref{"Deployment", mc.Name}]
 	isOwned := deployment != nil && controllerOf(deployment).UID == mc.UID
@@ -74,10 +82,14 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 	return ""
 }
 
-// isQuiet reports whether the Deployment and the Pods of a cache have been as they are for a while.
+// isQuiet reports whether the objects and the Pods of a cache have been as they are for a while.
 func (p *past) isQuiet(mc *cachev1.Memcached, e history.Entry) bool {
-	objects := append(p.podsOf(mc.Name), p.current[ref{"Deployment", mc.Name}])
-	return !slices.ContainsFunc(objects, func(o *object) bool { return p.since(o, e) < quiet })
+	for kind := range managed {
+		if o := p.current[ref{kind, mc.Name}]; o != nil && p.since(o, e) < quiet {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.podsOf(mc.Name), func(pod *object) bool { return p.since(pod, e) < quiet })
 }
 
 func (p *past) podsOf(cache string) []*object {
@@ -121,27 +133,13 @@ func isComplete(deployment *object) bool {
 	return number(deployment, "status", "observedGeneration") == deployment.GetGeneration()
 }
 
-// notDone returns what is missing in the end.
+// notDone returns why a Memcached with a valid spec is not Ready, unless a conflict lasts.
 func (p *past) notDone(mc *cachev1.Memcached, lastStep time.Time) string {
 	ready := conditionOf(mc, cachev1.ConditionReady)
-	if !isTrue(mc, cachev1.ConditionReady) {
-		if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc, lastStep) {
-			return ""
-		}
-		return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
+	if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc, lastStep) {
+		return ""
 	}
-	for _, kind := range slices.Sorted(maps.Keys(managed)) {
-		o := p.current[ref{kind, mc.Name}]
-		switch isOwned := o != nil && controllerOf(o).UID == mc.UID; {
-		case asksFor(mc, kind) && o == nil:
-			return fmt.Sprintf("it is Ready, and there is no %s", kind)
-		case asksFor(mc, kind) && !isOwned:
-			return fmt.Sprintf("it is Ready, and its %s belongs to %s", kind, owners(o))
-		case !asksFor(mc, kind) && isOwned:
-			return fmt.Sprintf("it is Ready, and has a %s that the spec does not ask for", kind)
-		}
-	}
-	return ""
+	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
 }
 
 // mayPause reports whether the operator may still pause because of a conflict during the faults: it was not restarted
@@ -161,27 +159,32 @@ func sameObjects(p *past) func(history.Entry) string {
 		if e.Step != history.PhaseReady {
 			return ""
 		}
-		var first *cachev1.Memcached
+		var done []*cachev1.Memcached
 		for _, o := range p.memcacheds() {
 			mc := p.memcached(o)
-			if !isTrue(mc, cachev1.ConditionReady) || conditionOf(mc, cachev1.ConditionUpdatePending).Status != "False" {
+			if isTrue(mc, cachev1.ConditionReady) && conditionOf(mc, cachev1.ConditionUpdatePending).Status == "False" {
+				done = append(done, mc)
+			}
+		}
+		for i := 1; i < len(done); i++ {
+			if encoded(done[i].Spec) != encoded(done[0].Spec) {
 				continue
 			}
-			if first == nil {
-				first = mc
-				continue
-			}
-			if encoded(mc.Spec) != encoded(first.Spec) {
-				continue
-			}
-			for _, kind := range slices.Sorted(maps.Keys(managed)) {
-				if found := p.compare(kind, first, mc); found != "" {
-					return fmt.Sprintf("%s %s and %s differ: %s", kind, first.Name, mc.Name, found)
-				}
+			if found := p.compareAll(done[0], done[i]); found != "" {
+				return found
 			}
 		}
 		return ""
 	}
+}
+
+func (p *past) compareAll(a, b *cachev1.Memcached) string {
+	for _, kind := range slices.Sorted(maps.Keys(managed)) {
+		if found := p.compare(kind, a, b); found != "" {
+			return fmt.Sprintf("%s %s and %s differ: %s", kind, a.Name, b.Name, found)
+		}
+	}
+	return ""
 }
 
 // compare compares the fields that the operator owns in an object of one of two caches, except names.

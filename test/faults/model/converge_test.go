@@ -45,11 +45,45 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			"Ready without Pods":      func(s *tale) { cache(s, "False", "AllPodsReady").step(history.PhaseAtRest) },
 			"not Ready with all Pods": func(s *tale) { cache(s, "True", "RollingOut").step(history.PhaseAtRest) },
 			"not Ready in the end":    func(s *tale) { cache(s, "False", "PodsNotReady").step(history.PhaseReady) },
+		},
+	}.run(t)
+}
+
+func TestWhatIsReadyIsAsDesired(t *testing.T) {
+	// policy has a label that the operator applied.
+	policy := func(label string) string {
+		return fmt.Sprintf(`{kind: NetworkPolicy, metadata: {name: a, uid: NetworkPolicy, labels: {x: %s, theirs: %s},
+  ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator,
+  operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]}}`, label, label)
+	}
+	ruleTest{
+		rule: "desired state",
+		keeps: map[string]func(*tale){
+			"all objects": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"drift, while it is not Ready": func(s *tale) {
+				cache(s, "True", "FieldManagerConflict").operator(policy("ours")).user(policy("theirs"))
+				s.step("a while").step(history.PhaseReady)
+			},
+			"an object of a user": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(loose("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)
+			},
+		},
+		breaks: map[string]func(*tale){
 			"an object that is missing": func(s *tale) {
 				cache(s, "True", "AllPodsReady").deletes("user", owned("NetworkPolicy", "")).step(history.PhaseReady)
 			},
 			"an object that is too many": func(s *tale) {
-				cache(s, "True", "AllPodsReady").user(owned("PodDisruptionBudget", "")).step(history.PhaseReady)
+				cache(s, "True", "AllPodsReady").user(owned("PodDisruptionBudget", ""))
+				s.step("a while").step(history.PhaseReady)
+			},
+			"drift": func(s *tale) {
+				cache(s, "True", "AllPodsReady").operator(policy("ours")).user(policy("theirs"))
+				s.step("a while").step(history.PhaseAtRest)
+			},
+			"a Deployment that is still paused": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(`{kind: Deployment, metadata: {name: a, uid: Deployment, ownerReferences:
+  [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator-pause}]}}`)
+				s.step("a while").step(history.PhaseAtRest)
 			},
 		},
 	}.run(t)

@@ -13,8 +13,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies and PodDisruptionBudgets that the spec does not ask for, and creates " +
-			"them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies and PodDisruptionBudgets that the spec does not ask for, and " +
+			"creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",

@@ -35,14 +35,14 @@ func cacheOf(e history.Entry) string {
 	switch {
 	case e.State != nil:
 		return instance(e.State.Object)
-	case e.Request != nil && (managedResource[e.Request.ObjectRef.Resource] || e.Request.ObjectRef.Resource == "memcacheds"):
+	case e.Request != nil && namedAsCache[e.Request.ObjectRef.Resource]:
 		return e.Request.ObjectRef.Name
 	}
 	return ""
 }
 
-var managedResource = map[string]bool{
-	"deployments": true, "services": true, "networkpolicies": true, "poddisruptionbudgets": true,
+var namedAsCache = map[string]bool{
+	"memcacheds": true, "deployments": true, "services": true, "networkpolicies": true, "poddisruptionbudgets": true,
 }
 
 // instance returns the Memcached that an object belongs to, by its label or name.
@@ -53,8 +53,8 @@ func instance(o *object) string {
 	return o.GetName()
 }
 
-// concerns reports whether an entry may matter to a cache: a step, what was stored, and what the operator sent. Requests
-// of Kubernetes' controllers that failed, and watches, only hide the rest.
+// concerns reports whether an entry may matter to a cache: a step, what was stored, and what the operator sent.
+// Requests of Kubernetes' controllers that failed, and watches, only hide the rest.
 func concerns(e history.Entry, cache, operator string) bool {
 	switch {
 	case e.State != nil:

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // fieldsOf returns the fields that an entry of the managed fields names.
 func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := &fieldpath.Set{}
-	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 		return &fieldpath.Set{}
 	}
 	return set

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
@@ -20,9 +21,10 @@ func ownershipRules() []Rule {
 			"if it has no owner and either its annotation adopt-by names the Memcached or the operator applied it before.",
 		New: ownership,
 	}, {
-		Name:    "one owner",
-		Promise: "A managed object has the name of its Memcached, which is its only controller and its only owner of that kind.",
-		New:     oneOwner,
+		Name: "one owner",
+		Promise: "A managed object has the name of its Memcached, which is its only controller and its only owner of that " +
+			"kind. Nothing is written for a Memcached that is deleted, or is being deleted.",
+		New: oneOwner,
 	}, {
 		Name: "rights",
 		Promise: "The operator writes Deployments, Services, NetworkPolicies, PodDisruptionBudgets, events and the status " +
@@ -37,11 +39,14 @@ func ownership(p *past) func(history.Entry) string {
 		if o == nil || p.before(o) == nil {
 			return ""
 		}
-		// The operator decides on what it has read. The object may have changed since: only a uid goes with the write.
-		for _, seen := range p.seen(history.ProcessOf(by), o.GetUID()) {
-			if p.mayWrite(seen, by) {
-				return ""
-			}
+		// The operator decides on what it has read. The object may have changed since: only a uid goes with the write,
+		// and the version with a deletion.
+		seen := []*object{p.before(o)}
+		if e.State.Type != watch.Deleted {
+			seen = p.seen(history.ProcessOf(by), o.GetUID())
+		}
+		if slices.ContainsFunc(seen, func(o *object) bool { return p.mayWrite(o, by) }) {
+			return ""
 		}
 		return fmt.Sprintf("the operator's %s of %s %s, which belonged to %s and did not allow an adoption",
 			by.Verb, o.GetKind(), o.GetName(), owners(p.before(o)))
@@ -63,7 +68,7 @@ func (p *past) mayWrite(o *object, by *audit.Request) bool {
 func wasApplied(o *object) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == fieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
-			entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:`+appliedHash+`"`)
+			entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+appliedHash+`"`)
 	})
 }
 
@@ -97,11 +102,19 @@ func oneOwner(p *past) func(history.Entry) string {
 		case same > 1:
 			return fmt.Sprintf("%s %s has %d Memcacheds as owners: %s", o.GetKind(), o.GetName(), same, owners(o))
 		case e.State.Type == watch.Added && !p.existed(history.ProcessOf(by), owner.UID):
-			return fmt.Sprintf("the operator created %s %s for a Memcached (uid %s) that did not exist since the operator started",
+			return fmt.Sprintf("the operator created %s %s for a Memcached (uid %s) that did not exist since it started",
 				o.GetKind(), o.GetName(), owner.UID)
+		case p.isBeingDeleted(history.ProcessOf(by), owner.UID):
+			return fmt.Sprintf("the operator wrote %s %s for a Memcached that is being deleted", o.GetKind(), o.GetName())
 		}
 		return ""
 	}
+}
+
+// isBeingDeleted reports whether a process must know that an object is being deleted.
+func (p *past) isBeingDeleted(process history.Process, uid types.UID) bool {
+	seen := p.seen(process, uid)
+	return len(seen) > 0 && !slices.ContainsFunc(seen, func(o *object) bool { return o.GetDeletionTimestamp() == nil })
 }
 
 // fieldManagerOf returns the parameter fieldManager of a request.

@@ -37,6 +37,10 @@ func TestTheOperatorWritesOnlyWhatItOwns(t *testing.T) {
 			"an object that lost its owner before the operator started": func(s *tale) {
 				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", "")).restart().operator(owned("Service", ""))
 			},
+			"a deletion of what another client took over": func(s *tale) {
+				s.user(mc("")).operator(owned("NetworkPolicy", "")).user(loose("NetworkPolicy", ""))
+				s.deletes(operatorUser, loose("NetworkPolicy", ""))
+			},
 			"a deletion": func(s *tale) {
 				s.user(mc(""), loose("NetworkPolicy", "")).deletes(operatorUser, loose("NetworkPolicy", ""))
 			},
@@ -61,6 +65,10 @@ func TestAManagedObjectHasOneOwner(t *testing.T) {
 			"none":                       func(s *tale) { s.user(mc("")).operator(loose("Service", "")) },
 			"two":                        func(s *tale) { s.user(mc("")).operator(loose("Service", two)) },
 			"a Memcached that never was": func(s *tale) { s.user(mc("")).operator(ownedBy("other", "Service", "")) },
+			"a Memcached that is being deleted": func(s *tale) {
+				s.user("{kind: Memcached, metadata: {name: a, uid: m, deletionTimestamp: '2026-01-01T00:00:00Z'}}")
+				s.operator(owned("Service", ""))
+			},
 			"a Memcached that was deleted before the operator started": func(s *tale) {
 				s.user(mc("")).deletes("user", mc("")).restart().operator(owned("Service", ""))
 			},

@@ -14,8 +14,11 @@ import (
 // harmless are the fields of the spec that never replace a Pod, and those of spec.rollout: docs/memcached/README.md
 // has them.
 var (
-	harmless        = []string{"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "metadata", "service"}
-	harmlessRollout = []string{"maxSurge", "maxUnavailable", "minReadySeconds", "progressDeadlineSeconds", "revisionHistoryLimit"}
+	harmless = []string{"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "metadata", "service"}
+
+	harmlessRollout = []string{
+		"maxSurge", "maxUnavailable", "minReadySeconds", "progressDeadlineSeconds", "revisionHistoryLimit",
+	}
 )
 
 // defaults are the values of fields that are not set, as far as the operator's version does not decide them.

@@ -16,8 +16,9 @@ import (
 func rolloutRules() []Rule {
 	return []Rule{{
 		Name: "no rollout that no one asked for",
-		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value of " +
-			"update-requested, or updatePolicy Automatic. An upgrade, a restart or another spelling of the spec replaces no Pods.",
+		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value " +
+			"of update-requested, or updatePolicy Automatic. An upgrade, a restart, another order of a set or another " +
+			"spelling of the spec replaces no Pods.",
 		New: func(p *past) func(history.Entry) string {
 			t := templates{past: p, last: map[types.UID]rendering{}}
 			return t.check
@@ -48,7 +49,8 @@ func (t *templates) check(e history.Entry) string {
 		return ""
 	}
 	o, before := e.State.Object, t.before(e.State.Object)
-	changed := before == nil || canonical(value(before, "spec", "template")) != canonical(value(o, "spec", "template"))
+	was, is := value(before, "spec", "template"), value(o, "spec", "template")
+	changed := before == nil || canonical(was) != canonical(is)
 	if e.State.By == nil && changed {
 		delete(t.last, o.GetUID()) // It may have been the operator: the audit log lacks the request.
 	}
@@ -56,10 +58,15 @@ func (t *templates) check(e history.Entry) string {
 	if by == nil || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
 		return ""
 	}
+	if !changed && encoded(was) != encoded(is) && !t.had(o.GetUID(), is) {
+		return fmt.Sprintf("the operator changed the order in the Pod template of Deployment %s, which replaces the Pods: %s",
+			o.GetName(), firstDifference(was, is))
+	}
 	body := bodyOf(by)
 	last, known := t.last[o.GetUID()]
 	now := rendering{
-		canonical(value(body, "spec", "template")), revisionOf(body), renderedFrom(body, t.specsFor(o, by)), history.ProcessOf(by),
+		template: canonical(value(body, "spec", "template")), revision: revisionOf(body),
+		from: renderedFrom(body, t.specsFor(o, by)), process: history.ProcessOf(by),
 	}
 	switch {
 	case isKept(body):
@@ -71,13 +78,22 @@ func (t *templates) check(e history.Entry) string {
 	if !known || now.template == last.template || mayDiffer(last, now) {
 		return "" // In the middle: it reverts what another client changed.
 	}
-	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and no field that replaces the Pods had changed: %s",
-		o.GetName(), firstDifference(value(before, "spec", "template"), value(o, "spec", "template")))
+	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody asked for that: %s",
+		o.GetName(), firstDifference(was, is))
+}
+
+// had reports whether a Deployment had a Pod template before.
+func (t *templates) had(uid types.UID, template any) bool {
+	wanted := encoded(template)
+	return slices.ContainsFunc(t.objects[uid], func(m moment) bool {
+		return encoded(value(m.object, "spec", "template")) == wanted
+	})
 }
 
 // renderedFrom leaves out the specs that a Deployment was not rendered from, by the fields that are easy to tell.
 func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached {
-	matching := slices.DeleteFunc(slices.Clone(specs), func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" })
+	differs := func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" }
+	matching := slices.DeleteFunc(slices.Clone(specs), differs)
 	if len(matching) == 0 {
 		return specs // Another rule finds that.
 	}

@@ -16,6 +16,11 @@ func kept(image string) string {
 		"spec: {template: {spec: {containers: [{name: memcached, image: %s, terminationMessagePath: x}]}}}", image))
 }
 
+// tolerating is a Deployment whose Pods have two tolerations.
+func tolerating(first, second string) string {
+	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {tolerations: [{key: %s}, {key: %s}]}}}", first, second))
+}
+
 func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 	first := mc("spec: {}")
 	requested := "{kind: Memcached, metadata: {name: a, uid: m, generation: 1, " +
@@ -34,6 +39,9 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 			},
 			"a change of another client is reverted": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(withImage("i:9")).operator(withImage("i:1"))
+			},
+			"the order of a set that another client changed": func(s *tale) {
+				s.user(first).operator(tolerating("a", "b")).user(tolerating("b", "a")).operator(tolerating("a", "b"))
 			},
 			"another Deployment of the same name": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).deletes("user", withImage("i:1"))
@@ -62,6 +70,9 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2"))
 				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'True'}]}"))
 				s.restart().operator(withImage("i:3"))
+			},
+			"another order of a set": func(s *tale) {
+				s.user(first).operator(tolerating("a", "b")).operator(tolerating("b", "a"))
 			},
 			"a kept template that was not there": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).operator(kept("i:2"))

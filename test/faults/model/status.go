@@ -17,12 +17,13 @@ func statusRules() []Rule {
 		New:     observedGeneration,
 	}, {
 		Name: "conditions",
-		Promise: "The conditions follow kstatus: Ready is always set, Reconciling and Stalled only while True, never both, never " +
-			"while Ready is True, and as the reason of Ready asks for. status.nodes are names of Pods.",
+		Promise: "The conditions follow kstatus: Ready is always set, Reconciling and Stalled only while True, never both, " +
+			"never while Ready is True, and as the reason of Ready asks for. status.nodes are names of Pods.",
 		New: conditions,
 	}, {
-		Name:    "ready",
-		Promise: "Ready is True only if as many Pods as the spec asks for were ready at a time, with the current Pod template.",
+		Name: "ready",
+		Promise: "Ready is True only if as many Pods as the spec asks for were ready at a time, with the current Pod " +
+			"template.",
 		New: func(p *past) func(history.Entry) string {
 			r := readiness{past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*askedFor{}}
 			return r.check
@@ -37,7 +38,8 @@ func observedGeneration(p *past) func(history.Entry) string {
 			return ""
 		}
 		if observed := number(o, "status", "observedGeneration"); observed != o.GetGeneration() {
-			return fmt.Sprintf("%s: status.observedGeneration is %d, the generation is %d", o.GetName(), observed, o.GetGeneration())
+			return fmt.Sprintf("%s: status.observedGeneration is %d, and the generation is %d",
+				o.GetName(), observed, o.GetGeneration())
 		}
 		return ""
 	}
@@ -52,8 +54,8 @@ var stateOf = map[string]string{
 
 	cachev1.ReasonProgressDeadlineExceeded: cachev1.ConditionStalled, cachev1.ReasonInvalidSpec: cachev1.ConditionStalled,
 	cachev1.ReasonInvalidSecret: cachev1.ConditionStalled, cachev1.ReasonCertificateExpired: cachev1.ConditionStalled,
-	cachev1.ReasonOwnershipConflict: cachev1.ConditionStalled, cachev1.ReasonFieldManagerConflict: cachev1.ConditionStalled,
-	cachev1.ReasonSuspended: cachev1.ConditionStalled,
+	cachev1.ReasonOwnershipConflict: cachev1.ConditionStalled, cachev1.ReasonSuspended: cachev1.ConditionStalled,
+	cachev1.ReasonFieldManagerConflict: cachev1.ConditionStalled,
 }
 
 func conditions(p *past) func(history.Entry) string {
@@ -100,7 +102,8 @@ func inconsistent(mc *cachev1.Memcached) string {
 		case isSet != (condition == is):
 			return fmt.Sprintf("%s is %q with the reason %s", condition, found.Status, ready.Reason)
 		case isSet && (found.Status != metav1.ConditionTrue || found.Reason != ready.Reason):
-			return fmt.Sprintf("%s is %q with the reason %q, and that of Ready is %q", condition, found.Status, found.Reason, ready.Reason)
+			return fmt.Sprintf("%s is %q with the reason %q, and that of Ready is %q",
+				condition, found.Status, found.Reason, ready.Reason)
 		}
 	}
 	return ""

@@ -15,8 +15,8 @@ import (
 func unownedRules() []Rule {
 	return []Rule{{
 		Name: "unowned fields stay",
-		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the API " +
-			"server refuses beside the operator's own, and those of an earlier operator.",
+		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
+			"API server refuses beside the operator's own, and those of an earlier operator.",
 		New: unowned,
 	}, {
 		Name:    "the selector stays",
