@@ -121,6 +121,7 @@ func findMutants(
 type search struct {
 	dir      string
 	original *campaign.Campaign // with the operator as it is
+	controls sync.Map           // by seed, what came of its plan with that one
 }
 
 func newSearch(ctx context.Context, workers int) (s *search, err error) {
@@ -223,7 +224,7 @@ func (s *search) try(
 	if err != nil || len(result.Violations) == 0 {
 		return "", err
 	}
-	control, err := s.original.Try(ctx, cluster, p)
+	control, err := s.control(ctx, cluster, p)
 	if err != nil {
 		return "", err
 	}
@@ -234,4 +235,19 @@ func (s *search) try(
 		}
 	}
 	return rule, nil
+}
+
+// control carries out a plan with the operator as it is, once.
+func (s *search) control(
+	ctx context.Context, cluster *environment.Environment, p plan.Plan,
+) (campaign.Result, error) {
+	if known, ok := s.controls.Load(p.Seed); ok {
+		return known.(campaign.Result), nil
+	}
+	result, err := s.original.Try(ctx, cluster, p)
+	if err == nil {
+		result.History = nil // It needs much memory.
+		s.controls.Store(p.Seed, result)
+	}
+	return result, err
 }
