@@ -51,7 +51,7 @@ does not hold that holds without the fault. It fails if no seed finds one of the
 		},
 	}
 	command.Flags().StringArrayVar(&only, "only", nil, "the name of a mutant; may be repeated; all by default")
-	command.Flags().StringVar(&seeds, "seeds", "1..200", "the seeds that have to find each; those whose plans cannot are left out")
+	command.Flags().StringVar(&seeds, "seeds", "1..200", "the seeds that have to find each, unless their plans cannot")
 	command.Flags().IntVar(&workers, "workers", min(runtime.NumCPU(), 4), "number of clusters")
 	command.Flags().StringVar(&page, "page", "", "page to write the table to; none by default")
 	return command

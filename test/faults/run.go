@@ -174,6 +174,9 @@ func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes floa
 			show.result(result)
 			update(totals.String())
 		}
+		c.Searching = func(result campaign.Result) {
+			update(fmt.Sprintf("a smaller plan of seed %d: %d runs", result.Seed, result.Runs))
+		}
 		return c.Run(ctx, campaign.Feed(ctx, work.plans, minutes))
 	})
 	show.end(totals)

@@ -40,6 +40,9 @@ type Campaign struct {
 	// time.
 	Report, Shrunk func(Result)
 
+	// Searching gets the number of runs while a smaller plan is looked for.
+	Searching func(Result)
+
 	// Clusters are those of Start.
 	Clusters []*environment.Environment
 

@@ -72,6 +72,7 @@ func (s *shrinking) breaks(ctx context.Context, p plan.Plan) bool {
 		return false
 	}
 	s.runs++
+	s.report(s.Searching, Result{Seed: p.Seed, Runs: s.runs})
 	s.err = os.RemoveAll(result.Dir)
 	return result.Breaks(s.rule)
 }
