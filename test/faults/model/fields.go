@@ -87,17 +87,24 @@ func deploymentOf(mc *cachev1.Memcached) []expectation {
 	}
 }
 
+// defaultScheduler need not be applied.
+const defaultScheduler = "default-scheduler"
+
 func podsOf(mc *cachev1.Memcached) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := int32(30)
 	if seconds := orEmpty(mc.Spec.Rollout).DrainSeconds; seconds != nil {
 		drain = *seconds
 	}
+	scheduler := placement.SchedulerName
+	if scheduler == defaultScheduler {
+		scheduler = ""
+	}
 	pod := func(name string) []string { return []string{"spec", "template", "spec", name} }
 	return []expectation{
 		{drain + 15, pod("terminationGracePeriodSeconds")},
 		{orNothing(placement.PriorityClassName), pod("priorityClassName")},
-		{orNothing(placement.SchedulerName), pod("schedulerName")},
+		{orNothing(scheduler), pod("schedulerName")},
 		{orNothing(placement.RuntimeClassName), pod("runtimeClassName")},
 	}
 }

@@ -30,6 +30,9 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 				s.operator(deployed(3, "maxSurge: 1, maxUnavailable: 25%", "j",
 					"--memory-limit=1024, --threads=2, --max-item-size=1048576"))
 			},
+			"a default that is written out": func(s *tale) {
+				s.user(mc("spec: {placement: {schedulerName: default-scheduler}}")).operator(deployed(1, rolling, "i", arguments))
+			},
 			"a spec that was in force when the operator read it": func(s *tale) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).operator(deployed(3, rolling, "i", arguments))
 			},

@@ -36,6 +36,9 @@ func podFields(mc *cachev1.Memcached) string {
 	if rollout, ok := spec["rollout"].(map[string]any); ok {
 		maps.DeleteFunc(rollout, func(name string, _ any) bool { return slices.Contains(harmlessRollout, name) })
 	}
+	if placement, ok := spec["placement"].(map[string]any); ok {
+		leaveOutNoAffinity(placement)
+	}
 	for name, fallback := range defaults {
 		spec[name] = withDefault(spec[name], fallback)
 	}
@@ -50,6 +53,15 @@ func podFields(mc *cachev1.Memcached) string {
 		spec["resources"] = amounts(resources)
 	}
 	return encoded(spec)
+}
+
+// leaveOutNoAffinity removes what has no effect from a placement.
+func leaveOutNoAffinity(placement map[string]any) {
+	maps.DeleteFunc(placement, func(_ string, value any) bool { return value == defaultScheduler })
+	if affinity, ok := placement["affinity"].(map[string]any); ok {
+		maps.DeleteFunc(affinity, func(_ string, value any) bool { return isEmpty(value) })
+	}
+	maps.DeleteFunc(placement, func(_ string, value any) bool { return isEmpty(value) })
 }
 
 func plain(value any) map[string]any {

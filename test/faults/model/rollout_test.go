@@ -63,7 +63,7 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {size: 3}")).operator(withImage("i:2"))
 			},
 			"another spelling": func(s *tale) {
-				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65536Ki, threads: 4, placement: {}, " +
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65536Ki, threads: 4, placement: {schedulerName: default-scheduler, affinity: {nodeAffinity: {}}}, " +
 					"rollout: {drainSeconds: 30, maxSurge: 2}, metrics: {mode: Enabled}}")).operator(withImage("i:2"))
 			},
 			"a change that was applied before": func(s *tale) {
