@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
@@ -61,7 +60,8 @@ var harmless = map[string][]string{
 		`{"spec":{"template":{"spec":{"volumes":[{"name":"third-party-NUMBER","emptyDir":{}}]}}}}`,
 		`{"spec":{"template":{"spec":{"hostAliases":[{"ip":"192.0.2.1","hostnames":["host-NUMBER"]}]}}}}`,
 		`{"spec":{"template":{"spec":{"topologySpreadConstraints":[{"maxSkew":NUMBER,` +
-			`"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"memcached"}}}]}}}}`,
+			`"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway",` +
+			`"labelSelector":{"matchLabels":{"app":"memcached"}}}]}}}}`,
 		`{"spec":{"revisionHistoryLimit":NUMBER}}`,
 	},
 	"Service": {
@@ -83,7 +83,7 @@ func addField(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	patch := func(ctx context.Context, patch string) error {
-		err := attempt(ctx, func(ctx context.Context) error {
+		return intrude(ctx, func(ctx context.Context) error {
 			object, err := target(ctx, w, with.Kind, step.Cache)
 			if err != nil {
 				return err
@@ -91,10 +91,6 @@ func addField(ctx context.Context, w *world.World, step plan.Step) error {
 			raw := client.RawPatch(strategicPatch, []byte(patch))
 			return w.Client.Patch(ctx, object, raw, thirdParty)
 		})
-		if apierrors.IsInvalid(err) { // In the way of another step's, as a second volume of a name.
-			return nil
-		}
-		return err
 	}
 	if with.Undo != "" {
 		w.Later(func(ctx context.Context) error { return patch(ctx, with.Undo) })

@@ -68,7 +68,7 @@ func editField(ctx context.Context, w *world.World, step plan.Step) error {
 
 // editOnce does nothing where the API server does not accept the value, as that of an immutable field.
 func editOnce(ctx context.Context, w *world.World, cache string, with edit) error {
-	err := attempt(ctx, func(ctx context.Context) error {
+	err := intrude(ctx, func(ctx context.Context) error {
 		object, err := target(ctx, w, with.Kind, cache)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func editOnce(ctx context.Context, w *world.World, cache string, with edit) erro
 			return w.Client.Apply(ctx, field, thirdParty, client.ForceOwnership)
 		}
 	})
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+	if apierrors.IsBadRequest(err) {
 		return nil
 	}
 	return err

@@ -78,7 +78,7 @@ func autoscale(ctx context.Context, w *world.World, step plan.Step) error {
 		return repeat(ctx, len(with.Sizes), with.Pause.Duration, func(ctx context.Context) error {
 			size := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: with.Sizes[next]}}
 			next++
-			return attempt(ctx, func(ctx context.Context) error {
+			return intrude(ctx, func(ctx context.Context) error {
 				return w.Client.SubResource("scale").Update(ctx, object.DeepCopy(), client.WithSubResourceBody(size), thirdParty)
 			})
 		})
@@ -142,7 +142,7 @@ func overwrite(
 		return err
 	}
 	do := func(ctx context.Context) error {
-		return attempt(ctx, func(ctx context.Context) error {
+		return intrude(ctx, func(ctx context.Context) error {
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
 			return write(ctx, mc, client.RawPatch(mergePatch, with.Patch))
 		})
@@ -162,7 +162,7 @@ func holdMemcached(ctx context.Context, w *world.World, step plan.Step) error {
 	}
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
 	mc.SetGroupVersionKind(memcachedKind)
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = intrude(ctx, func(ctx context.Context) error {
 		patch := []byte(`{"metadata":{"finalizers":["` + finalizer + `"]}}`)
 		return w.Client.Patch(ctx, mc.DeepCopy(), client.RawPatch(mergePatch, patch), thirdParty)
 	})
@@ -178,7 +178,7 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	mc, object := &cachev1.Memcached{}, &unstructured.Unstructured{}
-	err = attempt(ctx, func(ctx context.Context) (err error) {
+	err = intrude(ctx, func(ctx context.Context) (err error) {
 		if mc, err = w.Memcached(ctx, step.Cache); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil || mc.UID == "" || object.GetUID() == "" {
 		return err
 	}
-	err = attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
+	err = intrude(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
 	if err != nil {
 		return err
 	}
@@ -198,5 +198,5 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	again := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: mc.Name}, Spec: mc.Spec}
-	return attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, again.DeepCopy(), thirdParty) })
+	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, again.DeepCopy(), thirdParty) })
 }

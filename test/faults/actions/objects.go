@@ -67,7 +67,7 @@ func deleteObject(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		object, err := target(ctx, w, with.Kind, step.Cache)
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func recreate(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = intrude(ctx, func(ctx context.Context) error {
 		return w.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
 	if err != nil {
@@ -136,7 +136,7 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 
 // occupy creates an object, unless one of its name exists. In the end it is deleted if it is in the way of a cache.
 func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructured) error {
-	err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
+	err := intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, object.DeepCopy(), thirdParty) })
 	w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 	return err
 }
@@ -144,7 +144,7 @@ func occupy(ctx context.Context, w *world.World, object *unstructured.Unstructur
 // unblock deletes an object that the operator may not adopt, or takes away the owner that a step gave it: the garbage
 // collector would keep it when the Memcached is deleted.
 func unblock(ctx context.Context, w *world.World, of *unstructured.Unstructured) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(of.GroupVersionKind())
 		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(of), object); err != nil {
@@ -187,7 +187,7 @@ func stripManagedFields(ctx context.Context, w *world.World, step plan.Step) err
 	if err != nil {
 		return err
 	}
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		object, err := target(ctx, w, with.Kind, step.Cache)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func holdObject(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	var held *unstructured.Unstructured
-	err = attempt(ctx, func(ctx context.Context) error {
+	err = intrude(ctx, func(ctx context.Context) error {
 		object, err := target(ctx, w, with.Kind, step.Cache)
 		if err != nil {
 			return err
@@ -222,12 +222,12 @@ func holdObject(ctx context.Context, w *world.World, step plan.Step) error {
 	if !with.Delete {
 		return nil
 	}
-	return attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, held, uidOf(held)) })
+	return intrude(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, held, uidOf(held)) })
 }
 
 // release removes the finalizer from an object.
 func releaseHeld(ctx context.Context, w *world.World, held client.Object) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(held.GetObjectKind().GroupVersionKind())
 		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(held), object); err != nil {

@@ -29,6 +29,16 @@ func simulated(actions []Action) []Action {
 	return actions
 }
 
+// intrude is attempt for a request that the API server may also find invalid, because of what other steps have done: an
+// object that is being deleted gets no finalizer, for example.
+func intrude(ctx context.Context, request func(context.Context) error) error {
+	err := attempt(ctx, request)
+	if apierrors.IsInvalid(err) {
+		return nil
+	}
+	return err
+}
+
 // thirdParty is the field manager of another client.
 const thirdParty = client.FieldOwner("third-party")
 

@@ -43,7 +43,7 @@ func changeOwner(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		object, err := target(ctx, w, with.Kind, step.Cache)
 		if err != nil {
 			return err

@@ -101,7 +101,7 @@ func deletePods(options ...client.DeleteOption) do {
 
 func deletePod(ctx context.Context, w *world.World, pod *corev1.Pod, options ...client.DeleteOption) error {
 	options = append(options, client.Preconditions{UID: &pod.UID})
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		err := w.Client.Delete(ctx, pod, options...)
 		if apierrors.IsConflict(err) { // Its name is that of another Pod now.
 			return nil
@@ -112,7 +112,7 @@ func deletePod(ctx context.Context, w *world.World, pod *corev1.Pod, options ...
 
 func evictPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
-		return attempt(ctx, func(ctx context.Context) error {
+		return intrude(ctx, func(ctx context.Context) error {
 			err := w.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{})
 			if apierrors.IsTooManyRequests(err) { // The PodDisruptionBudget does not allow it.
 				return nil
@@ -147,7 +147,7 @@ func unready(change func(*corev1.PodStatus)) do {
 
 // changeStatus does nothing for a Pod that does not exist any more.
 func changeStatus(ctx context.Context, w *world.World, pod *corev1.Pod, change func(*corev1.PodStatus)) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Pod{}
 		err := w.Client.Get(ctx, client.ObjectKeyFromObject(pod), now)
 		if err != nil || now.UID != pod.UID {
@@ -227,7 +227,7 @@ func stayPending(ctx context.Context, w *world.World, step plan.Step) error {
 // relabel takes Pods away from their ReplicaSet. They are deleted in the end, as nobody else does that.
 func relabelPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
-		err := attempt(ctx, func(ctx context.Context) error {
+		err := intrude(ctx, func(ctx context.Context) error {
 			patch := client.RawPatch(mergePatch, []byte(`{"metadata":{"labels":{"app":"debug"}}}`))
 			return w.Client.Patch(ctx, pod, patch, thirdParty)
 		})
@@ -254,11 +254,11 @@ func addImpostor(ctx context.Context, w *world.World, step plan.Step) error {
 	if with.Adoptable {
 		pod.Labels = list[0].Labels
 	}
-	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, pod, thirdParty) }); err != nil {
+	if err := intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, pod, thirdParty) }); err != nil {
 		return err
 	}
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error {
-		return attempt(ctx, func(ctx context.Context) error {
+		return intrude(ctx, func(ctx context.Context) error {
 			return w.Client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: pod.Name}})
 		})
 	})

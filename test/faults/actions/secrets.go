@@ -113,7 +113,7 @@ func writeSecret(ctx context.Context, w *world.World, step plan.Step) error {
 
 // putSecret replaces a Secret of another type, as that cannot be changed.
 func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Secret{}
 		err := w.Client.Get(ctx, client.ObjectKeyFromObject(secret), now)
 		if err == nil && now.Type == secret.Type {
@@ -131,7 +131,7 @@ func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error
 }
 
 func deleteSecret(ctx context.Context, w *world.World, with named) error {
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		return w.Client.Delete(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: with.Secret}})
 	})
 }
@@ -156,7 +156,7 @@ func nameSecret(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return attempt(ctx, func(ctx context.Context) error {
+	return intrude(ctx, func(ctx context.Context) error {
 		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: step.Cache}}
 		return w.Client.Patch(ctx, mc, client.RawPatch(mergePatch, with.Patch))
 	})
