@@ -26,18 +26,7 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 			writes[key] = &requests[i]
 		}
 	}
-	used := map[*audit.Request]bool{}
-	for _, entry := range entries {
-		if entry.State == nil {
-			continue
-		}
-		for _, key := range keysOf(entry.State) {
-			if by := writes[key]; by != nil {
-				entry.State.By, used[by] = by, true
-			}
-			delete(writes, key)
-		}
-	}
+	used := attribute(entries, writes)
 	for _, by := range writes {
 		if entry, filled := fill(by); filled {
 			entries, used[by] = append(entries, entry), true
@@ -50,6 +39,23 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 		}
 	}
 	return order(entries)
+}
+
+// attribute takes the requests that stored recorded states out of the writes, and returns them.
+func attribute(entries []Entry, writes map[string]*audit.Request) map[*audit.Request]bool {
+	used := map[*audit.Request]bool{}
+	for _, entry := range entries {
+		if entry.State == nil {
+			continue
+		}
+		for _, key := range keysOf(entry.State) {
+			if by := writes[key]; by != nil {
+				entry.State.By, used[by] = by, true
+			}
+			delete(writes, key)
+		}
+	}
+	return used
 }
 
 // fill returns the state that a request stored, and that no watch has seen, because the API server restarted.

@@ -19,8 +19,8 @@ func convergeRules() []Rule {
 		New: converges,
 	}, {
 		Name: "desired state",
-		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec asks for, owns them, and " +
-			"they are as the operator applied them.",
+		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec asks for, owns them, " +
+			"and they are as the operator applied them.",
 		New: func(p *past) func(history.Entry) string {
 			return (&desired{past: p, last: map[ref]*object{}}).check
 		},
@@ -159,13 +159,7 @@ func sameObjects(p *past) func(history.Entry) string {
 		if e.Step != history.PhaseReady {
 			return ""
 		}
-		var done []*cachev1.Memcached
-		for _, o := range p.memcacheds() {
-			mc := p.memcached(o)
-			if isTrue(mc, cachev1.ConditionReady) && conditionOf(mc, cachev1.ConditionUpdatePending).Status == "False" {
-				done = append(done, mc)
-			}
-		}
+		done := p.upToDate()
 		for i := 1; i < len(done); i++ {
 			if encoded(done[i].Spec) != encoded(done[0].Spec) {
 				continue
@@ -176,6 +170,18 @@ func sameObjects(p *past) func(history.Entry) string {
 		}
 		return ""
 	}
+}
+
+// upToDate returns the Memcacheds that are Ready, with the operator's current defaults.
+func (p *past) upToDate() []*cachev1.Memcached {
+	var found []*cachev1.Memcached
+	for _, o := range p.memcacheds() {
+		mc := p.memcached(o)
+		if isTrue(mc, cachev1.ConditionReady) && conditionOf(mc, cachev1.ConditionUpdatePending).Status == "False" {
+			found = append(found, mc)
+		}
+	}
+	return found
 }
 
 func (p *past) compareAll(a, b *cachev1.Memcached) string {
