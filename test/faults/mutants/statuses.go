@@ -6,6 +6,7 @@ func statuses() []Mutant {
 	return []Mutant{
 		{
 			Name: "reports Ready before the Pods are", Rule: "ready",
+			Needs: []string{"a Node is cordoned|Pods stay pending", "scale|replace the whole spec|an autoscaler scales"},
 			Edits: replace(checksFile, "	podsAreReady,\n", ""),
 		},
 		{
