@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// replaced returns a copy of a value in which that of a field inside is another. In a list it is that of the first
-// item, and in a map that of the first entry.
+// replaced returns a copy of a value in which that of a field inside is another. Of a list or map it changes the first
+// item or entry that sets the field.
 func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	if f == target {
 		return by(value)
@@ -16,21 +16,29 @@ func (f *Field) replaced(value any, target *Field, by func(any) any) any {
 	child := f.children[i]
 	switch value := value.(type) {
 	case []any:
-		if len(value) > 0 {
-			items := slices.Clone(value)
-			items[0] = child.replaced(items[0], target, by)
-			return items
+		items := slices.Clone(value)
+		if i := slices.IndexFunc(items, func(item any) bool { return child.sets(item, target) }); i >= 0 {
+			items[i] = child.replaced(items[i], target, by)
 		}
+		return items
 	case map[string]any:
-		name := child.Name()
-		if f.isMap() && len(value) > 0 {
-			name = slices.Sorted(maps.Keys(value))[0]
-		}
 		object := maps.Clone(value)
-		object[name] = child.replaced(object[name], target, by)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if f.inside(name) == child && child.sets(object[name], target) {
+				object[name] = child.replaced(object[name], target, by)
+				break
+			}
+		}
 		return object
 	}
 	return value
+}
+
+// sets reports whether a value sets a field inside.
+func (f *Field) sets(value any, inside *Field) bool {
+	set := map[string]bool{}
+	f.mark(value, set)
+	return set[inside.Path]
 }
 
 // repeated returns a list with the first item of another one, several times.
