@@ -63,6 +63,6 @@ func differ(_ context.Context, w *world.World, step plan.Step) error {
 	all := func(proxy.Request) bool { return true }
 	rule := &proxy.Rule{Matches: all, Fault: proxy.Dated(c.Ahead.Duration)}
 	operator.Add(rule)
-	w.During(c.For.Duration, func() { operator.Proxy.Remove(rule) })
+	w.During(c.For.Duration, func() { operator.Remove(rule) })
 	return nil
 }

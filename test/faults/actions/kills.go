@@ -36,8 +36,8 @@ const (
 	longestHang = 6 * time.Second
 )
 
-// endOperator and hangOperator are what happens to the process. They return when that is over, and report whether the
-// process still runs.
+// processFault is what happens to the process. It returns when that is over, and reports whether the process still
+// runs.
 type processFault func(w *world.World, down time.Duration, over <-chan struct{}) (survived bool)
 
 func kills() []Action {
@@ -144,7 +144,7 @@ func inject(w *world.World, rule *proxy.Rule) {
 	operator := w.First()
 	operator.Add(rule)
 	w.Later(func(context.Context) error {
-		operator.Proxy.Remove(rule)
+		operator.Remove(rule)
 		return nil
 	})
 }

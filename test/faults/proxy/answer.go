@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -59,9 +60,7 @@ func (a *Answer) sendHeader(w http.ResponseWriter) {
 	if a.cut {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.header)
 	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
 	w.WriteHeader(a.code)
 }

@@ -16,8 +16,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Mark, and the time when a process of the operator started, end the User-Agent of each request, so that the audit log
-// shows which process sent it.
+// Mark is before the time when a process of the operator started, at the end of the User-Agent of each request. So the
+// audit log shows which process sent it.
 const Mark = " started/"
 
 // Proxy is a running proxy. The operator behind it may be replaced: the faults stay.
@@ -33,7 +33,7 @@ type Proxy struct {
 	running int       // requests, without watches
 
 	streams map[*stream]bool
-	most    int // streams of the process
+	watched map[string]bool // resources that the process has watched
 }
 
 // Start starts a proxy to an API server, which presents the config's credentials.
@@ -50,7 +50,7 @@ func Start(config *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{listener: listener, streams: map[*stream]bool{}}
+	p := &Proxy{listener: listener, streams: map[*stream]bool{}, watched: map[string]bool{}}
 	reverse := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -103,11 +103,11 @@ func (p *Proxy) count(request Request, change int) (mark string) {
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mark, p.most = Mark+time.Now().UTC().Format(time.RFC3339Nano), 0
+	p.mark = Mark + time.Now().UTC().Format(time.RFC3339Nano)
 	for s := range p.streams {
 		s.end()
 	}
-	p.streams = map[*stream]bool{}
+	p.streams, p.watched = map[*stream]bool{}, map[string]bool{}
 }
 
 // Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or lacks a watch
@@ -115,7 +115,16 @@ func (p *Proxy) Reset() {
 func (p *Proxy) Idle() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.streams) == 0 || len(p.streams) < p.most || p.running > 0 {
+	watches := map[string]bool{}
+	for s := range p.streams {
+		watches[s.request.Resource] = s.began || watches[s.request.Resource]
+	}
+	for resource := range p.watched {
+		if !watches[resource] {
+			return 0
+		}
+	}
+	if len(p.watched) == 0 || p.running > 0 {
 		return 0
 	}
 	return time.Since(p.last)

@@ -82,7 +82,9 @@ func Classes() []Class {
 	for _, resource := range []string{
 		"memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "secrets",
 	} {
-		classes = append(classes, Class{resource, func(r Request) bool { return r.Resource == resource && r.Verb != "watch" }})
+		classes = append(classes, Class{resource, func(r Request) bool {
+			return r.Resource == resource && r.Verb != "watch"
+		}})
 	}
 	return classes
 }

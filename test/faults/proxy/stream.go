@@ -35,6 +35,17 @@ type stream struct {
 	ctx     context.Context // of the request to the API server
 	end     context.CancelFunc
 	expired atomic.Bool // how it ends
+	began   bool        // guarded by the proxy
+}
+
+// begin notes that the API server has accepted the watch.
+func (s *stream) begin() {
+	s.proxy.mu.Lock()
+	defer s.proxy.mu.Unlock()
+	if s.proxy.streams[s] {
+		s.began = true
+		s.proxy.watched[s.request.Resource] = true
+	}
 }
 
 // serve reads the events from the API server, and writes them to the operator when they are due.
@@ -66,6 +77,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request, apiServer http.Ha
 		w.WriteHeader(answer.code)
 		_, _ = io.Copy(w, reader)
 	default:
+		s.begin()
 		w.WriteHeader(answer.code)
 		_ = http.NewResponseController(w).Flush()
 		go s.read(info, reader)

@@ -61,7 +61,6 @@ func (p *Proxy) stream(request Request, apiServer http.Handler) http.Handler {
 		s := &stream{request: request, proxy: p, ctx: ctx, end: end, events: make(chan event, mostEvents)}
 		p.mu.Lock()
 		p.streams[s] = true
-		p.most = max(p.most, len(p.streams))
 		p.mu.Unlock()
 		defer func() {
 			p.mu.Lock()

@@ -198,10 +198,10 @@ func TestAnOperatorIsIdleOnlyWithAllItsWatches(t *testing.T) {
 		t.Error("an operator that has not started is idle")
 	}
 	var stops []context.CancelFunc
-	for range 2 {
+	for _, resource := range []string{"pods", "services"} {
 		ctx, stop := context.WithCancel(t.Context())
 		stops = append(stops, stop)
-		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/v1/namespaces/x/pods?watch=true", http.NoBody)
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/v1/namespaces/x/"+resource+"?watch=true", http.NoBody)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)

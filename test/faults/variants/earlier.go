@@ -19,8 +19,8 @@ func Earlier(root string) ([]Edit, error) {
 	}
 	revisions := revision.FindAllString(string(text), -1)
 	if len(revisions) < 2 {
-		return nil, fmt.Errorf("%s has %d revisions of the Pod template, want several: adapt the variant to the changed source",
-			revisionsFile, len(revisions))
+		return nil, fmt.Errorf("%s has %d revisions of the Pod template, want several: adapt the variant to the changed "+
+			"source", revisionsFile, len(revisions))
 	}
 	return []Edit{{File: revisionsFile, Old: revisions[len(revisions)-1]}}, nil
 }

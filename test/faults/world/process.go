@@ -26,7 +26,8 @@ type process struct {
 	ended     chan struct{}   // closed when it has ended
 }
 
-// restartAfter is how long a process that ends by itself is not replaced. Kubelets wait 10 seconds, and longer each time.
+// restartAfter is how long a process that ends by itself is not replaced. Kubelets wait 10 seconds, and longer each
+// time.
 const restartAfter = time.Second
 
 // start starts a process. The caller holds the lock of the operator, or is the only one to know it.
