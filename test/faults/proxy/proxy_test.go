@@ -180,14 +180,14 @@ func TestAWriteIsCarriedOutAlthoughTheOperatorIsGone(t *testing.T) {
 
 func TestAnAnswerThatTheAPIServerCutsIsCutForTheOperator(t *testing.T) {
 	p, url := between(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	carriedOut := false
+	var carriedOut atomic.Bool
 	p.Add(&Rule{Matches: Request.IsWrite, Fault: func(c Call) {
 		answer := c.CarryOut()
-		carriedOut = answer.cut
+		carriedOut.Store(answer.cut)
 		answer.SendTo(c.W)
 	}})
-	if _, got := send(t.Context(), t, http.MethodPatch, url+deployment); got != "cut" || !carriedOut {
-		t.Errorf("answer %q, noted %t, want that it is cut", got, carriedOut)
+	if _, got := send(t.Context(), t, http.MethodPatch, url+deployment); got != "cut" || !carriedOut.Load() {
+		t.Errorf("answer %q, noted %t, want that it is cut", got, carriedOut.Load())
 	}
 }
 
