@@ -42,7 +42,6 @@ func (d *demo) checks(kubeContext, clone string) []check {
 		{"registry", "", d.checkRegistry},
 		{"Argo CD", "cluster", d.checkArgoCD},
 		{"Git repository", "", func(ctx context.Context) result { return d.checkGit(ctx, clone) }},
-		{"Argo CD reads Git", "Argo CD", d.checkGitLogin},
 		{"operator", "Argo CD", d.checkOperator},
 	}
 	if d.Method.ByOLM() {

@@ -38,19 +38,3 @@ func (d *demo) checkGit(ctx context.Context, clone string) result {
 	d.Git = git
 	return pass("%s, on top of the branch %s", d.Repo, d.Revision)
 }
-
-// checkGitLogin finds whether Argo CD needs a login to read the repository.
-func (d *demo) checkGitLogin(ctx context.Context) result {
-	if strings.HasPrefix(d.Repo, "file://") {
-		return warn("by a path", "Argo CD's repo-server must see the same path, as that of the local cluster does")
-	}
-	err := pipeline.ErrLogin // SSH always needs a key.
-	if scheme, _, isURL := strings.Cut(d.Repo, "://"); isURL && scheme != "ssh" {
-		err = pipeline.Anonymous(ctx, d.Repo)
-	}
-	if err != nil {
-		return warn(err.Error(), fmt.Sprintf("Argo CD must have a repository Secret in %s, or run `argocd repo add %s`\n"+
-			"(docs/gitops.md, Secrets)", d.ArgoCDNamespace, d.Repo))
-	}
-	return pass("without a login")
-}

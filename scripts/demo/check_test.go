@@ -150,21 +150,6 @@ func TestTheGitRepository(t *testing.T) {
 	}
 }
 
-func TestArgoCDReadsGit(t *testing.T) {
-	for repo, tc := range map[string]struct {
-		status status
-		word   string
-	}{
-		"file:///x.git":             {warning, "same path"},
-		"git@git.example.org:x.git": {warning, "repository Secret in argocd"},
-		"http://127.0.0.1:1/x.git":  {warning, "repository Secret in argocd"},
-	} {
-		d := newDemo(t, pipeline.Direct)
-		d.Repo = repo
-		expect(t, d.checkGitLogin(t.Context()), tc.status, tc.word)
-	}
-}
-
 func TestAnOperatorThatIsInstalled(t *testing.T) {
 	manager := func(namespace, label, value, application string) client.Object {
 		m := &appsv1.Deployment{ObjectMeta: named(namespace, "memcached-operator-controller-manager")}

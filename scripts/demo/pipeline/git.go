@@ -93,42 +93,13 @@ func (r *Repository) Message(ctx context.Context) string {
 	return message
 }
 
-// ErrLogin means that a repository needs a login to be read.
-var ErrLogin = errors.New("it needs a login")
-
-// Anonymous reads a repository without the user's credentials.
-func Anonymous(ctx context.Context, url string) error {
-	home, err := os.MkdirTemp("", "anonymous-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(home)
-	command := command(ctx, "", "ls-remote", "--", url, "HEAD")
-	command.Env = append(command.Env, "HOME="+home, "XDG_CONFIG_HOME="+home,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_COUNT=0", "GIT_ASKPASS=", "SSH_ASKPASS=")
-	_, err = output(command)
-	if err != nil && strings.Contains(err.Error(), "could not read Username") {
-		return ErrLogin
-	}
-	return err
-}
-
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	return output(command(ctx, dir, args...))
-}
-
-func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir
-	// A question would be lost among the lines of progress, and the language of messages must be known.
-	command.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	return command
-}
-
-func output(command *exec.Cmd) (string, error) {
+	command.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0") // a question would be lost among the lines of progress
 	out, err := command.Output()
 	if exit, failed := errors.AsType[*exec.ExitError](err); failed {
-		return "", fmt.Errorf("git %s: %s", command.Args[1], strings.Join(strings.Fields(string(exit.Stderr)), " "))
+		return "", fmt.Errorf("git %s: %s", args[0], strings.Join(strings.Fields(string(exit.Stderr)), " "))
 	}
 	return strings.TrimSpace(string(out)), err
 }

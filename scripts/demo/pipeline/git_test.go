@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,33 +111,5 @@ func TestABranchWithTheNameOfATagIsRefused(t *testing.T) {
 	_, err := Open(t.Context(), url, "v1", filepath.Join(t.TempDir(), "clone"))
 	if err == nil || !strings.Contains(err.Error(), "tag v1: name another branch by --revision") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestARepositoryIsReadWithoutTheUsersLogin(t *testing.T) {
-	private := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, _, _ := r.BasicAuth(); user != "me" {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		_, _ = w.Write([]byte("001e# service=git-upload-pack\n00000000"))
-	}))
-	defer private.Close()
-	config := filepath.Join(t.TempDir(), "gitconfig")
-	login := "[credential]\n\thelper = \"!f() { echo username=me; echo password=secret; }; f\"\n"
-	if err := os.WriteFile(config, []byte(login), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("GIT_CONFIG_GLOBAL", config)
-	run(t, "", "ls-remote", private.URL+"/x.git") // The user's login works.
-	for url, isLogin := range map[string]bool{private.URL + "/x.git": true, "http://127.0.0.1:1/x.git": false} {
-		if err := Anonymous(t.Context(), url); err == nil || errors.Is(err, ErrLogin) != isLogin {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	if err := Anonymous(t.Context(), bare(t, "a")); err != nil {
-		t.Errorf("a public repository: %v", err)
 	}
 }
