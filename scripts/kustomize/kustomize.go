@@ -2,11 +2,13 @@
 package kustomize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/fluxcd/pkg/ssa/utils"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,18 +60,11 @@ func Objects(dir string, images ...types.Image) ([]*unstructured.Unstructured, e
 	if err != nil {
 		return nil, err
 	}
-	objects := make([]*unstructured.Unstructured, built.Size())
-	for i, resource := range built.Resources() {
-		content, err := resource.MarshalJSON() // kyaml's integers are of a type that Kubernetes cannot copy
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
-		}
-		objects[i] = &unstructured.Unstructured{}
-		if err := objects[i].UnmarshalJSON(content); err != nil {
-			return nil, fmt.Errorf("%s: %w", resource.CurId(), err)
-		}
+	content, err := built.AsYaml()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return objects, nil
+	return utils.ReadObjects(bytes.NewReader(content))
 }
 
 // Deployments returns the Deployments among the objects.
