@@ -5,11 +5,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -21,9 +19,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 	"github.com/example-inc/memcached-operator/scripts/gitops/verify"
 )
-
-//go:embed testdata/health
-var fixtures embed.FS
 
 // errProblems ends a command that has printed the problems.
 var errProblems = errors.New("there are problems")
@@ -135,15 +130,12 @@ func verifyCommand(dir *string) *cobra.Command {
 		Use:   "verify",
 		Short: "Find what is wrong with the tree before Argo CD does",
 		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
-			"checks it by Argo CD's own code: its types, its AppProjects, its engine for health checks.",
+			"checks it by Argo CD's own code: its types, its AppProjects.",
 		Example: "  go -C scripts/gitops run . verify\n" +
 			"  go -C scripts/gitops run . verify --strict --method olm",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) (err error) {
 			if _, o.Files, err = tree.Load(*dir); err != nil {
-				return err
-			}
-			if o.Fixtures, err = fs.Sub(fixtures, "testdata/health"); err != nil {
 				return err
 			}
 			report, err := verify.Run(command.Context(), o)
@@ -169,7 +161,6 @@ func write(out io.Writer, r verify.Report) {
 	for _, problem := range r.Problems {
 		fmt.Fprintf(out, "%s: %s\n", paint[problem.Level](problem.Level), problem)
 	}
-	fmt.Fprintf(out, "%d errors, %d warnings in %d install methods, %d variants with %d Applications and %d objects, "+
-		"%d health checks with %d fixtures\n", r.Errors(), len(r.Problems)-r.Errors(), r.Methods, r.Variants,
-		r.Applications, r.Objects, r.HealthChecks, r.Fixtures)
+	fmt.Fprintf(out, "%d errors, %d warnings in %d install methods, %d variants with %d Applications and %d objects\n",
+		r.Errors(), len(r.Problems)-r.Errors(), r.Methods, r.Variants, r.Applications, r.Objects)
 }

@@ -45,11 +45,10 @@ const (
 type ArgoCD struct {
 	// Tracking is how Argo CD marks the objects that it manages.
 	Tracking string
-	// Checks are the health checks in Lua, by "group/Kind".
-	Checks map[string]string
+	// Overrides are the health checks in Lua, by "group/Kind".
+	Overrides map[string]v1alpha1.ResourceOverride
 	// Data is the whole ConfigMap.
 	Data map[string]string
-	lua  lua.VM
 }
 
 // ArgoCD lets Argo CD read its settings.
@@ -69,15 +68,9 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
 	defer cancel()
 	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
-	overrides, err := manager.GetResourceOverrides()
-	if err != nil {
+	a := ArgoCD{Data: cm.Data}
+	if a.Overrides, err = manager.GetResourceOverrides(); err != nil {
 		return ArgoCD{}, fmt.Errorf("ConfigMap %s, which Argo CD can't read: %w", cm.Name, err)
-	}
-	a := ArgoCD{Checks: map[string]string{}, Data: cm.Data, lua: lua.VM{ResourceOverrides: overrides}}
-	for kind, override := range overrides {
-		if override.HealthLua != "" {
-			a.Checks[kind] = override.HealthLua
-		}
 	}
 	a.Tracking, err = manager.GetTrackingMethod()
 	return a, err
@@ -92,23 +85,14 @@ const (
 
 // CheckedBy is who checks the health of objects of the kind.
 func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) (string, error) {
-	if a.Checks[lua.GetConfigMapKey(kind)] != "" {
+	if a.Overrides[lua.GetConfigMapKey(kind)].HealthLua != "" {
 		return ByTree, nil
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(kind)
-	script, _, err := a.lua.GetHealthScript(object)
+	script, _, err := lua.VM{ResourceOverrides: a.Overrides}.GetHealthScript(object)
 	if script != "" || health.GetHealthCheckFunc(kind) != nil {
 		return ByArgoCD, err
 	}
 	return ByNone, err
-}
-
-// Health is the health of an object, by these checks and those of Argo CD. It is empty where none knows it.
-func (a ArgoCD) Health(object *unstructured.Unstructured) (health.HealthStatus, error) {
-	found, err := health.GetResourceHealth(object, lua.ResourceHealthOverrides(a.lua.ResourceOverrides))
-	if err != nil || found == nil {
-		return health.HealthStatus{}, err
-	}
-	return *found, nil
 }

@@ -1,20 +1,16 @@
 package verify
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"github.com/argoproj/gitops-engine/pkg/health"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
@@ -98,7 +94,6 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 			leftover(s, o)
 		}
 	}
-	r.health()
 }
 
 // instance: the resource of an Argo CD by argocd-operator has the settings of argocd-cm.
@@ -117,8 +112,8 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 	}
 	wants := maps.Clone(r.argoCD.Data)
 	maps.DeleteFunc(wants, func(key, _ string) bool { return key == tracking || strings.HasPrefix(key, healthKeys) })
-	for kind, lua := range r.argoCD.Checks {
-		wants[check+kind] = lua
+	for kind, override := range r.argoCD.Overrides {
+		wants[check+kind] = override.HealthLua
 	}
 	for _, name := range sets.List(sets.KeySet(has).Union(sets.KeySet(wants))) {
 		if has[name] != wants[name] {
@@ -126,93 +121,4 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 				"%s differs from that in argocd-cm: it is %.60q, not %.60q", name, has[name], wants[name])
 		}
 	}
-}
-
-// fixture is an object in some state, and the health to expect.
-type fixture struct {
-	// State is one of states, or another name.
-	State string `json:"state"`
-	// The expected health; a part of the message is enough.
-	health.HealthStatus
-}
-
-// states are those that each health check is tried in. ageless are kinds whose status has no generation, so that a
-// stale status looks like others.
-var (
-	states  = []string{"healthy", "progressing", "degraded", "no status", stale}
-	ageless = []string{tree.OLM + "/CatalogSource", tree.OLM + "/ClusterServiceVersion", tree.OLM + "/Subscription"}
-)
-
-const stale = "stale generation"
-
-// health: each check returns the expected health for each fixture, in Argo CD's own engine.
-func (r *run) health() {
-	files, err := fs.Glob(r.Fixtures, "*/*.yaml")
-	if err != nil {
-		r.failHealth(".", "%v", err)
-	}
-	tried := map[string][]string{} // states by kind
-	for _, file := range files {
-		kind, state := r.try(file)
-		tried[kind] = append(tried[kind], state)
-	}
-	r.report.HealthChecks, r.report.Fixtures = len(r.argoCD.Checks), len(files)
-	for _, kind := range slices.Sorted(maps.Keys(r.argoCD.Checks)) {
-		for _, state := range states {
-			if !slices.Contains(tried[kind], state) && (state != stale || !slices.Contains(ageless, kind)) {
-				r.failHealth("", "no fixture tries the health check of %s in the state %q: add one", kind, state)
-			}
-		}
-	}
-}
-
-func (r *run) failHealth(file, format string, args ...any) {
-	r.fail("health", path.Join("scripts/gitops/testdata/health", file), "correct the fixture, or the check in "+luaFolder,
-		format, args...)
-}
-
-// try judges the object of a fixture.
-func (r *run) try(file string) (kind, state string) {
-	fixture, o, err := r.read(file)
-	if err != nil {
-		r.failHealth(file, "is no fixture, which is what to expect, then ---, then an object: %v", err)
-		return "", ""
-	}
-	kind = o.GroupVersionKind().Group + "/" + o.GetKind()
-	if r.argoCD.Checks[kind] == "" || path.Dir(file) != strings.ToLower(o.GetKind()) {
-		r.failHealth(file, "holds %s: its folder is for another kind, or that kind has no health check", kind)
-		return "", ""
-	}
-	for _, text := range r.builder.Schemas.Faults(o) {
-		r.failHealth(file, "the API server would refuse it: %s", text)
-	}
-	if o.GroupVersionKind() == tree.ApplicationKind {
-		if _, err := tree.Decode[v1alpha1.Application](o); err != nil {
-			r.failHealth(file, "Argo CD does not accept it: %v", err)
-		}
-	}
-	switch is, err := r.argoCD.Health(o); {
-	case err != nil:
-		r.failHealth(file, "the health check of %s fails: %v", kind, err)
-	case is.Status != fixture.Status || !strings.Contains(is.Message, fixture.Message):
-		r.failHealth(file, "%s (%s) is %s %q, not %s %q",
-			kind, fixture.State, is.Status, is.Message, fixture.Status, fixture.Message)
-	}
-	return kind, fixture.State
-}
-
-func (r *run) read(file string) (f fixture, o *unstructured.Unstructured, err error) {
-	content, err := fs.ReadFile(r.Fixtures, file)
-	if err != nil {
-		return f, nil, err
-	}
-	expected, object, found := bytes.Cut(content, []byte("\n---\n"))
-	if !found {
-		return f, nil, fmt.Errorf("it is one document")
-	}
-	if err := yaml.UnmarshalStrict(expected, &f); err != nil {
-		return f, nil, err
-	}
-	o = &unstructured.Unstructured{}
-	return f, o, yaml.Unmarshal(object, &o.Object)
 }

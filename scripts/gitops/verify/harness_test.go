@@ -100,9 +100,6 @@ func write(file, content string) edit {
 
 func verified(t *testing.T, o Options) Report {
 	t.Helper()
-	if o.Fixtures == nil {
-		o.Fixtures = os.DirFS("../testdata/health")
-	}
 	if o.cache == nil {
 		o.cache = cache
 	}

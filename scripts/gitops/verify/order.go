@@ -9,18 +9,14 @@ import (
 
 const giveIt = "if the cluster brings it, add it under given in " + tree.CatalogFile
 
-// scopes: whether the objects of a kind are in namespaces decides which list of a project permits them.
-func scopes(s subject, o tree.Object) {
-	if !o.Known {
-		s.refuse(o, giveIt, ": whether the kind %s of the group %q is in namespaces is not known",
-			o.GetKind(), o.GroupVersionKind().Group)
-	}
-}
-
-// orderOfKinds: an Application that uses a kind comes after the one that brings it.
+// orderOfKinds: an Application that uses a kind comes after the one that brings it. Whether objects of a kind are in
+// namespaces decides which list of a project permits them.
 func orderOfKinds(s subject, o tree.Object) {
 	switch bringer, known := s.Bringer(o.GroupVersionKind()); {
-	case !known, bringer.Given != "":
+	case !known:
+		s.refuse(o, giveIt, ": whether the kind %s of the group %q is in namespaces is not known",
+			o.GetKind(), o.GroupVersionKind().Group)
+	case bringer.Given != "":
 	case bringer.App == nil:
 		s.refuse(o, giveIt, ": no Application of this install method brings its kind")
 	case s.app == bringer.App && !bringer.Itself:

@@ -110,7 +110,7 @@ var mistakes = map[string]broken{
 		[]edit{replace(project, "kind: Namespace}", "kind: Node}")}},
 	"a namespace of another project's release": {"olm-v1", "", "permission", []string{"cert-manager.yaml", "kube-system/", "destinations"},
 		[]edit{replace(olmV1Project, "namespace: kube-system", "namespace: kube-public")}},
-	"an unknown kind": {"direct", "", "scope", []string{"gitops/samples/widget.yaml", "Widget w", "example.org", "sources.json"},
+	"an unknown kind": {"direct", "", "order-of-kinds", []string{"gitops/samples/widget.yaml", "Widget w", "example.org", "sources.json"},
 		[]edit{replace(samples, `  - namespace\.yaml`, "  - namespace.yaml\n  - widget.yaml"), write("gitops/samples/widget.yaml", "apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: w}\n")}},
 
 	"a second operator without the right to its PodDisruptionBudget": {"direct", "multiarch+two-replicas", "permission", []string{"PodDisruptionBudget", "namespaceResourceWhitelist"},

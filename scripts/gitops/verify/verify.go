@@ -7,7 +7,6 @@ import (
 	"context"
 	_ "embed" // of console-oidc.yaml
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 
@@ -23,8 +22,6 @@ type Options struct {
 	Methods []string
 	// Strict makes errors of the warnings that a repository before gitops-init has.
 	Strict bool
-	// Fixtures are objects in each state, by which health checks are tried: a folder for each kind.
-	Fixtures fs.FS
 
 	cache    tree.Cache // of earlier verifications
 	variants []variant  // to look at; all, if nil
@@ -32,8 +29,8 @@ type Options struct {
 
 // Report is what was found, and in how much.
 type Report struct {
-	Problems                                                         []Problem
-	Methods, Variants, Applications, Objects, HealthChecks, Fixtures int
+	Problems                                 []Problem
+	Methods, Variants, Applications, Objects int
 }
 
 // Problem is a fault of the tree.
@@ -78,7 +75,6 @@ var rules = []struct {
 	{"application", applications},
 	{"project", projects},
 	{"permission", permissions},
-	{"scope", each(scopes)},
 	{"schema", each(schemas)},
 	{"wave", each(waves)},
 	{"order-of-kinds", each(orderOfKinds)},
