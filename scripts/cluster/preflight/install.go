@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed" // for the script
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -19,12 +18,10 @@ var script string
 // packages half installed, so it is always finished.
 func install(ctx context.Context, missing []Need) error {
 	names := packages(missing)
-	services := unique(missing, func(need Need) string { return need.Service })
 	progress.Note(ctx, "apt-get installs packages of your distribution that this needs: %s", strings.Join(names, " "))
 	return progress.Stage(ctx, "Install packages", func(update func(string)) error {
 		update(strings.Join(names, " "))
 		command := exec.CommandContext(context.WithoutCancel(ctx), "sh", append([]string{"-c", script, "sh"}, names...)...)
-		command.Env = append(os.Environ(), "SERVICES="+strings.Join(services, " "))
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal does not reach it.
 		if out, err := command.CombinedOutput(); err != nil {
 			// It also says "Unable to locate package" where it reached no mirror: its update succeeds without one.

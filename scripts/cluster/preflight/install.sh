@@ -1,4 +1,4 @@
-# Installs packages of Debian or Ubuntu: install.sh PACKAGE... The services in $SERVICES start neither now nor at boot.
+# Installs packages of Debian or Ubuntu: install.sh PACKAGE... Services of the same name start neither now nor at boot.
 set -e
 export DEBIAN_FRONTEND=noninteractive
 
@@ -14,6 +14,6 @@ apt-get update
 # It waits for another apt-get, such as that of a machine's daily upgrades.
 apt-get install --yes --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 
-for service in $SERVICES; do
-	[ ! -e "/etc/init.d/$service" ] || update-rc.d "$service" disable
+for package in "$@"; do
+	[ ! -e "/etc/init.d/$package" ] || update-rc.d "$package" disable
 done

@@ -14,7 +14,6 @@ import (
 type Need struct {
 	Program string // on the search path, or a network plugin
 	Package string // of Debian and Ubuntu, which call all of them the same
-	Service string // that the package would start with the machine from then on
 	Why     string
 }
 
@@ -31,14 +30,10 @@ var (
 	ptp       = Need{Program: "ptp", Package: cniPlugins, Why: "gives Pods their network"}
 	hostLocal = Need{Program: "host-local", Package: cniPlugins, Why: "gives Pods their addresses"}
 	loopback  = Need{Program: "loopback", Package: cniPlugins, Why: "gives Pods their localhost"}
-	redis     = Need{
-		Program: "redis-server", Package: "redis-server", Service: "redis-server", Why: "is Argo CD's cache",
-	}
+	redis     = Need{Program: "redis-server", Package: "redis-server", Why: "is Argo CD's cache"}
 
-	memcached = Need{
-		Program: "memcached", Package: "memcached", Service: "memcached", Why: "is put into the image of caches",
-	}
-	buildah = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
+	memcached = Need{Program: "memcached", Package: "memcached", Why: "is put into the image of caches"}
+	buildah   = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
 )
 
 const cniPlugins = "containernetworking-plugins"

@@ -95,16 +95,11 @@ func (m machine) verdict(missing []Need, mayInstall bool) error {
 }
 
 // packages are those of the needs, each once.
-func packages(needs []Need) []string {
-	return unique(needs, func(need Need) string { return need.Package })
-}
-
-// unique is something of each need, each once, and nothing where it is empty.
-func unique(needs []Need, of func(Need) string) (values []string) {
+func packages(needs []Need) (names []string) {
 	for _, need := range needs {
-		if value := of(need); value != "" && !slices.Contains(values, value) {
-			values = append(values, value)
+		if !slices.Contains(names, need.Package) {
+			names = append(names, need.Package)
 		}
 	}
-	return values
+	return names
 }

@@ -56,9 +56,9 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// Programs in place of apt-get and update-rc.d note how they are called, and what they find.
+// A program in place of apt-get notes how it is called, and whether it finds the policy.
 func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
-	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc redis-server\n"
+	const noted = "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 runc cni\n"
 	tests := map[string]bool{"a policy is made for the time being": false, "one that exists stays": true}
 	for name, existing := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestServicesAreDeniedWhilePackagesAreInstalled(t *testing.T) {
 			}
 			t.Setenv("POLICY", policy)
 			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-			needs := []Need{{Program: "runc", Package: "runc"}, {Program: "redis-server", Package: "redis-server"}}
+			needs := []Need{{Program: "runc", Package: "runc"}, {Program: "ptp", Package: "cni"}}
 			if err := install(progress.WithOutput(t.Context(), t.Output()), needs); err != nil {
 				t.Fatal(err)
 			}
