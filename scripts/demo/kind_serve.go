@@ -7,21 +7,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/cgi"
-	"os"
 	"os/exec"
 	"path/filepath"
 
-	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // serve serves an empty registry and an empty Git repository on free ports of the address, in plain HTTP, and returns
 // the registry's host and port, and the repository's URL. Everybody may push.
 func serve(address, dir string) (registryHost, repo string, err error) {
 	const name = "memcached-operator.git"
-	bare, blobs := filepath.Join(dir, "git", name), filepath.Join(dir, "blobs")
-	if err := os.MkdirAll(blobs, 0o755); err != nil {
-		return "", "", err
-	}
+	bare := filepath.Join(dir, "git", name)
 	initialize := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", bare)
 	if out, err := initialize.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("%s: %w\n%s", initialize, err, out)
@@ -30,9 +26,11 @@ func serve(address, dir string) (registryHost, repo string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	registryHost, err = listen(address, registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)),
-		registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
+	images, err := oci.NewRegistry(filepath.Join(dir, "blobs"), io.Discard)
 	if err != nil {
+		return "", "", err
+	}
+	if registryHost, err = listen(address, images); err != nil {
 		return "", "", err
 	}
 	gitHost, err := listen(address, &cgi.Handler{

@@ -25,6 +25,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // The network of a cluster with a real Node. Every cluster has the same, as none sees another.
@@ -137,7 +138,11 @@ func (s *supervisor) startSandbox(context.Context) error {
 	if err != nil {
 		return err
 	}
-	handler, err := newRegistry(s.Dir)
+	log, err := s.Dir.OpenLog("registry")
+	if err != nil {
+		return err
+	}
+	handler, err := oci.NewRegistry(s.Dir.Path("registry"), log)
 	if err != nil {
 		return err
 	}

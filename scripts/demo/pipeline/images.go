@@ -53,14 +53,7 @@ func Build(ctx context.Context, root, version string, architectures []string, up
 		return nil, err
 	}
 	client := oci.Program{Dir: root, Package: "./test/client"}
-	return oci.BuildAll(ctx, platforms(architectures), update, oci.Operator(root, version), agent, client)
-}
-
-func platforms(architectures []string) (platforms []v1.Platform) {
-	for _, architecture := range architectures {
-		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
-	}
-	return platforms
+	return oci.BuildAll(ctx, oci.PlatformsOf(architectures), update, oci.Operator(root, version), agent, client)
 }
 
 // PushImages builds all images of the working tree and pushes them. The references it returns are by digest, and the
@@ -102,7 +95,7 @@ func (p *Pipeline) PushOperator(ctx context.Context, version string) (string, er
 
 // PushProgram builds a program's image and pushes it.
 func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
-	indexes, err := oci.BuildAll(ctx, platforms(p.Architectures), func(string) {}, program)
+	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, program)
 	if err != nil {
 		return "", err
 	}

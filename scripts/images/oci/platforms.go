@@ -13,9 +13,11 @@ import (
 func Architectures() []string { return []string{"amd64", "arm64", "ppc64le", "s390x"} }
 
 // Platforms are those that the operator is released for.
-func Platforms() []v1.Platform {
-	var platforms []v1.Platform
-	for _, architecture := range Architectures() {
+func Platforms() []v1.Platform { return PlatformsOf(Architectures()) }
+
+// PlatformsOf are those of containers on the architectures.
+func PlatformsOf(architectures []string) (platforms []v1.Platform) {
+	for _, architecture := range architectures {
 		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
 	}
 	return platforms

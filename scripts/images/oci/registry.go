@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"os"
 	"slices"
 
 	"github.com/distribution/reference"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -26,6 +30,15 @@ func remoteOptions(ctx context.Context) []remote.Option {
 		remote.WithAuthFromKeychain(authn.DefaultKeychain),
 		remote.WithTransport(http.DefaultTransport),
 	}
+}
+
+// NewRegistry serves images whose layers lie in a folder.
+func NewRegistry(blobs string, out io.Writer) (http.Handler, error) {
+	return registry.New(
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs)),
+		registry.WithReferrersSupport(true),
+		registry.Logger(log.New(out, "", log.LstdFlags)),
+	), os.MkdirAll(blobs, 0o755)
 }
 
 // Digest asks the registry for an image, and returns its reference by digest.
