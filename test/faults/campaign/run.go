@@ -7,9 +7,13 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -187,14 +191,35 @@ func (r *run) delete(ctx context.Context) error {
 		return err
 	}
 	r.Step(history.PhaseDeleted)
-	_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
-		pods := &corev1.PodList{}
-		err := r.Client.List(ctx, pods, client.InNamespace(r.Namespace))
-		return err == nil && len(pods.Items) == 0, err
-	})
+	_ = world.Await(ctx, patience, r.isEmpty)
 	r.settle(ctx)
 	r.Step(history.PhaseEnd)
 	return nil
+}
+
+// isEmpty reports whether there are no Pods, and nothing that belongs to a Memcached.
+func (r *run) isEmpty(ctx context.Context) (bool, error) {
+	pods := &corev1.PodList{}
+	if err := r.Client.List(ctx, pods, client.InNamespace(r.Namespace)); err != nil || len(pods.Items) > 0 {
+		return false, err
+	}
+	for _, list := range []client.ObjectList{
+		&appsv1.DeploymentList{}, &corev1.ServiceList{},
+		&networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{},
+	} {
+		if err := r.Client.List(ctx, list, client.InNamespace(r.Namespace)); err != nil {
+			return false, err
+		}
+		owned := false
+		if err := meta.EachListItem(list, func(o runtime.Object) error {
+			owner := metav1.GetControllerOf(o.(metav1.Object))
+			owned = owned || owner != nil && owner.Kind == "Memcached"
+			return nil
+		}); err != nil || owned {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
