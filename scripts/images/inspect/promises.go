@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
 // Names of images. That of another container is the container's; that of an image in the environment follows from the
@@ -43,67 +42,40 @@ type Promise struct {
 }
 
 // Promises reads the manager's manifests, the overlays and the bundle of the repository at root.
-func Promises(root string) ([]Promise, error) {
-	sources := []string{"operator/config/manager"}
-	for _, pattern := range []string{"overlays/*/kustomization.yaml", "bundle/manifests/*.clusterserviceversion.yaml"} {
-		files, err := fs.Glob(os.DirFS(root), pattern)
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			sources = append(sources, strings.TrimSuffix(file, "/kustomization.yaml"))
-		}
+func Promises(root string) (promises []Promise, err error) {
+	overlays, err := fs.Glob(os.DirFS(root), "overlays/*/kustomization.yaml")
+	if err != nil {
+		return nil, err
 	}
-	var promises []Promise
-	for _, source := range sources {
-		read := ofKustomization
-		if filepath.Ext(source) == ".yaml" {
-			read = ofBundle
-		}
-		found, err := read(filepath.Join(root, source))
+	for _, file := range append([]string{"operator/config/manager/kustomization.yaml"}, overlays...) {
+		source := path.Dir(file)
+		objects, err := kustomize.Objects(filepath.Join(root, source))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		for _, promise := range found {
-			promise.Source = source
-			promises = append(promises, promise)
+		deployments, err := kustomize.Deployments(objects)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		for _, deployment := range deployments {
+			promises = append(promises, ofPod(source, deployment.Spec.Template.Spec)...)
 		}
 	}
-	return promises, nil
+	bundled, err := ofBundle(root)
+	return append(promises, bundled...), err
 }
 
-func ofKustomization(dir string) (promises []Promise, err error) {
-	objects, err := kustomize.Objects(dir)
+func ofBundle(root string) (promises []Promise, err error) {
+	files, err := bundle.Read(filepath.Join(root, bundle.Dir))
 	if err != nil {
 		return nil, err
 	}
-	deployments, err := kustomize.Deployments(objects)
-	for _, deployment := range deployments {
-		promises = append(promises, ofPod(deployment.Spec.Template.Spec)...)
-	}
-	return promises, err
-}
-
-func ofBundle(file string) (promises []Promise, err error) {
-	content, err := os.ReadFile(file)
+	csv, err := files.Version()
 	if err != nil {
-		return nil, err
-	}
-	var csv struct {
-		Metadata metav1.ObjectMeta
-		Spec     struct {
-			Install struct {
-				Spec struct {
-					Deployments []struct{ Spec appsv1.DeploymentSpec }
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(content, &csv); err != nil {
 		return nil, err
 	}
 	for _, deployment := range csv.Spec.Install.Spec.Deployments {
-		promises = append(promises, ofPod(deployment.Spec.Template.Spec)...)
+		promises = append(promises, ofPod(path.Join(bundle.Dir, bundle.CSVFile), deployment.Spec.Template.Spec)...)
 	}
 	labels := labelled(csv.Metadata.Labels)
 	for _, promise := range promises {
@@ -130,8 +102,7 @@ func labelled(labels map[string]string) []string {
 }
 
 // ofPod reads the node affinity for the Pod's own images, and the environment for those of caches.
-func ofPod(pod corev1.PodSpec) []Promise {
-	var promises []Promise
+func ofPod(source string, pod corev1.PodSpec) (promises []Promise) {
 	nodes := landing(pod)
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
 		name := container.Name
@@ -139,7 +110,7 @@ func ofPod(pod corev1.PodSpec) []Promise {
 			name = Operator
 		}
 		promises = append(promises, Promise{
-			Field: affinity, Name: name, Reference: container.Image, Architectures: nodes,
+			Source: source, Field: affinity, Name: name, Reference: container.Image, Architectures: nodes,
 		})
 		var architectures []string
 		for _, variable := range container.Env {
@@ -150,7 +121,7 @@ func ofPod(pod corev1.PodSpec) []Promise {
 		for _, variable := range container.Env {
 			if image, isImage := strings.CutPrefix(variable.Name, "RELATED_IMAGE_"); isImage {
 				promises = append(promises, Promise{
-					Field: operand, Name: strings.ReplaceAll(strings.ToLower(image), "_", "-"),
+					Source: source, Field: operand, Name: strings.ReplaceAll(strings.ToLower(image), "_", "-"),
 					Reference: variable.Value, Architectures: architectures,
 				})
 			}

@@ -113,8 +113,8 @@ type Version struct {
 // csv is the part of a ClusterServiceVersion that the commands read.
 type csv struct {
 	Metadata struct {
-		Name        string
-		Annotations map[string]string
+		Name                string
+		Labels, Annotations map[string]string
 	}
 	Spec struct {
 		Version, Replaces         string
