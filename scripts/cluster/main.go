@@ -2,14 +2,19 @@
 package main
 
 import (
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 )
 
-func main() { cli.Main(newCommand()) }
+func main() {
+	log.SetLogger(logr.Discard()) // without one, a client of the API server prints a stack after half a minute
+	cli.Main(newCommand())
+}
 
 func newCommand() *cobra.Command {
 	f := &flags{}
