@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // serve serves an empty registry and an empty Git repository on free ports of the address, in plain HTTP, and returns
@@ -18,9 +20,9 @@ import (
 func serve(address, dir string) (registryHost, repo string, err error) {
 	const name = "memcached-operator.git"
 	bare := filepath.Join(dir, "git", name)
-	initialize := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", bare)
-	if out, err := initialize.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("%s: %w\n%s", initialize, err, out)
+	_, err = worktree.Git(context.Background(), "", "init", "--quiet", "--bare", "--initial-branch=main", bare)
+	if err != nil {
+		return "", "", err
 	}
 	git, err := exec.LookPath("git")
 	if err != nil {

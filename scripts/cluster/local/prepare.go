@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
@@ -16,6 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // metadataOnly records who did what to which object, and nothing of its content. Of the two stages of a request, the
@@ -53,9 +53,9 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 		return copyFiles(ctx, builds.Kwok, dir.Path("stages"), "kustomize/stage/node/fast/node-*.yaml",
 			"kustomize/stage/node/heartbeat-with-lease/node-*.yaml", "kustomize/stage/pod/fast/pod-*.yaml")
 	}
-	initRepo := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
-	if out, err := initRepo.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", initRepo, err, out)
+	_, err = worktree.Git(ctx, "", "init", "--quiet", "--bare", "--initial-branch=main", dir.Path("repo.git"))
+	if err != nil {
+		return err
 	}
 	if opts.ArgoCD {
 		if err := copyArgoFiles(ctx, dir, opts.ArgoCDVersion); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // nonroot is the user of all our programs, as in distroless images.
@@ -97,21 +99,21 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay="+programs[0].Overlay)
+	build := []string{"go", "build", "-trimpath", "-buildvcs=false", "-overlay=" + programs[0].Overlay}
 	var packages []string
 	for _, program := range programs {
 		for _, p := range program.packages() {
 			packages = append(packages, p)
-			build.Args = append(build.Args, "-ldflags="+p+"=-s -w "+program.LDFlags)
+			build = append(build, "-ldflags="+p+"=-s -w "+program.LDFlags)
 		}
 	}
-	build.Args = append(append(build.Args, "-o", dir+"/"), packages...)
-	build.Dir = programs[0].Dir
-	if build.Env, err = environment(ctx, platform); err != nil {
+	env, err := environment(ctx, platform)
+	if err != nil {
 		return nil, err
 	}
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", build, err, out)
+	build = append(append(build, "-o", dir+"/"), packages...)
+	if err := worktree.Run(ctx, programs[0].Dir, env, build...); err != nil {
+		return nil, err
 	}
 	images := make([]v1.Image, len(programs))
 	for i, program := range programs {
