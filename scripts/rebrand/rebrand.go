@@ -91,10 +91,13 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 	}{
 		{"Copy the tree", c.copy},
 		{"Replace the names", c.replace},
-		{"Generate what is generated", c.generate},
-		{"Build all modules and overlays", c.build},
+		// These files depend on the names by more than their text: by order, by hash, by the width of a column.
+		{"Generate what is generated", c.run("make from-types", "go run ./scripts/release renew", "make generate")},
+		{"Build all modules", c.run("go build -o /dev/null ./...",
+			"go -C scripts/gitops build -o /dev/null ./...", "go -C test/helm build -o /dev/null ./...")},
+		{"Build all overlays", c.overlays},
 		{"Look for old names", c.search},
-		{check, func(ctx context.Context, _ func(string)) error { return c.run(ctx, c.dir, "sh", "-c", check) }},
+		{check, c.run(check)},
 	} {
 		if step.title == "" {
 			continue
@@ -107,22 +110,8 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 	return c.adopt(ctx, dryRun)
 }
 
-// copy commits the copy in a repository of its own, which knows later what has changed.
 func (c *copied) copy(ctx context.Context, _ func(string)) error {
-	if err := worktree.Copy(ctx, c.root, c.dir); err != nil {
-		return err
-	}
-	return c.git(ctx, "init --quiet", "add --all --force", "-c user.name=rebrand -c user.email=rebrand@localhost "+
-		"-c commit.gpgsign=false commit --quiet --no-verify --message before")
-}
-
-func (c *copied) git(ctx context.Context, commands ...string) error {
-	for _, command := range commands {
-		if _, err := worktree.Git(ctx, c.dir, strings.Fields(command)...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return worktree.CopyRepository(ctx, c.root, c.dir)
 }
 
 func (c *copied) replace(ctx context.Context, _ func(string)) error {
@@ -133,31 +122,20 @@ func (c *copied) replace(ctx context.Context, _ func(string)) error {
 	return c.tree(c.dir, files)
 }
 
-// generate writes what depends on the names by more than their text: by order, by hash, by the width of a column.
-func (c *copied) generate(ctx context.Context, update func(string)) error {
-	for _, generator := range []string{
-		"make from-types", "go run ./scripts/release renew", "make generate",
-	} {
-		update(generator)
-		if err := c.run(ctx, c.dir, strings.Fields(generator)...); err != nil {
-			return err
+// run is a step that runs commands in the copy.
+func (c *copied) run(commands ...string) func(context.Context, func(string)) error {
+	return func(ctx context.Context, update func(string)) error {
+		for _, command := range commands {
+			update(command)
+			if err := worktree.Run(ctx, c.dir, environment(), "sh", "-c", command); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
-// build builds each module that has packages of its own, and each overlay.
-func (c *copied) build(ctx context.Context, update func(string)) error {
-	for _, module := range []string{".", "scripts/gitops", "test/helm"} {
-		update("module " + module)
-		if err := c.run(ctx, filepath.Join(c.dir, module), "go", "build", "-o", os.DevNull, "./..."); err != nil {
-			return err
-		}
-	}
-	return c.overlays(update)
-}
-
-func (c *copied) overlays(update func(string)) error {
+func (c *copied) overlays(_ context.Context, update func(string)) error {
 	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*", "kustomization.yaml"))
 	for _, file := range overlays {
 		update("overlay " + filepath.Base(filepath.Dir(file)))
@@ -179,10 +157,6 @@ func (c *copied) search(ctx context.Context, _ func(string)) error {
 	return fmt.Errorf("old names are left in %d places:\n%s", len(found), strings.Join(found, "\n"))
 }
 
-func (c *copied) run(ctx context.Context, dir string, words ...string) error {
-	return worktree.Run(ctx, dir, environment(), words...)
-}
-
 // environment leaves out what make passes on to other processes: another make would use the parameters of make rebrand.
 func environment() []string {
 	return worktree.Environment(
@@ -191,11 +165,12 @@ func environment() []string {
 
 // adopt applies the difference to the tree. Git applies all of it or nothing.
 func (c *copied) adopt(ctx context.Context, dryRun bool) error {
-	const patch = ".git/rebrand.patch"
-	if err := c.git(ctx, "add --all", "diff --cached --binary --output "+patch+" HEAD"); err != nil {
+	patch := filepath.Join(c.dir, ".git/rebrand.patch")
+	err := c.run("git add --all", "git diff --cached --binary --output .git/rebrand.patch")(ctx, func(string) {})
+	if err != nil {
 		return err
 	}
-	size, err := worktree.Git(ctx, c.dir, "diff", "--cached", "--shortstat", "--find-renames", "HEAD")
+	size, err := worktree.Git(ctx, c.dir, "diff", "--cached", "--shortstat", "--find-renames")
 	if err != nil {
 		return err
 	}
@@ -211,7 +186,7 @@ func (c *copied) adopt(ctx context.Context, dryRun bool) error {
 		fmt.Fprintf(c.out, "Would change:%s\n", size)
 		return nil
 	}
-	_, err = worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", filepath.Join(c.dir, patch))
+	_, err = worktree.Git(ctx, c.root, "apply", "--index", "--whitespace=nowarn", patch)
 	if err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}

@@ -55,7 +55,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 	if now, err := readIdentity(c.dir); err != nil || now != c.to {
 		t.Errorf("the identity is %+v, %v", now, err)
 	}
-	if err := c.overlays(func(string) {}); err != nil {
+	if err := c.overlays(t.Context(), func(string) {}); err != nil {
 		t.Error(err)
 	}
 	for _, command := range []string{
@@ -65,7 +65,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 			"./operator/internal/drift ./operator/internal/status",
 		"go run ./scripts/versions",
 	} {
-		if err := c.run(t.Context(), c.dir, strings.Fields(command)...); err != nil {
+		if err := c.run(command)(t.Context(), func(string) {}); err != nil {
 			t.Error(err)
 		}
 	}

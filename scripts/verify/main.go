@@ -57,7 +57,7 @@ func verify(ctx context.Context, root, generator string) error {
 	if len(problems) > 0 {
 		return errors.New("words.yaml names other words for these:\n" + strings.Join(problems, "\n"))
 	}
-	changes, err := generatedChanges(ctx, root, files, generator)
+	changes, err := generatedChanges(ctx, root, generator)
 	if err == nil && changes != "" {
 		err = fmt.Errorf("generated files are not up to date, run %s:\n%s", generator, changes)
 	}

@@ -4,6 +4,7 @@ package worktree
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -75,22 +76,32 @@ func Copy(ctx context.Context, from, to string) error {
 	return CopyFiles(from, to, files)
 }
 
-// CopyFiles copies regular files with their permissions, as some are scripts. It skips others, such as links.
+// CopyFiles copies files with their permissions, as some are scripts.
 func CopyFiles(from, to string, files []string) error {
 	for _, name := range files {
-		source := filepath.Join(from, name)
-		info, err := os.Lstat(source)
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			continue
-		}
-		content, err := os.ReadFile(source)
-		if err != nil {
+		info, statErr := os.Stat(filepath.Join(from, name))
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err := errors.Join(statErr, err); err != nil {
 			return err
 		}
 		if err := WriteFile(filepath.Join(to, name), content, info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CopyRepository copies the work tree of a repository, uncommitted files included, into one of its own, whose only
+// commit holds all of it: from then on, git reports what changes there.
+func CopyRepository(ctx context.Context, from, to string) error {
+	if err := Copy(ctx, from, to); err != nil {
+		return err
+	}
+	for _, command := range []string{
+		"init --quiet", "add --all --force", "-c user.name=copy -c user.email=copy@localhost -c commit.gpgsign=false " +
+			"commit --quiet --allow-empty --no-verify --message copy",
+	} {
+		if _, err := Git(ctx, to, strings.Fields(command)...); err != nil {
 			return err
 		}
 	}

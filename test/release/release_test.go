@@ -71,12 +71,9 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 func released(t *testing.T, version, memcached string) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := worktree.Copy(t.Context(), repository, root); err != nil {
+	if err := worktree.CopyRepository(t.Context(), repository, root); err != nil {
 		t.Fatal(err)
 	}
-	git(t, root, "init", "--quiet")
-	git(t, root, "add", "--all")
-	git(t, root, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "all")
 	r := &cut.Release{
 		Root: root, Version: version, Registry: registry, MemcachedImage: memcached,
 		Build: func(context.Context, []v1.Platform, func(string), ...oci.Program) ([]v1.ImageIndex, error) {

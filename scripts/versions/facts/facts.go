@@ -77,7 +77,7 @@ func readTable() []fact {
 var (
 	// unread are files that people do not write: they are generated, or hold values of some time, and have their own
 	// tests.
-	unread = regexp.MustCompile(`^(bundle/|test/crd/released/|docs/performance|gitops/sources\.json)|` +
+	unread = regexp.MustCompile(`^(bundle/|test/(crd/released|faults)/|docs/performance|gitops/sources\.json)|` +
 		`(^|/)testdata/|_test\.go$|go\.(sum|mod)$`)
 
 	// pinned are an image by tag or digest, a file of a release and a Git repository at a tag.
