@@ -36,14 +36,8 @@ type fact struct {
 
 // copies are where the value is repeated.
 type copies struct {
-	In   []string `json:"in"` // groups, or beginnings of file names
-	Find string   `json:"find"`
-
-	pattern *regexp.Regexp
-}
-
-func (c *copies) covers(file string) bool {
-	return slices.ContainsFunc(c.In, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
+	In   *regexp.Regexp `json:"in"` // names of files
+	Find *regexp.Regexp `json:"find"`
 }
 
 // minor finds a copy of 1.36.3 that is 1.36.
@@ -51,27 +45,16 @@ const minor = `(\d+\.\d+)`
 
 var table = readTable()
 
-func readTable() []fact {
-	var file struct {
-		Groups   map[string][]string `json:"groups"`
-		Versions []fact              `json:"versions"`
-	}
+func readTable() (versions []fact) {
 	full := strings.NewReplacer(
 		"{version}", `(\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)`, "{minor}", minor,
-		"{value}", `([^\s"/@]*)`, "{begins}", `(?:^|[^\w.-])`)
-	if err := yaml.UnmarshalStrict([]byte(full.Replace(versionsYAML)), &file); err != nil {
+		"{value}", `([^\s"/@]*)`, "{begins}", `(?:^|[^\w.-])`,
+		"{pages}", `docs/|README\.md|CONTRIBUTING\.md`,
+		"{manifests}", `operator/config/|overlays/|gitops/(?:operator|platform|bootstrap)/`)
+	if err := yaml.UnmarshalStrict([]byte(full.Replace(versionsYAML)), &versions); err != nil {
 		panic(err) // The file is a part of this program.
 	}
-	for _, f := range file.Versions {
-		for i := range f.Copies {
-			c := &f.Copies[i]
-			c.pattern = regexp.MustCompile(c.Find)
-			for _, group := range slices.Clone(c.In) {
-				c.In = append(c.In, file.Groups[group]...)
-			}
-		}
-	}
-	return file.Versions
+	return versions
 }
 
 var (
@@ -196,7 +179,7 @@ func validate(text string) error {
 func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 	for _, p := range f.Copies {
 		for name, content := range files {
-			if !slices.Contains(f.Except, name) && p.covers(name) {
+			if !slices.Contains(f.Except, name) && p.In.MatchString(name) {
 				all = append(all, p.find(name, content, value)...)
 			}
 		}
@@ -207,10 +190,10 @@ func (f *fact) copiesIn(files map[string]string, value Value) (all []Copy) {
 // find finds what a file repeats.
 func (c *copies) find(name, content string, value Value) (all []Copy) {
 	want := value.Text
-	if strings.Contains(c.Find, minor) {
+	if strings.Contains(c.Find.String(), minor) {
 		want = strings.Join(strings.Split(want, ".")[:2], ".")
 	}
-	for _, at := range c.pattern.FindAllStringSubmatchIndex(content, -1) {
+	for _, at := range c.Find.FindAllStringSubmatchIndex(content, -1) {
 		found := Copy{
 			Value: value, File: name, Line: 1 + strings.Count(content[:at[2]], "\n"),
 			Has: content[at[2]:at[3]], Want: want, from: at[2], to: at[3],
