@@ -167,7 +167,7 @@ func imageCommand() *cobra.Command {
 				return err
 			}
 		}
-		fmt.Fprintf(command.OutOrStdout(), "%s@%s\n", (*tag)[:strings.LastIndex(*tag, ":")], digest)
+		fmt.Fprintf(command.OutOrStdout(), "%s@%s\n", bundle.RepositoryOf(*tag), digest)
 		return nil
 	}
 	return command

@@ -101,6 +101,15 @@ func ValidateImage(flag, image string) error {
 	return invalid(flag, image, problem, "name it as in "+ImageExample)
 }
 
+// RepositoryOf is an image's reference without tag and digest.
+func RepositoryOf(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
+		name = name[:i]
+	}
+	return name
+}
+
 // ValidateTarget requires a reference that can be pushed to. A registry stores an image under the digest that it has,
 // not the one that the reference names, and without a tag.
 func ValidateTarget(flag, image string) error {

@@ -5,7 +5,6 @@ package chart
 import (
 	"archive/tar"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -43,11 +42,8 @@ type Files map[string]string
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,
 // and the package as an artifact for a registry. There, its repository must end in Name, and its tag is the version.
 func Write(root, dir string, o Options) (path string, artifact v1.Image, err error) {
-	if err := o.validate(); err != nil {
-		return "", nil, err
-	}
 	s, err := readSource(root, o)
-	if err != nil {
+	if err := errors.Join(bundle.ValidateVersion("version", o.Version), err); err != nil {
 		return "", nil, err
 	}
 	files, err := s.files()
@@ -82,16 +78,6 @@ func (s *source) files() (Files, error) {
 	}
 	files["values.schema.json"], err = s.schema()
 	return files, err
-}
-
-// validate lets a valid image stand for one that is as in the manifests.
-func (o Options) validate() error {
-	return errors.Join(
-		bundle.ValidateVersion("version", o.Version),
-		bundle.ValidateImage("image", cmp.Or(o.Operator, bundle.ImageExample)),
-		bundle.ValidateImage("agent-image", cmp.Or(o.Agent, bundle.ImageExample)),
-		bundle.ValidateImage("memcached-image", cmp.Or(o.Memcached, bundle.ImageExample)),
-	)
 }
 
 // pack makes the package as helm package does, but the same files and time make the same bytes.

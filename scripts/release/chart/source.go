@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/distribution/reference"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -55,9 +55,9 @@ func readSource(root string, o Options) (*source, error) {
 		}
 	}
 	var errs [3]error
-	s.Operator, errs[0] = s.image(o.Operator, manager+".image")
-	s.Agent, errs[1] = s.image(o.Agent, manager+".env.[name=RELATED_IMAGE_AGENT].value")
-	s.Memcached, errs[2] = s.image(o.Memcached, manager+".env.[name=RELATED_IMAGE_MEMCACHED].value")
+	s.Operator, errs[0] = s.image("image", o.Operator, manager+".image")
+	s.Agent, errs[1] = s.image("agent-image", o.Agent, manager+".env.[name=RELATED_IMAGE_AGENT].value")
+	s.Memcached, errs[2] = s.image("memcached-image", o.Memcached, manager+".env.[name=RELATED_IMAGE_MEMCACHED].value")
 	return s, errors.Join(errs[:]...)
 }
 
@@ -83,20 +83,12 @@ func (s *source) addObjects(dir string) error {
 
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
 
-// image is that of the release, or the one in a field of the Deployment.
-func (s *source) image(released, field string) (image, error) {
-	if released == "" {
-		var err error
-		if released, err = s.Manifest(field); err != nil {
-			return image{}, err
-		}
-	}
-	parsed, err := reference.Parse(released)
-	named, ok := parsed.(reference.Named)
-	if err != nil || !ok || named.Name() == released {
-		return image{}, fmt.Errorf("image %q: write a name with a tag or a digest: %w", released, err)
-	}
-	return image{Repository: named.Name(), Version: released[len(named.Name()):]}, nil
+// image is the one that a flag names, or else that in a field of the Deployment.
+func (s *source) image(flag, chosen, field string) (image, error) {
+	inManifest, err := s.Manifest(field)
+	ref := cmp.Or(chosen, inManifest)
+	repository := bundle.RepositoryOf(ref)
+	return image{repository, ref[len(repository):]}, errors.Join(err, bundle.ValidateImage(flag, ref))
 }
 
 // Manifest is the value of a field of the Deployment, in one line.

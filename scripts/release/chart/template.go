@@ -127,10 +127,7 @@ func (t *templated) line(around *yaml.Node, piece string) []*yaml.Node {
 	return []*yaml.Node{mark, yaml.NewStringRNode("").YNode()}
 }
 
-var (
-	marked       = regexp.MustCompile(`^ *(?:- )?PIECE-(\d+)-(?:: ""|:)?$`)
-	nindentCalls = regexp.MustCompile(`nindent (\d+)`)
-)
+var marked = regexp.MustCompile(`(?m)^( *)(?:- )?PIECE-(\d+)-(?:: ""|:)?$`)
 
 // text writes the template. What looks like a template in the object itself, such as in an alert, stays as it is.
 func (t *templated) text() (string, error) {
@@ -138,27 +135,14 @@ func (t *templated) text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var text strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(raw, "{{", "{{ \"{{\" }}")) {
-		if found := marked.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil {
-			i, _ := strconv.Atoi(found[1]) // The pattern matches digits only.
-			line = indented(t.pieces[i], len(line)-len(strings.TrimLeft(line, " "))) + "\n"
-		}
-		text.WriteString(line)
-	}
-	enclosed := text.String()
-	for _, action := range t.actions { // A range makes several documents.
-		enclosed = "{{- " + action + " }}\n---\n" + enclosed + "{{- end }}\n"
-	}
-	return enclosed, nil
-}
-
-// indented moves a piece, and what it indents itself, to the right.
-func indented(piece string, by int) string {
-	piece = nindentCalls.ReplaceAllStringFunc(piece, func(call string) string {
-		n, _ := strconv.Atoi(nindentCalls.FindStringSubmatch(call)[1])
-		return fmt.Sprintf("nindent %d", n+by)
+	text := strings.ReplaceAll(raw, "{{", "{{ \"{{\" }}")
+	text = marked.ReplaceAllStringFunc(text, func(line string) string {
+		found := marked.FindStringSubmatch(line)
+		i, _ := strconv.Atoi(found[2]) // The pattern matches digits only.
+		return found[1] + strings.ReplaceAll(t.pieces[i], "\n", "\n"+found[1])
 	})
-	margin := strings.Repeat(" ", by)
-	return margin + strings.ReplaceAll(piece, "\n", "\n"+margin)
+	for _, action := range t.actions { // A range makes several documents.
+		text = "{{- " + action + " }}\n---\n" + text + "{{- end }}\n"
+	}
+	return text, nil
 }

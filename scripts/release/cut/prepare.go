@@ -119,7 +119,7 @@ func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
 		return nil
 	}
 	replacer := strings.NewReplacer(
-		repositoryOf(oldOperator), t.Images[0].Repository, repositoryOf(t.OldAgent), t.Images[1].Repository)
+		bundle.RepositoryOf(oldOperator), t.Images[0].Repository, bundle.RepositoryOf(t.OldAgent), t.Images[1].Repository)
 	pages, err := worktree.List(ctx, t.Dir, "ls-files", "*.md")
 	if err != nil {
 		return err
@@ -191,16 +191,7 @@ func isCandidate(version string) bool { return strings.Contains(version, "-") }
 // digest, as memcached's may be, stays as it is.
 func pin(_ context.Context, image string) (string, error) {
 	if _, digest, found := strings.Cut(image, "@"); found {
-		return repositoryOf(image) + "@" + digest, nil
+		return bundle.RepositoryOf(image) + "@" + digest, nil
 	}
 	return image, nil
-}
-
-// repositoryOf is an image's reference without tag and digest.
-func repositoryOf(image string) string {
-	name, _, _ := strings.Cut(image, "@")
-	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
-		name = name[:i]
-	}
-	return name
 }

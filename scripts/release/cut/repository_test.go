@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -28,7 +29,7 @@ func repository(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree.Write(t, root, map[string]string{page: "Since 0.0.1.\nVERSION=0.0.1\n" + repositoryOf(operator) + "\nnewName: r.io/memcached-operator\nnewTag: 0.0.1\n"})
+	tree.Write(t, root, map[string]string{page: "Since 0.0.1.\nVERSION=0.0.1\n" + bundle.RepositoryOf(operator) + "\nnewName: r.io/memcached-operator\nnewTag: 0.0.1\n"})
 	tree.Git(t, root, "init", "--quiet")
 	commit(t, root, "Everything before")
 	tree.Git(t, root, "tag", "v0.0.1")
