@@ -14,6 +14,7 @@ import (
 // Main runs a command, and prints its error and exits with 1 if it fails. SIGINT and SIGTERM cancel its context.
 func Main(command *cobra.Command) {
 	command.SilenceErrors, command.SilenceUsage = true, true
+	command.CompletionOptions.DisableDefaultCmd = true
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := command.ExecuteContext(ctx)
 	stop()

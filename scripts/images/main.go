@@ -25,11 +25,9 @@ func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:          "images",
-		Short:        "Build the project's container images without Docker, push them, and inspect pushed images",
-		SilenceUsage: true, SilenceErrors: true,
+		Use:   "images",
+		Short: "Build the project's container images without Docker, push them, and inspect pushed images",
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	insecure := root.PersistentFlags().Bool("insecure", false,
 		"plain HTTP also to a registry that is not on this machine")
 	options := func() []name.Option {

@@ -214,20 +214,17 @@ func write(dir, name, target, before, after string) error {
 	if name == target && before == after {
 		return nil
 	}
-	path, content := filepath.Join(dir, name), []byte(after)
+	path, content := filepath.Join(dir, target), []byte(after)
 	if filepath.Ext(name) == ".go" { // Imports and columns may be in another order with other names.
 		if tidy, err := format.Source(content); err == nil {
 			content = tidy
 		}
 	}
-	info, err := os.Stat(path)
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Rename(filepath.Join(dir, name), path))
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	return worktree.WriteFile(filepath.Join(dir, target), content, info.Mode().Perm())
+	return os.WriteFile(path, content, 0o644) // Permissions stay.
 }
 
 // text rewrites the text of a file. It fails if the text already has one of the new names: the two would be
@@ -254,7 +251,7 @@ func (r rewriter) text(name, text string) (string, error) {
 func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 
 // leftovers finds the old names that are still in a tree, also in spellings that the rewriter does not know, such as
-// other cases. Each is described by path, line and text.
+// other cases. Each is described by path, line and text; line 0 is the path itself.
 func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
 	const mark = "\x00" // text files do not have it
 	kept := looseSpellings(r.to)
@@ -262,21 +259,18 @@ func (r rewriter) leftovers(dir string, files []string) (found []string, err err
 	// New names pass, also where they contain an old one.
 	replacements := slices.Concat(make([]string, len(kept)), slices.Repeat([]string{mark}, len(old)))
 	find := replacer(slices.Concat(kept, old), replacements)
-	isLeft := func(text string) bool { return strings.Contains(find.Replace(strings.ToLower(text)), mark) }
 	for _, name := range files {
-		if isLeft(name) {
-			found = append(found, name+": the path")
-		}
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
-		if isBinary(string(content)) {
-			continue
+		lines := []string{name}
+		if !isBinary(string(content)) {
+			lines = append(lines, strings.Split(string(content), "\n")...)
 		}
-		for i, line := range strings.Split(string(content), "\n") {
-			if isLeft(line) {
-				found = append(found, fmt.Sprintf("%s:%d: %s", name, i+1, strings.TrimSpace(line)))
+		for i, line := range lines {
+			if strings.Contains(find.Replace(strings.ToLower(line)), mark) {
+				found = append(found, fmt.Sprintf("%s:%d: %s", name, i, strings.TrimSpace(line)))
 			}
 		}
 	}

@@ -33,9 +33,7 @@ func newCommand() *cobra.Command {
 			"The tree must have no uncommitted changes; git restore undoes a rebrand. docs/forking.md explains each name.",
 		Example: "  go run ./scripts/rebrand --module github.com/YOU/REPOSITORY --group cache.YOUR.DOMAIN \\\n" +
 			"    --registry ghcr.io/YOU --name YOU-memcached --dry-run",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
 	flags.StringVar(&change.Module, "module", "", "path of the Go module: the address of the repository without https://")

@@ -19,9 +19,8 @@ func newCommand() *cobra.Command {
 		Short: "List the versions that the repository names, and write their copies",
 		Long: "Each version, image and digest is written by hand in one file, its home. Other files repeat some of them,\n" +
 			"such as the documentation. This lists the homes and fails if a copy differs; with --write it changes the copies.",
-		Example:       "  go run ./scripts/versions\n  go run ./scripts/versions --write   # after a change in a home",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true, SilenceUsage: true,
+		Example: "  go run ./scripts/versions\n  go run ./scripts/versions --write   # after a change in a home",
+		Args:    cobra.NoArgs,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		found, err := facts.Read(cmd.Context(), ".")
@@ -40,7 +39,6 @@ func newCommand() *cobra.Command {
 		}
 		return err
 	}
-	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.Flags().BoolVar(&write, "write", false, "change each copy to the value in its home")
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 func Run(t testing.TB, command *cobra.Command, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
+	command.SilenceErrors, command.SilenceUsage = true, true
 	command.SetArgs(args)
 	command.SetOut(&out)
 	command.SetErr(t.Output())

@@ -48,11 +48,7 @@ func Build(ctx context.Context, root string, o Options) (Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	var objects []*yaml.RNode
-	for _, resource := range built.Resources() {
-		objects = append(objects, &resource.RNode)
-	}
-	m, err := group(objects)
+	m, err := group(built.ToRNodeSlice())
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +177,7 @@ func metadata(o Options, csv *yaml.RNode) (Files, error) {
 // openShiftMinor is the oldest OpenShift 4 whose Kubernetes is not older than minKubeVersion. Since OpenShift 4.3 the
 // minor version of Kubernetes is ahead by 13: OpenShift 4.17 has Kubernetes 1.30.
 func openShiftMinor(csv *yaml.RNode) (int, error) {
-	text := field(csv, "spec", "minKubeVersion").Value
+	text := Field(csv, "spec", "minKubeVersion").Value
 	var minor int
 	if _, err := fmt.Sscanf(text, "1.%d.", &minor); err != nil || minor < 16 {
 		return 0, fmt.Errorf("spec.minKubeVersion %q in %s: name a version from 1.16.0 on, such as 1.30.0", text, Base)

@@ -42,8 +42,8 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 		set(strconv.FormatBool(disconnected), "metadata", "annotations", "features.operators.openshift.io/disconnected"),
 		set(picture, "spec", "icon", "[mediatype=image/svg+xml]", "base64data"),
 		set(crd.GetName(), append(owned, "name")...),
-		set(field(crd, "spec", "names", "kind").Value, append(owned, "kind")...),
-		set(field(crd, "spec", "versions", "0", "name").Value, append(owned, "version")...),
+		set(Field(crd, "spec", "names", "kind").Value, append(owned, "kind")...),
+		set(Field(crd, "spec", "versions", "0", "name").Value, append(owned, "version")...),
 		set(spec, append(owned, "specDescriptors")...),
 		set(status, append(owned, "statusDescriptors")...),
 	}
@@ -73,8 +73,8 @@ func set(value any, path ...string) yaml.Filter {
 	})
 }
 
-// field is the node at a path. Without one it is an empty node, which no document has.
-func field(object *yaml.RNode, path ...string) *yaml.Node {
+// Field is the node at a path. Without one it is an empty node, which no document has, and which is written as null.
+func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	node, err := object.Pipe(yaml.Lookup(path...))
 	if err != nil || node == nil {
 		return &yaml.Node{}
@@ -108,8 +108,8 @@ func (m manifests) install() ([]yaml.Filter, error) {
 		set(yaml.MustParse(text).YNode(), "spec", "install"),
 		set(rules["permissions"], "spec", "install", "spec", "permissions", "0", "rules"),
 		set(rules["clusterPermissions"], "spec", "install", "spec", "clusterPermissions", "0", "rules"),
-		set(field(operator, "metadata", "labels"), "spec", "install", "spec", "deployments", "0", "label"),
-		set(field(operator, "spec"), "spec", "install", "spec", "deployments", "0", "spec"),
+		set(Field(operator, "metadata", "labels"), "spec", "install", "spec", "deployments", "0", "label"),
+		set(Field(operator, "spec"), "spec", "install", "spec", "deployments", "0", "spec"),
 	}, err
 }
 
@@ -152,12 +152,12 @@ func (m manifests) completeDeployment(ctx context.Context, o Options) ([]Related
 // setImages replaces the container's image, and those that its environment names, by what the options name. It returns
 // them in this order.
 func setImages(ctx context.Context, container *yaml.RNode, o Options) (images []RelatedImage, err error) {
-	names, refs := []string{manager}, map[string]*yaml.Node{manager: field(container, "image")}
-	for _, node := range field(container, "env").Content {
+	names, refs := []string{manager}, map[string]*yaml.Node{manager: Field(container, "image")}
+	for _, node := range Field(container, "env").Content {
 		variable := yaml.NewRNode(node)
-		if name, found := strings.CutPrefix(field(variable, "name").Value, relatedPrefix); found {
+		if name, found := strings.CutPrefix(Field(variable, "name").Value, relatedPrefix); found {
 			name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-			names, refs[name] = append(names, name), field(variable, "value")
+			names, refs[name] = append(names, name), Field(variable, "value")
 		}
 	}
 	for name, chosen := range map[string]string{manager: o.Image, "agent": o.AgentImage, "memcached": o.MemcachedImage} {

@@ -34,7 +34,7 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 		if err := sigsyaml.Unmarshal([]byte(role.MustString()), &decoded); err != nil {
 			return nil, err
 		}
-		for i, node := range field(role, "rules").Content {
+		for i, node := range Field(role, "rules").Content {
 			list, err := listFor(lists, decoded.Rules[i])
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)

@@ -182,13 +182,7 @@ func (c *Catalog) describe(v *bundle.Version, csv, image string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", bundle.CSVFile, err)
 	}
-	field := func(path ...string) *yaml.Node {
-		found, err := object.Pipe(yaml.Lookup(path...))
-		if err != nil || found == nil {
-			return &yaml.Node{Kind: yaml.ScalarNode, Tag: yaml.NodeTagNull}
-		}
-		return found.YNode()
-	}
+	field := func(path ...string) *yaml.Node { return bundle.Field(object, path...) }
 	var icon map[string]string
 	if err := field("spec", "icon", "0").Decode(&icon); err != nil {
 		return fmt.Errorf("%s: spec.icon: %w", bundle.CSVFile, err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 
@@ -35,7 +34,7 @@ type source struct {
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
-	objects    []*yaml.RNode
+	objects    map[string]*yaml.RNode
 }
 
 // image is a reference in two parts: users may replace the repository alone, such as by a mirror.
@@ -48,7 +47,7 @@ func readSource(root string, o Options) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", bundle.Base, err)
 	}
-	s := &source{Version: o.Version, csv: csv}
+	s := &source{Version: o.Version, csv: csv, objects: map[string]*yaml.RNode{}}
 	for _, dir := range []string{overlay, everything} {
 		if err := s.addObjects(filepath.Join(root, dir)); err != nil {
 			return nil, err
@@ -61,22 +60,20 @@ func readSource(root string, o Options) (*source, error) {
 	return s, errors.Join(errs[:]...)
 }
 
-// addObjects adds what a kustomization builds and is new. Its Deployment takes the place of the one before.
+// addObjects adds what a kustomization builds. It takes the place of what one before it has built.
 func (s *source) addObjects(dir string) error {
 	built, err := kustomize.Build(dir)
 	if err != nil {
 		return err
 	}
-	for _, resource := range built.Resources() {
-		same := func(known *yaml.RNode) bool { return idOf(known) == idOf(&resource.RNode) }
-		i := slices.IndexFunc(s.objects, same)
-		switch kind := resource.GetKind(); {
-		case kind == "Namespace": // Helm makes it, or the user.
-		case i < 0:
-			s.objects = append(s.objects, &resource.RNode)
-		case kind == "Deployment":
-			s.deployment, s.objects[i] = s.objects[i], &resource.RNode
+	for _, object := range built.ToRNodeSlice() {
+		switch object.GetKind() {
+		case "Namespace": // Helm makes it, or the user.
+			continue
+		case "Deployment":
+			s.deployment = cmp.Or(s.deployment, object)
 		}
+		s.objects[idOf(object)] = object
 	}
 	return nil
 }
