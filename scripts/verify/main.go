@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
@@ -17,21 +18,19 @@ import (
 func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
-	var generator string
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Check what no linter checks: words and generated files",
-		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs the generator in a copy of\n" +
+		Long: "Reports words of scripts/verify/words.yaml in prose. If there are none, runs make from-types in a copy of\n" +
 			"the tree, uncommitted and untracked files included, and compares.",
 		Args: cobra.NoArgs,
 	}
-	command.Flags().StringVar(&generator, "generate", "make from-types", "command that writes the generated files")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		root, err := worktree.Root(command.Context())
 		if err != nil {
 			return err
 		}
-		if err := verify(command.Context(), root, generator); err != nil {
+		if err := verify(command.Context(), root, "make from-types"); err != nil {
 			return err
 		}
 		fmt.Fprintln(command.OutOrStdout(), "Words are plain, and generated files are up to date.")
@@ -46,9 +45,9 @@ func verify(ctx context.Context, root, generator string) error {
 	if err != nil {
 		return err
 	}
-	l, err := readLexicon(wordsYAML)
-	if err != nil {
-		return err
+	l := &lexicon{}
+	if err := yaml.UnmarshalStrict(wordsYAML, l); err != nil {
+		return fmt.Errorf("words.yaml: %w", err)
 	}
 	problems, err := l.problems(root, files)
 	if err != nil {

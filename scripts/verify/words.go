@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 //go:embed words.yaml
@@ -22,23 +19,11 @@ var wordsYAML []byte
 
 // lexicon is the content of words.yaml.
 type lexicon struct {
-	Words  map[string]string   `json:"words"`  // replacements by expressions
+	Words []struct {
+		Find  *regexp.Regexp `json:"find"`
+		Write string         `json:"write"` // instead
+	} `json:"words"`
 	Except map[string][]string `json:"except"` // terms by paths
-
-	any *regexp.Regexp // of the expressions
-}
-
-func readLexicon(content []byte) (*lexicon, error) {
-	l := &lexicon{}
-	err := yaml.UnmarshalStrict(content, l)
-	if err == nil {
-		expressions := slices.Collect(maps.Keys(l.Words))
-		l.any, err = regexp.Compile(`\b(?:(?:` + strings.Join(expressions, ")|(?:") + `))\b`)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("words.yaml: %w", err)
-	}
-	return l, nil
 }
 
 // problems lists the words of the lexicon in the prose of Markdown and Go files.
@@ -54,23 +39,21 @@ func (l *lexicon) problems(root string, files []string) ([]string, error) {
 			return nil, err
 		}
 		for i, text := range proseOf(content) {
-			for _, word := range l.any.FindAllString(text, -1) {
-				if !l.excepted(name, word) {
-					problems = append(problems, fmt.Sprintf("%s:%d: %q: write: %s", name, i+1, word, l.replacement(word)))
-				}
-			}
+			problems = append(problems, l.inLine(name, i+1, text)...)
 		}
 	}
 	return problems, nil
 }
 
-func (l *lexicon) replacement(word string) string {
-	for expression, replacement := range l.Words {
-		if regexp.MustCompile(`^(?:` + expression + `)$`).MatchString(word) {
-			return replacement
+func (l *lexicon) inLine(file string, number int, text string) (problems []string) {
+	for _, word := range l.Words {
+		for _, found := range word.Find.FindAllString(text, -1) {
+			if !l.excepted(file, found) {
+				problems = append(problems, fmt.Sprintf("%s:%d: %q: write: %s", file, number, found, word.Write))
+			}
 		}
 	}
-	return ""
+	return problems
 }
 
 func (l *lexicon) excepted(file, word string) bool {
