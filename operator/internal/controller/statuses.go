@@ -33,9 +33,10 @@ type statuses struct {
 
 // written is the status of a Memcached as last written.
 type written struct {
-	hash [sha256.Size]byte
-	at   time.Time
-	over pace.Writes // the writes over another client's status
+	hash       [sha256.Size]byte
+	generation int64 // of the spec, then
+	at         time.Time
+	over       pace.Writes // the writes over another client's status
 }
 
 func newStatuses() *statuses {
@@ -48,6 +49,8 @@ func (s *statuses) wait(there *cachev1.Memcached, now cachev1.MemcachedStatus) t
 	defer s.mu.Unlock()
 	last := s.written[there.UID]
 	switch {
+	case s.isOverwritten(there) && last.generation != there.Generation:
+		return 0 // Users wait for a status of their change, and make few.
 	case s.isOverwritten(there):
 		return statusLimit.Wait(last.over, s.now())
 	case hasConflict(now) && slices.Equal(there.Status.Conditions, now.Conditions):
@@ -90,7 +93,7 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 	if s.isOverwritten(there) {
 		over = over.After(s.now())
 	}
-	s.written[there.UID] = written{hash: hashOf(now), at: s.now(), over: over}
+	s.written[there.UID] = written{hash: hashOf(now), generation: there.Generation, at: s.now(), over: over}
 	s.tidy()
 }
 

@@ -38,6 +38,11 @@ func TestTheOperatorPausesWhenAnotherClientOverwritesTheStatus(t *testing.T) {
 	if got, want := s.wait(overwritten, cachev1.MemcachedStatus{}), 9*time.Minute; got != want {
 		t.Errorf("left alone for %s, want %s", got, want)
 	}
+	changed := overwritten.DeepCopy()
+	changed.Generation++
+	if wait := s.wait(changed, cachev1.MemcachedStatus{}); wait != 0 {
+		t.Errorf("the first status of a changed spec waits for %s", wait)
+	}
 	if wait := s.wait(own, cachev1.MemcachedStatus{}); wait != 0 {
 		t.Errorf("its own status is still there, and the next one waits for %s", wait)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
@@ -15,8 +16,8 @@ import (
 func availabilityRules() []Rule {
 	return []Rule{{
 		Name: "availability",
-		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods fail " +
-			"or other clients interfere.",
+		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods fail, " +
+			"the spec changes meanwhile, or other clients interfere.",
 		New: func(p *past) func(history.Entry) string {
 			return (&availability{past: p, rollouts: map[types.UID]*rollout{}}).check
 		},
@@ -36,7 +37,8 @@ type availability struct {
 // rollout is what may become of the Pods of a Deployment since it was complete last.
 type rollout struct {
 	least     int64 // as few Pods as may be ready
-	disturbed bool  // Pods failed, or fewer are asked for: the controllers notice that later
+	templates int   // how many Pod templates followed each other
+	disturbed bool  // Pods failed, or what is asked for changed meanwhile: the controllers notice that later
 }
 
 func (a *availability) check(e history.Entry) string {
@@ -69,8 +71,11 @@ func (a *availability) note(e history.Entry) {
 		return
 	}
 	r.least = min(r.least, leastReady(o))
+	if before != nil && !equality.Semantic.DeepEqual(value(before, "spec", "template"), value(o, "spec", "template")) {
+		r.templates++
+	}
 	isSmaller := number(before, "spec", "replicas") > number(o, "spec", "replicas")
-	if before == nil || isSmaller || e.State.Type == watch.Deleted {
+	if before == nil || isSmaller || r.templates > 1 || e.State.Type == watch.Deleted {
 		r.disturbed = true
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -42,6 +43,14 @@ func TestARolloutLeavesEnoughPods(t *testing.T) {
 			},
 			"a Pod fails": func(s *tale) {
 				start(s, "0").by("kwok", ofSet("p", "False")).deletes(replicaSetController, ofSet("q", "True"))
+			},
+			"another template follows before the rollout is complete": func(s *tale) {
+				start(s, "0")
+				for n := range 2 {
+					template := fmt.Sprintf("spec: {template: {n: %d}, ", n)
+					s.operator(strings.Replace(two("0", inProgress), "spec: {", template, 1))
+				}
+				s.deletes(replicaSetController, ofSet("p", "True"))
 			},
 			"another client allowed it": func(s *tale) {
 				start(s, "0").user(two("2", inProgress)).operator(two("0", inProgress))
