@@ -48,8 +48,8 @@ func stop(ctx context.Context, dir rundir.Dir) error {
 		return err
 	}
 	if lives {
-		pid, err := dir.Pid()
-		if err != nil {
+		var pid int
+		if err := rundir.ReadJSON(dir.Pid(), &pid); err != nil {
 			return err
 		}
 		if err := unix.Kill(-pid, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -68,7 +68,7 @@ func start(ctx context.Context, config supervisor.Config, ports ports) (*process
 	}
 	go func() { _, _ = cmd.Process.Wait() }() // whoever outlives it, as a test does, has to reap it
 	return &process{pid: cmd.Process.Pid, events: json.NewDecoder(stdout), stdin: stdin},
-		config.Dir.WritePid(cmd.Process.Pid)
+		rundir.WriteJSON(config.Dir.Pid(), cmd.Process.Pid)
 }
 
 // detach lets the cluster outlive the caller.

@@ -2,6 +2,7 @@
 package pki
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -94,14 +95,10 @@ func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P25
 
 // newTemplate leaves the serial number to CreateCertificate, which makes a random one.
 func newTemplate(id Identity) *x509.Certificate {
-	template := &x509.Certificate{
+	return &x509.Certificate{
 		Subject:   pkix.Name{CommonName: id.User, Organization: id.Groups},
 		NotBefore: time.Now().Add(-backdated),
-		NotAfter:  time.Now().Add(lifetime),
+		NotAfter:  cmp.Or(id.NotAfter, time.Now().Add(lifetime)),
 		KeyUsage:  x509.KeyUsageDigitalSignature,
 	}
-	if !id.NotAfter.IsZero() {
-		template.NotAfter = id.NotAfter
-	}
-	return template
 }

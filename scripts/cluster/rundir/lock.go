@@ -49,15 +49,6 @@ func (d Dir) Lives() (bool, error) {
 	return false, file.Close()
 }
 
-// WritePid notes the supervisor's process id. As long as the cluster lives, no other process group can have it.
-func (d Dir) WritePid(pid int) error { return WriteJSON(d.Path("pid"), pid) }
-
-// Pid returns the process id of a living cluster's supervisor.
-func (d Dir) Pid() (pid int, err error) {
-	err = ReadJSON(d.Path("pid"), &pid)
-	return pid, err
-}
-
 func lock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -60,6 +60,9 @@ func (d Dir) Kubeconfig(user string) string { return d.Path("pki", user+".kubeco
 // State describes the cluster, once it is ready.
 func (d Dir) State() string { return d.Path("state.json") }
 
+// Pid is the supervisor's process id. As long as the cluster lives, no other process group can have it.
+func (d Dir) Pid() string { return d.Path("pid") }
+
 // Config is what the supervisor starts with.
 func (d Dir) Config() string { return d.Path("config.json") }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -71,7 +70,7 @@ func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(stri
 	pushed := make([]string, len(programs))
 	for i, name := range programNames {
 		update(name)
-		if pushed[i], err = p.push(ctx, programs[i], p.ref(name)); err != nil {
+		if pushed[i], err = oci.Push(ctx, programs[i], p.ref(name)); err != nil {
 			return images, err
 		}
 	}
@@ -99,16 +98,7 @@ func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oc
 	if err != nil {
 		return "", err
 	}
-	return p.push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
-}
-
-func (p *Pipeline) push(ctx context.Context, index v1.ImageIndex, ref string) (string, error) {
-	pushed, err := oci.Push(ctx, index, ref)
-	if err != nil {
-		return "", err
-	}
-	// The library has another name for docker.io than the user.
-	return ref[:strings.LastIndex(ref, ":")] + pushed[strings.LastIndex(pushed, "@"):], nil
+	return oci.Push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
 }
 
 // pushMemcached makes an image of the distribution's memcached, because a local cluster pulls from its registry only.
@@ -149,5 +139,5 @@ func (p *Pipeline) pushFiles(ctx context.Context, recipe bundle.Recipe, dir, nam
 	if err != nil {
 		return "", err
 	}
-	return p.push(ctx, index, p.ref(name))
+	return oci.Push(ctx, index, p.ref(name))
 }

@@ -144,5 +144,8 @@ func Push(ctx context.Context, content Artifact, ref string, opts ...name.Option
 		return "", fmt.Errorf("push %s: %w: log in by docker login or podman login if the registry requires it", ref, err)
 	}
 	digest, err := content.Digest()
-	return to.Context().Digest(digest.String()).String(), err
+	if err != nil {
+		return "", err
+	}
+	return byDigest(ref, digest)
 }

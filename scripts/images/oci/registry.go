@@ -51,12 +51,16 @@ func Digest(ctx context.Context, ref string, opts ...name.Option) (string, error
 	if err != nil {
 		return "", explain(ref, err)
 	}
-	// Not parsed.Name(): docker.io/library/x would become index.docker.io/library/x.
+	return byDigest(ref, descriptor.Digest)
+}
+
+// byDigest is a reference by digest. Of docker.io the name stays, which the library would make index.docker.io.
+func byDigest(ref string, digest v1.Hash) (string, error) {
 	named, err := reference.ParseNormalizedNamed(ref)
 	if err != nil {
 		return "", err
 	}
-	return reference.TrimNamed(named).Name() + "@" + descriptor.Digest.String(), nil
+	return named.Name() + "@" + digest.String(), nil
 }
 
 // Description is what a registry has under a reference.
