@@ -36,9 +36,6 @@ type Options struct {
 	Operator, Agent, Memcached string
 }
 
-// Files are the contents of a chart's files by their paths below the chart's folder.
-type Files map[string]string
-
 // Write makes the chart of the repository at root and writes its package into a folder. It returns the path of that,
 // and the package as an artifact for a registry. There, its repository must end in Name, and its tag is the version.
 func Write(root, dir string, o Options) (path string, artifact v1.Image, err error) {
@@ -50,7 +47,7 @@ func Write(root, dir string, o Options) (path string, artifact v1.Image, err err
 	if err != nil {
 		return "", nil, err
 	}
-	packed, err := files.pack(s.csv.GetAnnotations()["createdAt"])
+	packed, err := pack(files, s.csv.GetAnnotations()["createdAt"])
 	if err != nil {
 		return "", nil, err
 	}
@@ -62,7 +59,7 @@ func Write(root, dir string, o Options) (path string, artifact v1.Image, err err
 	return path, artifact, err
 }
 
-func (s *source) files() (Files, error) {
+func (s *source) files() (bundle.Files, error) {
 	files, err := s.templates()
 	if err != nil {
 		return nil, err
@@ -81,7 +78,7 @@ func (s *source) files() (Files, error) {
 }
 
 // pack makes the package as helm package does, but the same files and time make the same bytes.
-func (f Files) pack(created string) ([]byte, error) {
+func pack(f bundle.Files, created string) ([]byte, error) {
 	modified, err := time.Parse(time.RFC3339, created)
 	if err != nil {
 		return nil, err
@@ -119,7 +116,7 @@ type artifact struct {
 	content          v1.Layer
 }
 
-func newArtifact(files Files, packed []byte) (v1.Image, error) {
+func newArtifact(files bundle.Files, packed []byte) (v1.Image, error) {
 	config, err := yaml.YAMLToJSON([]byte(files["Chart.yaml"]))
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/utils"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 )
 
 // edit turns a field of the manifests into a piece of Helm template: see edits.yaml.
@@ -23,7 +25,7 @@ type edit struct {
 }
 
 // templates makes a template of each object.
-func (s *source) templates() (Files, error) {
+func (s *source) templates() (bundle.Files, error) {
 	text, err := s.fill("edits.yaml")
 	if err != nil {
 		return nil, err
@@ -33,7 +35,7 @@ func (s *source) templates() (Files, error) {
 		return nil, fmt.Errorf("edits.yaml: %w", err)
 	}
 	used := make([]bool, len(edits))
-	files := Files{}
+	files := bundle.Files{}
 	for _, object := range s.objects {
 		t := &templated{object: object}
 		err := object.PipeE(yaml.LookupCreate(yaml.MappingNode, "metadata", "labels"))

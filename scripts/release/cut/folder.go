@@ -1,6 +1,7 @@
 package cut
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // replace lets write fill a new folder, and puts that in the place of out when it is complete, so that out never holds
 // half of a release. It refuses to replace anything but a release.
-func replace(out string, write func(dir string) error) error {
+func replace(ctx context.Context, out string, write func(dir string) error) error {
 	absolute, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -39,7 +42,11 @@ func replace(out string, write func(dir string) error) error {
 	if err := os.Mkdir(fresh, 0o755); err != nil {
 		return err
 	}
-	if err := errors.Join(write(fresh), setModes(fresh), replaceable(absolute)); err != nil {
+	if err := errors.Join(write(fresh), replaceable(absolute)); err != nil {
+		return err
+	}
+	// Everybody may read a release, whatever the umask.
+	if err := worktree.Run(ctx, fresh, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
 		return err
 	}
 	if err := os.Rename(absolute, old); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -64,19 +71,6 @@ func replaceable(dir string) error {
 		return fmt.Errorf("the folder holds something else than a release: remove it or name another folder: %w", err)
 	}
 	return nil
-}
-
-// setModes lets everybody read a release, whatever the umask.
-func setModes(dir string) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return os.Chmod(path, 0o755)
-		}
-		return os.Chmod(path, 0o644)
-	})
 }
 
 // sumsFile lists the checksum of every other file, as sha256sum reads it.

@@ -44,7 +44,7 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 			if tc.prepare != nil {
 				tc.prepare(t, out)
 			}
-			err := replace(out, func(dir string) error {
+			err := replace(t.Context(), out, func(dir string) error {
 				touch(t, dir, "new")
 				if tc.during != nil {
 					tc.during(t, out)

@@ -30,7 +30,7 @@ const recordFile = "release.json"
 
 // Make writes the release into the folder r.Out. If it fails, the folder stays as it was.
 func (r *Release) Make(ctx context.Context) error {
-	return replace(r.Out, func(dir string) error {
+	return replace(ctx, r.Out, func(dir string) error {
 		return r.inCopy(ctx, func(t *Tree) error {
 			t.out = dir
 			return t.write(ctx)
