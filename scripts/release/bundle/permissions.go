@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -30,16 +29,12 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", binding.GetKind(), binding.GetName(), err)
 		}
-		var decoded rbacv1.ClusterRole
-		if err := sigsyaml.Unmarshal([]byte(role.MustString()), &decoded); err != nil {
-			return nil, err
-		}
-		for i, node := range Field(role, "rules").Content {
-			list, err := listFor(lists, decoded.Rules[i])
+		for _, rule := range Field(role, "rules").Content {
+			list, err := listFor(lists, rule)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", role.GetKind(), role.GetName(), err)
 			}
-			rules[list] = append(rules[list], node)
+			rules[list] = append(rules[list], rule)
 		}
 	}
 	for _, role := range m["Role"] {
@@ -50,33 +45,31 @@ func (m manifests) permissions() (map[string][]*yaml.Node, error) {
 
 // boundRole takes the role of a binding, whose only subject must be the operator's account, out of the manifests.
 func (m manifests) boundRole(binding *yaml.RNode) (*yaml.RNode, error) {
-	var b rbacv1.ClusterRoleBinding
-	if err := sigsyaml.Unmarshal([]byte(binding.MustString()), &b); err != nil {
-		return nil, err
-	}
 	account := m.one("ServiceAccount").GetName()
-	for _, subject := range b.Subjects {
-		if subject.Kind != "ServiceAccount" || subject.Name != account {
+	for _, node := range Field(binding, "subjects").Content {
+		subject := yaml.NewRNode(node)
+		if Field(subject, "kind").Value != "ServiceAccount" || Field(subject, "name").Value != account {
 			return nil, fmt.Errorf("OLM gives roles to the ServiceAccount %s only", account)
 		}
 	}
-	roles := m[b.RoleRef.Kind]
-	i := slices.IndexFunc(roles, func(role *yaml.RNode) bool { return role.GetName() == b.RoleRef.Name })
+	kind, name := Field(binding, "roleRef", "kind").Value, Field(binding, "roleRef", "name").Value
+	i := slices.IndexFunc(m[kind], func(role *yaml.RNode) bool { return role.GetName() == name })
 	if i < 0 {
-		return nil, fmt.Errorf("there is no %s %s", b.RoleRef.Kind, b.RoleRef.Name)
+		return nil, fmt.Errorf("there is no %s %s", kind, name)
 	}
-	role := roles[i]
-	m[b.RoleRef.Kind] = slices.Delete(roles, i, i+1)
+	role := m[kind][i]
+	m[kind] = slices.Delete(m[kind], i, i+1)
 	return role, nil
 }
 
 // listFor finds the list that all resources of a rule belong in. A subresource has the scope of its resource.
-func listFor(lists map[string][]string, rule rbacv1.PolicyRule) (string, error) {
+func listFor(lists map[string][]string, node *yaml.Node) (string, error) {
 	var resources []string
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			name, _, _ := strings.Cut(resource, "/")
-			resources = append(resources, group+"/"+name)
+	rule := yaml.NewRNode(node)
+	for _, group := range Field(rule, "apiGroups").Content {
+		for _, resource := range Field(rule, "resources").Content {
+			name, _, _ := strings.Cut(resource.Value, "/")
+			resources = append(resources, group.Value+"/"+name)
 		}
 	}
 	for list, names := range lists {

@@ -6,6 +6,7 @@ package cut
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -128,12 +129,9 @@ func (r *Release) build(ctx context.Context, t *Tree) error {
 	if err != nil {
 		return err
 	}
-	operator, err := newImage(bundle.Package, r.Registry+"/"+bundle.Package, r.Version, indexes[0])
-	if err != nil {
-		return err
-	}
-	agent, err := newImage(agentName, r.Registry+"/"+agentName, version, indexes[1])
-	if err != nil {
+	operator, operatorErr := newImage(bundle.Package, r.Registry+"/"+bundle.Package, r.Version, indexes[0])
+	agent, agentErr := newImage(agentName, r.Registry+"/"+agentName, version, indexes[1])
+	if err := errors.Join(operatorErr, agentErr); err != nil {
 		return err
 	}
 	agent, err = r.chooseAgent(ctx, t, agent, program)

@@ -62,21 +62,20 @@ func (t *Tree) writeFile(name string, content []byte) error {
 	return worktree.WriteFile(filepath.Join(t.out, name), content, 0o644)
 }
 
-// writeImages writes each image that is new in this release.
 func (t *Tree) writeImages() error {
+	var errs []error
 	for _, i := range t.Images {
-		if i.Content != nil {
-			if err := t.writeImage(i); err != nil {
-				return err
-			}
-		}
+		errs = append(errs, t.writeImage(i))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// writeImage writes a layout of an image, and an SBOM unless it is the chart. The layout lists what it holds with its
-// tag, as skopeo and crane expect.
+// writeImage writes a layout of an image that is new in this release, and an SBOM unless it is the chart. The layout
+// lists what it holds with its tag, as skopeo and crane expect.
 func (t *Tree) writeImage(i Image) error {
+	if i.Content == nil {
+		return nil
+	}
 	to, err := layout.Write(filepath.Join(t.out, i.Layout), empty.Index)
 	if err != nil {
 		return err
