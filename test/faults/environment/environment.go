@@ -105,6 +105,8 @@ func Start(ctx context.Context, root, name string, real bool) (*Environment, err
 	e := &Environment{Cluster: cluster, Audit: audit.Log{Path: cluster.AuditLog}, Real: real, Images: unpulled}
 	if real {
 		err = e.pushImages(ctx, root)
+	} else {
+		err = e.delayPods()
 	}
 	if err = errors.Join(err, e.prepare(ctx, root)); err != nil {
 		return nil, errors.Join(err, e.Stop(ctx))
