@@ -31,7 +31,7 @@ func TestEachActionHasANameOfItsOwnAndAWeight(t *testing.T) {
 	}
 }
 
-// TestAStepIsThatOfItsSeed also reads each step again, as from a plan that someone saved.
+// TestAStepIsThatOfItsSeed also reads each step again, as from a saved plan.
 func TestAStepIsThatOfItsSeed(t *testing.T) {
 	all := all(t)
 	for _, action := range Plans(all) {

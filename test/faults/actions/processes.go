@@ -93,7 +93,7 @@ var memoryLimits = map[string]struct{ limit, usage string }{
 	"":       {"/sys/fs/cgroup%s/memory.max", "/sys/fs/cgroup%s/memory.current"},
 }
 
-// limitMemory has the kernel end the container's process as soon as it needs more: clients go on writing. The limit
+// limitMemory has the kernel end the container's process as soon as it needs more: clients keep writing. The limit
 // ends with the container.
 func limitMemory(ctx context.Context, w *world.World, step plan.Step) error {
 	target, err := arguments[process](step)
@@ -151,7 +151,7 @@ func cutPodOff(ctx context.Context, w *world.World, step plan.Step) error {
 	return nil
 }
 
-// stopKubelet has the Node's kubelet hang: Pods go on, and nothing is reported of them.
+// stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.
 func stopKubelet(_ context.Context, w *world.World, step plan.Step) error {
 	stop, err := arguments[cutOff](step)
 	if err != nil {

@@ -97,7 +97,7 @@ func (e Entry) String() string {
 // String reads like "operator: apply Deployment a".
 func (s State) String() string {
 	verb := map[watch.EventType]string{watch.Added: "create", watch.Deleted: "delete"}[s.Type]
-	who := "someone"
+	who := "unknown"
 	if s.By != nil {
 		who = Client(s.By)
 	}

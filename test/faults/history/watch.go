@@ -38,7 +38,7 @@ func (f *follower) start(ctx context.Context) error {
 	return err
 }
 
-// run goes on until the context ends.
+// run ends with the context.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if f.watch(ctx) {

@@ -63,7 +63,7 @@ func list(version string, items ...*unstructured.Unstructured) *unstructured.Uns
 	return l
 }
 
-func TestTheRecorderGoesOnAfterTheAPIServerHasRestarted(t *testing.T) {
+func TestTheRecorderResumesAfterTheAPIServerHasRestarted(t *testing.T) {
 	expired := apierrors.NewResourceExpired("too old resource version").ErrStatus
 	tests := map[string]struct {
 		watches [][]watch.Event
@@ -72,7 +72,7 @@ func TestTheRecorderGoesOnAfterTheAPIServerHasRestarted(t *testing.T) {
 		want    []string
 		from    []string
 	}{
-		"a watch that ends goes on": {
+		"a watch that ends is resumed": {
 			watches: [][]watch.Event{
 				{{Type: watch.Added, Object: object("a", "11")}, {Type: watch.Bookmark, Object: object("", "15")}},
 				{{Type: watch.Modified, Object: object("a", "16")}},

@@ -52,7 +52,7 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 func TestWhatIsReadyIsAsDesired(t *testing.T) {
 	// policy has a label that the operator applied.
 	policy := func(label string) string {
-		return fmt.Sprintf(`{kind: NetworkPolicy, metadata: {name: a, uid: NetworkPolicy, labels: {x: %s, theirs: %s},
+		return fmt.Sprintf(`{kind: NetworkPolicy, metadata: {name: a, uid: NetworkPolicy, labels: {x: %s, unowned: %s},
   ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator,
   operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]}}`, label, label)
 	}
@@ -61,7 +61,7 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 		keeps: map[string]func(*tale){
 			"all objects": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
 			"drift, while it is not Ready": func(s *tale) {
-				cache(s, "True", "FieldManagerConflict").operator(policy("ours")).user(policy("theirs"))
+				cache(s, "True", "FieldManagerConflict").operator(policy("own")).user(policy("other"))
 				s.step("a while").step(history.PhaseReady)
 			},
 			"an object of a user": func(s *tale) {
@@ -77,7 +77,7 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 				s.step("a while").step(history.PhaseReady)
 			},
 			"drift": func(s *tale) {
-				cache(s, "True", "AllPodsReady").operator(policy("ours")).user(policy("theirs"))
+				cache(s, "True", "AllPodsReady").operator(policy("own")).user(policy("other"))
 				s.step("a while").step(history.PhaseAtRest)
 			},
 			"a Deployment that is still paused": func(s *tale) {
@@ -94,7 +94,7 @@ func TestTheSameSpecGivesTheSameObjects(t *testing.T) {
 		return []string{
 			fmt.Sprintf("{kind: Memcached, metadata: {name: %s, uid: m%s}, status: {conditions: [%s, %s]}}", name, name,
 				condition("Ready", "True", "AllPodsReady"), condition("UpdatePending", "False", "NoUpdatePending")),
-			fmt.Sprintf(`{kind: Service, metadata: {name: %s, uid: s%s, labels: {cache: %s, other: %s, theirs: %s}, managedFields: [{manager:
+			fmt.Sprintf(`{kind: Service, metadata: {name: %s, uid: s%s, labels: {cache: %s, other: %s, unowned: %s}, managedFields: [{manager:
   memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:cache": {}, "f:other": {}}}}}]}}`,
 				name, name, name, label, name),
 		}

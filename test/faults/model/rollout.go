@@ -137,7 +137,7 @@ func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string
 	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
 }
 
-// mayDiffer reports whether someone asked for another template. An older operator may not know the revision.
+// mayDiffer reports whether a user asked for another template. An older operator may not know the revision.
 func mayDiffer(last, now rendering) bool {
 	if now.revision < last.revision {
 		return true

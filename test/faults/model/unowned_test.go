@@ -6,11 +6,11 @@ import (
 )
 
 // shared is a Service with a label of another client, and one that the operator applied.
-func shared(theirs, ours string) string {
-	return fmt.Sprintf(`{kind: Service, metadata: {name: a, uid: Service, labels: {theirs: %s, ours: %s},
+func shared(other, own string) string {
+	return fmt.Sprintf(`{kind: Service, metadata: {name: a, uid: Service, labels: {other: %s, own: %s},
   annotations: {cache.example.com/applied-hash: h}, managedFields: [
-    {manager: kubectl, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:theirs": {}, "f:ours": {}}}}},
-    {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:ours": {}}}}}]}}`, theirs, ours)
+    {manager: kubectl, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:other": {}, "f:own": {}}}}},
+    {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:own": {}}}}}]}}`, other, own)
 }
 
 func TestFieldsOfOthersStay(t *testing.T) {

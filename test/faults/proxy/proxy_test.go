@@ -162,7 +162,7 @@ func TestAHangingRequestEndsWithTheFault(t *testing.T) {
 	}
 }
 
-func TestAWriteIsCarriedOutAlthoughTheOperatorIsGone(t *testing.T) {
+func TestAWriteIsCarriedOutAlthoughTheOperatorHasEnded(t *testing.T) {
 	reached, carried := make(chan struct{}), make(chan error, 1)
 	p, url := between(t, func(_ http.ResponseWriter, r *http.Request) {
 		close(reached)

@@ -14,7 +14,7 @@ type Call struct {
 	W http.ResponseWriter
 	R *http.Request
 
-	// Next passes the request on: to the next fault that concerns it, at last to the API server.
+	// Next hands the request over: to the next fault that concerns it, at last to the API server.
 	Next http.Handler
 
 	// Over is closed when the fault has to end. A fault that waits then ends at once.

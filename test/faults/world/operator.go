@@ -187,7 +187,7 @@ func (o *Operator) revive(ended *process) {
 // Process is the one that runs now, for its metrics and profiles.
 func (o *Operator) Process() monitor.Process { return o.current().monitored }
 
-// Hang stops the process until it is told to go on.
+// Hang stops the process until it is resumed.
 func (o *Operator) Hang() (resume func()) {
 	process := o.current()
 	_ = process.signal(syscall.SIGSTOP)
