@@ -132,7 +132,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	}
 	c := &campaign.Campaign{
 		Root: root, Dir: flags.dir, Keep: flags.keep, Programs: programs,
-		Actions: all, Workers: flags.workers, Real: flags.real,
+		Actions: all, Workers: flags.workers, Nodes: nodes(flags.real),
 	}
 	if flags.real {
 		c.Workers = 1 // Its Pods have the whole machine.

@@ -24,8 +24,8 @@ type Request struct {
 	UserAgent string
 	ObjectRef struct{ APIGroup, Resource, Subresource, Namespace, Name string }
 	Response  struct{ Code int } `json:"responseStatus"`
-	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only where the policy's level is Request or RequestResponse
-	Stored    json.RawMessage    `json:"responseObject,omitempty"` // only where it is RequestResponse
+	Body      json.RawMessage    `json:"requestObject,omitempty"`  // only where the policy's level is Request, or
+	Stored    json.RawMessage    `json:"responseObject,omitempty"` // RequestResponse, which alone has this one
 	Answered  time.Time          `json:"stageTimestamp"`           // where the policy logs only stage ResponseComplete
 }
 

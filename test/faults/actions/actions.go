@@ -30,6 +30,14 @@ func All(s *schema.Schema) []Action {
 	)
 }
 
+// Sparing returns the actions that leave the operator's process alone, for measurements of it.
+func Sparing(all []Action) []Action {
+	others := slices.Concat(kills(), operatorVersions())
+	return slices.DeleteFunc(slices.Clone(all), func(a Action) bool {
+		return slices.ContainsFunc(others, func(other Action) bool { return other.Name == a.Name })
+	})
+}
+
 // On returns the actions for one kind of Nodes.
 func On(nodes plan.Nodes, all []Action) []Action {
 	return slices.DeleteFunc(slices.Clone(all), func(a Action) bool { return a.Only != "" && a.Only != nodes })

@@ -54,16 +54,20 @@ func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(co
 // beside does something beside the next steps, until all faults are over at the latest. Its context ends then.
 func beside(ctx context.Context, w *world.World, do func(context.Context) error) {
 	ctx, stop := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- do(ctx) }()
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = do(ctx)
+	}()
 	w.Later(func(context.Context) error {
 		select {
-		case err := <-done:
+		case <-done:
 			stop()
 			return err
 		default: // Interrupted requests fail.
 			stop()
-			_ = <-done
+			<-done
 			return nil
 		}
 	})

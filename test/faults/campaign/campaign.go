@@ -29,8 +29,8 @@ type Campaign struct {
 	Actions  []actions.Action // that plans are made of
 	Workers  int              // clusters; each carries out one plan at a time
 
-	// Real has memcached run in the Pods of one cluster, and clients use it.
-	Real bool
+	// Nodes are those of the clusters. On real ones memcached runs in the Pods, and clients use it.
+	Nodes plan.Nodes
 
 	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
 	// violation of each rule is worth that.
@@ -75,7 +75,7 @@ func (c *Campaign) Start(ctx context.Context) error {
 			if worker > 0 {
 				ctx = progress.WithOutput(ctx, io.Discard)
 			}
-			c.Clusters[worker], err = environment.Start(ctx, c.Root, c.name(worker), c.Real)
+			c.Clusters[worker], err = environment.Start(ctx, c.Root, c.name(worker), c.Nodes)
 			return err
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
 // The operator's namespace, service account, user and role, as the manifests have them.
@@ -88,9 +89,9 @@ var unpulled = Images{
 
 // Start starts a cluster of simulated Nodes with the given name, or one with a real Node, for which it must be root. It
 // ends with the calling process at the latest.
-func Start(ctx context.Context, root, name string, real bool) (*Environment, error) {
+func Start(ctx context.Context, root, name string, nodes plan.Nodes) (*Environment, error) {
 	options := local.Options{Name: name, Attached: true, AuditPolicy: auditPolicy}
-	if real {
+	if nodes == plan.RealNodes {
 		options.Needs = preflight.Memcached()
 	} else {
 		options.Simulated, options.Architectures = true, []string{"amd64", "arm64", "s390x"}
@@ -102,8 +103,10 @@ func Start(ctx context.Context, root, name string, real bool) (*Environment, err
 	if !cluster.Created {
 		return nil, fmt.Errorf("cluster %s runs already: end the other campaign in this folder first", name)
 	}
-	e := &Environment{Cluster: cluster, Audit: audit.Log{Path: cluster.AuditLog}, Real: real, Images: unpulled}
-	if real {
+	e := &Environment{
+		Cluster: cluster, Audit: audit.Log{Path: cluster.AuditLog}, Real: nodes == plan.RealNodes, Images: unpulled,
+	}
+	if e.Real {
 		err = e.pushImages(ctx, root)
 	} else {
 		err = e.delayPods()

@@ -9,7 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// pushImages pushes memcached, twice, and the agent to the cluster's registry. The operator needs none: it is a process.
+// pushImages pushes memcached, twice, and the agent to the cluster's registry. The operator is a process and needs no
+// image.
 func (e *Environment) pushImages(ctx context.Context, root string) error {
 	return progress.Stage(ctx, "Images", func(update func(string)) error {
 		program, version, err := oci.Agent(root)

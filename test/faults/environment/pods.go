@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// podDelay has a Pod take 0.1 to 0.6 seconds until it is ready. kwok alone takes so little time that what happens before
-// a Pod is ready would hardly ever be tried.
+// podDelay has a Pod take 0.1 to 0.6 seconds until it is ready. kwok alone takes so little time that what happens
+// before a Pod is ready would hardly ever be tried.
 const podDelay = "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 600}"
 
 // delayPods changes what kwok does. It reads that when it starts, and is started again when it is killed.

@@ -61,9 +61,11 @@ const (
 )
 
 // Run starts a cluster, loads it, and measures.
-func Run(ctx context.Context, root, dir string, programs world.Programs, o Options, kinds []actions.Action) (Result, error) {
+func Run(
+	ctx context.Context, root, dir string, programs world.Programs, o Options, kinds []actions.Action,
+) (Result, error) {
 	result := Result{Options: o}
-	e, err := environment.Start(ctx, root, "faults-load", false)
+	e, err := environment.Start(ctx, root, "faults-load", plan.SimulatedNodes)
 	if err != nil {
 		return result, err
 	}
@@ -105,7 +107,8 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	if err := l.Start(); err != nil {
 		return err
 	}
-	if err := progress.Stage(ctx, "Memcacheds", func(update func(string)) error { return l.create(ctx, update) }); err != nil {
+	err := progress.Stage(ctx, "Memcacheds", func(update func(string)) error { return l.create(ctx, update) })
+	if err != nil {
 		return err
 	}
 	before, err := l.settle(ctx)
@@ -185,52 +188,52 @@ func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err
 	l.began = time.Now()
 	pause := time.Duration(float64(time.Second) / l.options.Rate)
 	nextSample, nextEpisode := l.began, l.began.Add(episode)
-	draw := actions.Plans(l.kinds)
-	for time.Since(l.began) < l.options.For {
-		due := l.began.Add(time.Duration(steps) * pause)
-		if err := sleep(ctx, time.Until(due)); err != nil {
-			return steps, err
+	for err == nil && time.Since(l.began) < l.options.For {
+		now := time.Now()
+		switch {
+		case now.After(nextSample):
+			nextSample = now.Add(sampleInterval)
+			var heap float64
+			heap, err = l.sample(ctx)
+			update(fmt.Sprintf("%d, heap %.1f MiB", steps, heap/(1<<20)))
+		case now.After(nextEpisode):
+			nextEpisode = now.Add(episode)
+			err = l.EndFaults(ctx)
+		default:
+			steps++
+			err = l.step(ctx)
+			due := l.began.Add(time.Duration(steps) * pause)
+			err = errors.Join(err, sleep(ctx, time.Until(due)))
 		}
-		if time.Now().After(nextSample) {
-			nextSample = time.Now().Add(sampleInterval)
-			if err := l.sample(ctx); err != nil {
-				return steps, err
-			}
-			update(fmt.Sprintf("%d, heap %.1f MiB", steps, l.heap[len(l.heap)-1]/(1<<20)))
-		}
-		if time.Now().After(nextEpisode) {
-			nextEpisode = time.Now().Add(episode)
-			if err := l.EndFaults(ctx); err != nil {
-				return steps, err
-			}
-		}
-		step, err := plan.Draw(l.random, draw, []string{l.name(l.random.IntN(l.options.Caches))})
-		if err != nil {
-			return steps, err
-		}
-		if err := actions.Do(ctx, l.World, l.kinds, step); err != nil {
-			return steps, err
-		}
-		steps++
 	}
-	return steps, l.EndFaults(ctx)
+	return steps, errors.Join(err, l.EndFaults(ctx))
+}
+
+// step changes one of the caches, or causes a fault.
+func (l *load) step(ctx context.Context) error {
+	cache := l.name(l.random.IntN(l.options.Caches))
+	step, err := plan.Draw(l.random, actions.Plans(l.kinds), []string{cache})
+	if err != nil {
+		return err
+	}
+	return actions.Do(ctx, l.World, l.kinds, step)
 }
 
 // sample reads what the operator holds after a garbage collection.
-func (l *load) sample(ctx context.Context) error {
+func (l *load) sample(ctx context.Context) (heap float64, err error) {
 	process := l.First().Process()
 	memory, err := process.ReadMemory(ctx)
 	if err != nil {
-		return fmt.Errorf("read the operator's memory: %w", err)
+		return 0, fmt.Errorf("read the operator's memory: %w", err)
 	}
 	metrics, err := process.ReadMetrics(ctx)
 	if err != nil {
-		return fmt.Errorf("read the operator's metrics: %w", err)
+		return 0, fmt.Errorf("read the operator's metrics: %w", err)
 	}
 	l.at = append(l.at, time.Since(l.began))
 	l.heap = append(l.heap, memory.Heap)
 	l.routine = append(l.routine, float64(goroutines(metrics)))
-	return nil
+	return memory.Heap, nil
 }
 
 func goroutines(metrics monitor.Metrics) int { return int(metrics.Sum("go_goroutines", "")) }

@@ -16,8 +16,8 @@ import (
 func availabilityRules() []Rule {
 	return []Rule{{
 		Name: "availability",
-		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods fail, " +
-			"the spec changes meanwhile, or other clients interfere.",
+		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods " +
+			"fail, the spec changes meanwhile, or other clients interfere.",
 		New: func(p *past) func(history.Entry) string {
 			return (&availability{past: p, rollouts: map[types.UID]*rollout{}}).check
 		},
