@@ -18,11 +18,8 @@ import (
 // WriteBundle generates the bundle of the repository at root into dir. Which version it replaces follows from the
 // catalog in dir.
 func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error {
-	if err := o.Validate(); err != nil {
-		return err
-	}
 	c, err := Load(dir)
-	if err != nil {
+	if err := cmp.Or(o.Validate(), err); err != nil {
 		return err
 	}
 	o.Replaces, o.SkipRange = c.Previous(o.Channels[0], o.Version)
@@ -35,12 +32,9 @@ func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error 
 
 // AddBundle adds the bundle in dir, by the reference of its image, to the catalog beside it.
 func AddBundle(dir, image string) error {
-	c, err := Load(dir)
-	if err != nil {
-		return err
-	}
-	files, err := bundle.Read(dir)
-	if err != nil {
+	c, err1 := Load(dir)
+	files, err2 := bundle.Read(dir)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	if err := c.Add(files, image); err != nil {
@@ -58,12 +52,9 @@ func AddBundle(dir, image string) error {
 
 // Renew writes bundle and catalog in dir again, with the version, the images and the channels that they have.
 func Renew(ctx context.Context, root, dir string) error {
-	c, err := Load(dir)
-	if err != nil {
-		return err
-	}
-	files, err := bundle.Read(dir)
-	if err != nil {
+	c, err1 := Load(dir)
+	files, err2 := bundle.Read(dir)
+	if err := cmp.Or(err1, err2); err != nil {
 		return err
 	}
 	v, err := files.Version()
@@ -117,11 +108,8 @@ func (c *Catalog) versions(channel string) (versions []semver.Version) {
 // Add puts a bundle into its channels, with the reference of its image. It replaces the same version, and refuses one
 // that is older than the newest of its channel.
 func (c *Catalog) Add(files bundle.Files, image string) error {
-	if err := bundle.ValidateImage("bundle-image", image); err != nil {
-		return err
-	}
 	v, err := files.Version()
-	if err != nil {
+	if err := cmp.Or(bundle.ValidateImage("bundle-image", image), err); err != nil {
 		return err
 	}
 	for _, channel := range v.Channels {

@@ -94,10 +94,7 @@ func (c *Catalog) parse(text []byte) error {
 // put adds a document, or replaces the one of the same schema and name.
 func (c *Catalog) put(content any) error {
 	var d Document
-	if err := d.all.Encode(content); err != nil {
-		return err
-	}
-	if err := d.all.Decode(&d); err != nil {
+	if err := cmp.Or(d.all.Encode(content), d.all.Decode(&d)); err != nil {
 		return err
 	}
 	if have := c.find(d.Schema, d.Name); have != nil {
@@ -138,7 +135,7 @@ func (c *Catalog) find(schema, name string) *Document {
 	return &c.documents[i]
 }
 
-// Check reports names of what the catalog does not hold, such as a default channel without a version. OLM checks more.
+// Check reports names of what the catalog does not hold, and what breaks upgrades: people may edit the file.
 func (c *Catalog) Check() error {
 	var errs []error
 	for _, d := range c.documents {
@@ -153,7 +150,34 @@ func (c *Catalog) Check() error {
 					errs = append(errs, fmt.Errorf("channel %s has %s, which the catalog does not hold", d.Name, e.Name))
 				}
 			}
+			errs = append(errs, checkUpgrades(d.Name, d.Entries))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkUpgrades follows what each version replaces and skips, from the head to the oldest version, as OLM v0 does.
+func checkUpgrades(channel string, entries []Entry) error {
+	heads, byName := slices.Clone(entries), map[string]Entry{}
+	for _, e := range entries {
+		byName[e.Name] = e
+		isOld := func(h Entry) bool { return h.Name == e.Replaces || slices.Contains(e.Skips, h.Name) }
+		heads = slices.DeleteFunc(heads, isOld)
+	}
+	if len(heads) != 1 {
+		return fmt.Errorf("channel %s has %d versions that nothing replaces, want 1", channel, len(heads))
+	}
+	var replaced, skipped []string
+	for e, more := heads[0], true; more; e, more = byName[e.Replaces] {
+		if slices.Contains(replaced, e.Name) {
+			return fmt.Errorf("channel %s: %s replaces itself, through others", channel, e.Name)
+		}
+		replaced, skipped = append(replaced, e.Name), append(skipped, e.Skips...)
+	}
+	for _, e := range entries {
+		if !slices.Contains(replaced, e.Name) && !slices.Contains(skipped, e.Name) {
+			return fmt.Errorf("channel %s: no upgrade leads from %s to %s", channel, e.Name, heads[0].Name)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -100,10 +101,11 @@ func TestWhatACatalogRefuses(t *testing.T) {
 	}
 }
 
-func TestACatalogWithoutWhatItNames(t *testing.T) {
+func TestACatalogThatBreaksWhatItNames(t *testing.T) {
 	tests := map[string]struct{ old, new, want string }{
 		"a default channel that does not exist": {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
 		"a version that the catalog lacks":      {"- name: memcached-operator.v0.1.0\n", "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
+		"two heads":                             {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
 	}
 	c := &Catalog{}
 	add(t, c, "0.1.0", "stable,candidate")
@@ -139,6 +141,29 @@ func TestACatalogThatOLMCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Parse([]byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOneHeadUpgradesAllVersionsOfAChannel(t *testing.T) {
+	tests := map[string]struct {
+		entries []Entry
+		want    string
+	}{
+		"replaced and skipped": {
+			[]Entry{{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2", Skips: []string{"v2", "v2.1"}}, {Name: "v2.1"}}, "",
+		},
+		"the oldest replaces one of before":    {[]Entry{{Name: "v1", Replaces: "v0"}}, ""},
+		"two heads":                            {[]Entry{{Name: "v1"}, {Name: "v2"}}, "has 2 versions that nothing replaces"},
+		"a circle":                             {[]Entry{{Name: "v1", Replaces: "v2"}, {Name: "v2", Replaces: "v1"}}, "has 0 versions that nothing replaces"},
+		"a circle below the head":              {[]Entry{{Name: "v1", Replaces: "v2"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Replaces: "v2"}}, "v2 replaces itself"},
+		"a version that no upgrade leads from": {[]Entry{{Name: "v1"}, {Name: "v2", Replaces: "v1"}, {Name: "v3", Skips: []string{"v2"}}}, "no upgrade leads from v1 to v3"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := fmt.Sprint(checkUpgrades("stable", tc.entries)); !strings.Contains(got, tc.want) || tc.want == "" && got != "<nil>" {
+				t.Errorf("error %s, want %q", got, tc.want)
 			}
 		})
 	}

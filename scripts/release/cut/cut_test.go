@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const (
@@ -149,7 +150,8 @@ func assertAgent(t *testing.T, root string) {
 			tree.Write(t, root, map[string]string{agentVersion: "30.0.0\n"})
 			tree.Write(t, root, map[string]string{agentMain: tree.Read(t, root)[agentMain] + "// Changed.\n"})
 		}, false},
-		"another registry": {func(r *Release) { r.Registry = "registry.acme.test/another" }, false},
+		"another memcached": {func(r *Release) { r.MemcachedImage = "docker.io/library/memcached:1.6.0" }, true},
+		"another registry":  {func(r *Release) { r.Registry = "registry.acme.test/another" }, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +159,13 @@ func assertAgent(t *testing.T, root string) {
 			r := release(root, later, "2")
 			tc.change(r)
 			commit(t, root, "a change")
-			agent := writeTo(t, r).Images[1]
+			made := writeTo(t, r)
+			for _, place := range []worktree.Place{memcachedImage, {File: settings, Find: `memcachedImage: (\S+)`}} {
+				if image, err := place.Read(made.Dir); err != nil || image != r.MemcachedImage {
+					t.Errorf("%s names %s, want %s, error %v", place.File, image, r.MemcachedImage, err)
+				}
+			}
+			agent := made.Images[1]
 			if same := agent.String() == first; same != tc.same || same != (agent.Content == nil) {
 				t.Errorf("the agent is %s, was %s, want the same: %v", agent, first, tc.same)
 			}

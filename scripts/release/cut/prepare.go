@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -137,6 +138,9 @@ func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
 	if err != nil {
 		return err
 	}
+	// Other versions stay as they are: the tag of memcached may have been chosen for this release.
+	isOther := func(c versions.Copy) bool { return c.Name != "operator" && c.Name != "agent" }
+	found.Stale = slices.DeleteFunc(found.Stale, isOther)
 	_, err = found.Write()
 	return err
 }

@@ -73,13 +73,16 @@ func open(dir string, i Image) (oci.Artifact, error) {
 	if err := errors.Join(err, digestErr); err != nil {
 		return nil, fmt.Errorf("%s: %w", i.Layout, err)
 	}
-	if image, err := index.ImageIndex(digest); err == nil {
+	image, err := index.ImageIndex(digest)
+	if err == nil {
 		return image, nil
 	}
-	if chart, err := index.Image(digest); err == nil {
+	chart, chartErr := index.Image(digest)
+	if chartErr == nil {
 		return chart, nil
 	}
-	return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release again", i.Layout, i.Digest, recordFile)
+	return nil, fmt.Errorf("%s does not hold %s, which %s names: make the release again: %w",
+		i.Layout, i.Digest, recordFile, errors.Join(err, chartErr))
 }
 
 // isPresent asks the registry for an image. A tag is never moved: users of a release rely on it.
