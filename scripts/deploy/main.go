@@ -58,7 +58,9 @@ func newCommand() *cobra.Command {
 		Short: "Apply, compare or delete the objects of a kustomization, by server-side apply",
 		Long: "Renders the kustomization in a directory and works with its objects.\n" +
 			"It needs neither kubectl nor the kustomize program.",
+		SilenceErrors: true, SilenceUsage: true, // run prints the error
 	}
+	root.CompletionOptions.DisableDefaultCmd = true
 	p := root.PersistentFlags()
 	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")

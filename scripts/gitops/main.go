@@ -130,7 +130,7 @@ func verifyCommand(dir *string) *cobra.Command {
 		Use:   "verify",
 		Short: "Find what is wrong with the tree before Argo CD does",
 		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
-			"checks it by Argo CD's own code: its types, its AppProjects.",
+			"checks it by Argo CD's own code: its types and its AppProjects.",
 		Example: "  go -C scripts/gitops run . verify\n" +
 			"  go -C scripts/gitops run . verify --strict --method olm",
 		Args: cobra.NoArgs,

@@ -251,7 +251,7 @@ func (r rewriter) text(name, text string) (string, error) {
 func isBinary(content string) bool { return strings.Contains(content, "\x00") }
 
 // leftovers finds the old names that are still in a tree, also in spellings that the rewriter does not know, such as
-// other cases. Each is described by path, line and text; line 0 is the path itself.
+// other cases. Each is described by path, line and text.
 func (r rewriter) leftovers(dir string, files []string) (found []string, err error) {
 	const mark = "\x00" // text files do not have it
 	kept := looseSpellings(r.to)
@@ -264,13 +264,14 @@ func (r rewriter) leftovers(dir string, files []string) (found []string, err err
 		if err != nil {
 			return nil, err
 		}
-		lines := []string{name}
+		lines := []string{name} // line 0 is the path itself
 		if !isBinary(string(content)) {
 			lines = append(lines, strings.Split(string(content), "\n")...)
 		}
 		for i, line := range lines {
 			if strings.Contains(find.Replace(strings.ToLower(line)), mark) {
-				found = append(found, fmt.Sprintf("%s:%d: %s", name, i, strings.TrimSpace(line)))
+				inText := fmt.Sprintf("%s:%d: %s", name, i, strings.TrimSpace(line))
+				found = append(found, map[bool]string{true: name + ": the path", false: inText}[i == 0])
 			}
 		}
 	}

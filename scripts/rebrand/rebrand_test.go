@@ -212,7 +212,7 @@ func TestOldNamesThatAreLeftAreFound(t *testing.T) {
 	got, err := rewriter{widgets, gadgets}.leftovers(dir, []string{"binary", "new names", "old", "widget-controller.yaml"})
 	want := []string{
 		"old:2: a widget-controller y", "old:3: WIDGET_CONTROLLER_NAME", "old:4: parts_widgets_test",
-		"old:5: my-widget-controller widget-controller", "old:7: example.net/team/widget-controller", "widget-controller.yaml:0: widget-controller.yaml",
+		"old:5: my-widget-controller widget-controller", "old:7: example.net/team/widget-controller", "widget-controller.yaml: the path",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

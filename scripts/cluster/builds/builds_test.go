@@ -140,6 +140,12 @@ func TestOneFileIsSeveralPrograms(t *testing.T) {
 	}
 }
 
+func TestTheFirstHintThatFitsIsGiven(t *testing.T) {
+	if got := hint("no space left on device, dial tcp: i/o timeout, signal: killed"); !strings.HasPrefix(got, "\nThe disk is full.") {
+		t.Error(got)
+	}
+}
+
 func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 	root, err := Root()
 	if err != nil {

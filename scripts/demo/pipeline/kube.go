@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,14 +32,19 @@ type Kube struct {
 
 // Connect finds the cluster as kubectl does ($KUBECONFIG, then ~/.kube/config), and asks the API server its version.
 func Connect(context string) (Kube, error) {
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(),
-		&clientcmd.ConfigOverrides{CurrentContext: context})
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	chosen := &clientcmd.ConfigOverrides{CurrentContext: context}
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, chosen)
 	raw, err1 := loader.RawConfig()
+	if context = cmp.Or(context, raw.CurrentContext); err1 == nil && context == "" {
+		// Inside a Pod, client-go would take the cluster of the Pod.
+		err1 = fmt.Errorf("no context is chosen, and %s has no current-context", strings.Join(rules.Precedence, " or "))
+	}
 	config, err2 := loader.ClientConfig()
 	if err := cmp.Or(err1, err2); err != nil {
 		return Kube{}, err
 	}
-	return connect(cmp.Or(context, raw.CurrentContext), config)
+	return connect(context, config)
 }
 
 func connect(context string, config *rest.Config) (Kube, error) {

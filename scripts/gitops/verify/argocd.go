@@ -116,9 +116,17 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 		wants[check+kind] = override.HealthLua
 	}
 	for _, name := range sets.List(sets.KeySet(has).Union(sets.KeySet(wants))) {
-		if has[name] != wants[name] {
-			fail(o.File, "give both the same, health checks from "+luaFolder,
-				"%s differs from that in argocd-cm: it is %.60q, not %.60q", name, has[name], wants[name])
+		const fix = "give both the same, health checks from " + luaFolder
+		switch is, want := has[name], wants[name]; {
+		case is == want:
+		case !strings.HasPrefix(name, check):
+			fail(o.File, fix, "%s is %q, and %q in argocd-cm", name, is, want)
+		case is == "":
+			fail(o.File, fix, "lacks %s", name)
+		case want == "":
+			fail(tree.Existing, fix, "argocd-cm lacks %s", name)
+		default:
+			fail(o.File, fix, "%s differs from that in argocd-cm", name)
 		}
 	}
 }
