@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -222,8 +223,11 @@ func serves(options *Options) error {
 		}
 		content, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s: %s (%w)", url, answer.Status, content, err)
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = errors.New(answer.Status)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", url, err, content)
 		}
 	}
 	return nil

@@ -16,7 +16,10 @@ var reaching = map[string]string{
 // TestNoArgumentReachesAFileAPortOrAProcess tries all spellings that memcached understands.
 func TestNoArgumentReachesAFileAPortOrAProcess(t *testing.T) {
 	for name, value := range reaching {
-		known, _ := byName(name)
+		known, found := byName(name)
+		if !found || known.name != name {
+			t.Fatalf("memcached has no option --%s", name)
+		}
 		for _, value := range extendedOr(name, value) {
 			for _, arguments := range spellings(known, value) {
 				if CheckArguments(arguments) == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net"
 	"slices"
 	"testing"
@@ -145,7 +146,7 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 			policy := policyOf(t, planned(t, tc.change, defaults))
 			got := map[string][]int32{}
 			for name, from := range parties {
-				for port := int32(1); port < 1<<16-1; port++ {
+				for port := int32(1); port <= math.MaxUint16; port++ {
 					if admits(policy, from, port) {
 						got[name] = append(got[name], port)
 					}
