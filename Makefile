@@ -60,14 +60,17 @@ demo-down: ## Stop the demo and leave the machine as it was.
 
 ##@ Test
 
+# Make 3 of macOS mixes what targets print.
+in-sync = $(if $(filter output-sync,$(.FEATURES)),--output-sync=$1)
+
 .PHONY: test
 test: ## Run every test that needs no root; ARGS='-run TestName' chooses unit and integration tests. See also lint.
 	@# The first shows its progress; what the others print comes when they end.
-	@$(MAKE) --jobs=2 --output-sync=target live-tests $(if $(ARGS),module-tests,checks)
+	@$(MAKE) --jobs=2 $(call in-sync,target) live-tests $(if $(ARGS),module-tests,checks)
 
 .PHONY: live-tests
 live-tests:
-	@+$(MAKE) --output-sync=none go-tests
+	@+$(MAKE) $(call in-sync,none) go-tests
 
 .PHONY: checks
 checks:

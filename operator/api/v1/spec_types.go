@@ -66,7 +66,8 @@ type MemcachedSpec struct {
 	Threads *int32 `json:"threads,omitempty"`
 
 	// extraArgs are additional arguments of memcached, at most 64 of at most 512 characters each. Arguments that the
-	// operator sets (port, memory, threads, TLS and so on) are refused by name. Defaults to none.
+	// operator sets (port, memory, threads, TLS and so on) are refused by name, and so is $(NAME), which the kubelet would
+	// replace. Defaults to none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

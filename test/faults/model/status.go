@@ -17,8 +17,8 @@ func statusRules() []Rule {
 		New:     observedGeneration,
 	}, {
 		Name: "conditions",
-		Promise: "The conditions follow kstatus: Ready is always set, Reconciling and Stalled only while True, never both, " +
-			"never while Ready is True, and as the reason of Ready asks for. status.nodes are names of Pods.",
+		Promise: "The conditions follow kstatus: Ready is always set. Reconciling and Stalled are only set while they are " +
+			"True, never both, and never while Ready is True. status.nodes are names of Pods.",
 		New: conditions,
 	}, {
 		Name: "ready",

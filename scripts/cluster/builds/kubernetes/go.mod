@@ -1,7 +1,7 @@
 // Kubernetes, etcd and CoreDNS of the local cluster: in one module, because each package is then compiled once for all
-// of them. So etcd and CoreDNS are of versions that ask for no newer library than Kubernetes does. The staging modules
-// are published under their own paths, so each of them is pointed at its published version. Libraries that Argo CD needs,
-// too, are of its versions, so that both share what is compiled (TestArgoCDSharesItsLibraries).
+// of them. The staging modules are published under their own paths, so each of them is pointed at its published version.
+// Libraries that Argo CD needs, too, are of its versions, so that both share what is compiled
+// (TestArgoCDSharesItsLibraries).
 module github.com/example-inc/memcached-operator/scripts/cluster/builds/kubernetes
 
 go 1.26.0
