@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -97,7 +98,7 @@ func updateNode(ctx context.Context, w *world.World, name string, change func(*c
 	})
 }
 
-// loseNode removes a Node with its Pods, and adds one of its architecture later.
+// loseNode removes a Node with its Pods, and adds one like it later.
 func loseNode(ctx context.Context, w *world.World, with onNode) error {
 	chosen, err := with.chosen(ctx, w)
 	if err != nil || len(chosen) == 0 {
@@ -107,10 +108,19 @@ func loseNode(ctx context.Context, w *world.World, with onNode) error {
 	if err := removeNode(ctx, w, lost.Name); err != nil {
 		return err
 	}
-	architecture := lost.Labels[corev1.LabelArchStable]
-	added := local.Node{Name: newName(w, architecture), Architecture: architecture}
+	added := likeNode(&lost, newName(w, lost.Labels[corev1.LabelArchStable]))
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return addNode(ctx, w, added) })
 	return nil
+}
+
+// likeNode returns a Node with the labels and the room of another one.
+func likeNode(lost *corev1.Node, name string) local.Node {
+	like := local.Node{
+		Name: name, Architecture: lost.Labels[corev1.LabelArchStable], OS: lost.Labels[corev1.LabelOSStable],
+		Labels: maps.Clone(lost.Labels), Room: lost.Status.Allocatable,
+	}
+	delete(like.Labels, corev1.LabelHostname)
+	return like
 }
 
 // removeNode is Cluster.RemoveNode for an API server that may not answer in between.

@@ -8,14 +8,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/test/faults/actions"
@@ -41,7 +37,9 @@ type Result struct {
 	Drained    time.Duration // from the end of the faults until the queue was empty and each status current
 
 	Heap, Goroutines Trend // without the first samples
-	First, Last      int   // goroutines at rest, before and after
+
+	// First and Last are the goroutines at rest, before and after, with the same Memcacheds.
+	First, Last int
 }
 
 const (
@@ -111,9 +109,9 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	if err != nil {
 		return err
 	}
-	before, err := l.settle(ctx)
+	before, err := l.settle(ctx, isReady)
 	if err != nil {
-		return fmt.Errorf("wait for %d Memcacheds: %w", l.options.Caches, err)
+		return fmt.Errorf("wait until %d Memcacheds are Ready: %w", l.options.Caches, err)
 	}
 	err = progress.Stage(ctx, "Changes and faults", func(update func(string)) (err error) {
 		result.Steps, err = l.disturb(ctx, update)
@@ -123,64 +121,21 @@ func (l *load) run(ctx context.Context, result *Result) error {
 		return err
 	}
 	ended := time.Now()
-	after, err := l.settle(ctx)
+	after, err := l.settle(ctx, isCurrent)
 	if err != nil {
 		return fmt.Errorf("wait until the queue is empty and each status current: %w", err)
 	}
 	result.Drained = time.Since(ended)
 	result.Reconciled = after.Reconciled() - before.Reconciled()
-	result.First, result.Last = goroutines(before), goroutines(after)
+	last, err := l.repair(ctx)
+	if err != nil {
+		return fmt.Errorf("wait until the Memcacheds are Ready as at first: %w", err)
+	}
+	result.First, result.Last = goroutines(before), goroutines(last)
 	from := int(warmUp * float64(len(l.at)))
 	result.Heap = trend(l.at[from:], l.heap[from:])
 	result.Goroutines = trend(l.at[from:], l.routine[from:])
 	return nil
-}
-
-func (l *load) name(i int) string { return fmt.Sprintf("cache-%d", i) }
-
-func (l *load) create(ctx context.Context, update func(string)) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(inFlight)
-	for i := range l.options.Caches {
-		group.Go(func() error {
-			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name(i)}}
-			mc.Spec.Size = new(int32(1))
-			if i%100 == 0 {
-				update(fmt.Sprintf("%d of %d", i, l.options.Caches))
-			}
-			return l.Client.Create(ctx, mc)
-		})
-	}
-	return group.Wait()
-}
-
-// settle waits until the operator has nothing to do, and each status is that of the current spec.
-func (l *load) settle(ctx context.Context) (monitor.Metrics, error) {
-	var metrics monitor.Metrics
-	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
-		if l.First().Idle() < time.Second {
-			return false, nil
-		}
-		var err error
-		if metrics, err = l.First().Process().ReadMetrics(ctx); err != nil || metrics.Busy() {
-			return false, err
-		}
-		list := &cachev1.MemcachedList{}
-		if err := l.Client.List(ctx, list, client.InNamespace(l.Namespace)); err != nil {
-			return false, err
-		}
-		behind := 0
-		for _, mc := range list.Items {
-			if mc.Status.ObservedGeneration != mc.Generation {
-				behind++
-			}
-		}
-		if behind > 0 {
-			return false, fmt.Errorf("the status of %d Memcacheds is not that of their spec", behind)
-		}
-		return true, nil
-	})
-	return metrics, err
 }
 
 // disturb changes the caches, and has faults come and go.

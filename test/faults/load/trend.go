@@ -1,22 +1,24 @@
 package load
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
 
 // Trend is a straight line through samples, by least squares.
 type Trend struct {
-	Mean   float64 // of the values
-	Growth float64 // of the line, from the first sample to the last
-	Noise  float64 // of the growth: with a probability of 95 %, the true growth differs by less
+	Samples int
+	Mean    float64 // of the values
+	Growth  float64 // of the line, from the first sample to the last
+	Noise   float64 // of the growth: with a probability of 95 %, the true growth differs by less
 }
 
 // trend returns that of values sampled at these times.
 func trend(at []time.Duration, values []float64) Trend {
 	n := float64(len(values))
 	if n < 3 {
-		return Trend{Noise: math.Inf(1)}
+		return Trend{Samples: len(values), Noise: math.Inf(1)}
 	}
 	var meanX, meanY float64
 	for i := range values {
@@ -34,12 +36,32 @@ func trend(at []time.Duration, values []float64) Trend {
 		residuals += residual * residual
 	}
 	window := (at[len(at)-1] - at[0]).Seconds()
-	return Trend{Mean: meanY, Growth: slope * window, Noise: 2 * window * math.Sqrt(residuals/(n-2)/sumXX)}
+	return Trend{
+		Samples: len(values), Mean: meanY, Growth: slope * window,
+		Noise: 2 * window * math.Sqrt(residuals/(n-2)/sumXX),
+	}
 }
 
-// negligible is the growth, relative to the mean, that is called flat although it is more than noise: the heap also
-// holds what the caches of the moment need, which is never exactly the same.
-const negligible = 0.02
+const (
+	// leastSamples are enough for a line whose noise means something.
+	leastSamples = 10
 
-// Flat reports whether the growth is within noise, or negligible.
-func (t Trend) Flat() bool { return t.Growth-t.Noise <= negligible*t.Mean }
+	// mostNoise is the noise, relative to the mean, above which a leak could hide.
+	mostNoise = 0.1
+)
+
+// Judge returns an error if the values grow by more than is negligible, or if the samples cannot tell that.
+func (t Trend) Judge(what string, negligible float64) error {
+	switch {
+	case t.Samples < leastSamples:
+		return fmt.Errorf("%s: not enough samples: %d, and at least %d are needed: use a longer --for",
+			what, t.Samples, leastSamples)
+	case t.Growth-t.Noise > negligible:
+		return fmt.Errorf("%s: they grow by %.3g ± %.3g, of %.3g on average: the operator leaks them",
+			what, t.Growth, t.Noise, t.Mean)
+	case t.Noise > mostNoise*t.Mean:
+		return fmt.Errorf("%s: not enough samples: the noise, %.3g, is more than a tenth of the average, %.3g: "+
+			"use a longer --for", what, t.Noise, t.Mean)
+	}
+	return nil
+}

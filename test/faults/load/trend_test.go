@@ -2,37 +2,47 @@ package load
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 )
 
-func TestOnlyGrowthThatIsMoreThanNoiseIsNotFlat(t *testing.T) {
+func TestATrendIsJudgedOnlyWhereTheSamplesCanTell(t *testing.T) {
+	const leak, unclear = "the operator leaks them", "not enough samples"
 	tests := map[string]struct {
+		samples       int
 		growth, noise float64 // over all samples, of a mean of about 100
-		flat          bool
+		want          string  // in the error; none if it is empty
 	}{
-		"the same value each time":             {0, 0, true},
-		"noise without growth":                 {0, 20, true},
-		"less than what counts":                {1, 0, true},
-		"a leak without noise":                 {10, 0, false},
-		"a leak that noise does not cover":     {40, 10, false},
-		"values that fall":                     {-30, 5, true},
-		"a growth that noise covers by far":    {2, 40, true},
-		"a leak that doubles what is held":     {100, 20, false},
-		"a small leak in very quiet samples":   {4, 0.5, false},
-		"noise alone, as large as what's held": {0, 100, true},
+		"the same value each time":             {50, 0, 0, ""},
+		"noise without growth":                 {50, 0, 20, ""},
+		"less than what counts":                {50, 1, 0, ""},
+		"a leak without noise":                 {50, 10, 0, leak},
+		"a leak that noise does not cover":     {50, 40, 10, leak},
+		"a leak in noise that it exceeds":      {50, 100, 60, leak},
+		"values that fall":                     {50, -30, 5, ""},
+		"a growth that noise covers by far":    {50, 2, 80, unclear},
+		"a leak that doubles what is held":     {50, 100, 20, leak},
+		"a small leak in very quiet samples":   {50, 4, 0.5, leak},
+		"noise alone, as large as what's held": {50, 0, 100, unclear},
+		"no sample":                            {0, 0, 0, unclear},
+		"two samples":                          {2, 0, 0, unclear},
+		"a few samples":                        {9, 0, 0, unclear},
+		"just enough samples":                  {10, 0, 0, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same samples each time
 			var at []time.Duration
 			var values []float64
-			for i := range 50 {
+			for i := range tc.samples {
 				at = append(at, time.Duration(i)*10*time.Second)
 				values = append(values, 100+tc.growth*float64(i)/49+tc.noise*(r.Float64()-0.5))
 			}
-			if got := trend(at, values); got.Flat() != tc.flat {
-				t.Errorf("%+v: flat %t, want %t", got, got.Flat(), tc.flat)
+			got := trend(at, values)
+			err := got.Judge("goroutines", 2)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%+v: error %v, want %q", got, err, tc.want)
 			}
 		})
 	}

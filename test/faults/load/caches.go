@@ -1,0 +1,104 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+func (l *load) name(i int) string { return fmt.Sprintf("cache-%d", i) }
+
+// simple returns a Memcached as it is created.
+func (l *load) simple(i int) *cachev1.Memcached {
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name(i)}}
+	mc.Spec.Size = new(int32(1))
+	return mc
+}
+
+func (l *load) create(ctx context.Context, update func(string)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(inFlight)
+	for i := range l.options.Caches {
+		group.Go(func() error {
+			if i%100 == 0 {
+				update(fmt.Sprintf("%d of %d", i, l.options.Caches))
+			}
+			return l.Client.Create(ctx, l.simple(i))
+		})
+	}
+	return group.Wait()
+}
+
+// settle waits until the operator has nothing to do, and each Memcached is as wanted.
+func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
+	var metrics monitor.Metrics
+	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
+		if l.First().Idle() < time.Second {
+			return false, nil
+		}
+		var err error
+		if metrics, err = l.First().Process().ReadMetrics(ctx); err != nil || metrics.Busy() {
+			return false, err
+		}
+		list := &cachev1.MemcachedList{}
+		if err := l.Client.List(ctx, list, client.InNamespace(l.Namespace)); err != nil {
+			return false, err
+		}
+		behind := 0
+		for i := range list.Items {
+			if !is(&list.Items[i]) {
+				behind++
+			}
+		}
+		if behind > 0 {
+			return false, fmt.Errorf("the status of %d Memcacheds is not there yet", behind)
+		}
+		return true, nil
+	})
+	return metrics, err
+}
+
+// isCurrent reports whether the status is that of the current spec.
+func isCurrent(mc *cachev1.Memcached) bool { return mc.Status.ObservedGeneration == mc.Generation }
+
+func isReady(mc *cachev1.Memcached) bool {
+	return isCurrent(mc) && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
+}
+
+// repair gives each Memcached its first spec again, and waits until all are Ready: the faults are over.
+func (l *load) repair(ctx context.Context) (monitor.Metrics, error) {
+	group, groupContext := errgroup.WithContext(ctx)
+	group.SetLimit(inFlight)
+	for i := range l.options.Caches {
+		group.Go(func() error {
+			return world.Await(groupContext, patience, func(ctx context.Context) (bool, error) {
+				mc := l.simple(i)
+				now, err := l.Memcached(ctx, mc.Name)
+				switch {
+				case apierrors.IsNotFound(err):
+					return true, l.Client.Create(ctx, mc)
+				case err != nil:
+					return false, err
+				case !now.DeletionTimestamp.IsZero():
+					return false, fmt.Errorf("the Memcached %s is being deleted", mc.Name)
+				}
+				now.Spec = mc.Spec
+				return true, l.Client.Update(ctx, now)
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return monitor.Metrics{}, err
+	}
+	return l.settle(ctx, isReady)
+}
