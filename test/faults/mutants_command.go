@@ -220,7 +220,7 @@ func (s *search) each(plans <-chan plan.Plan, try func(*environment.Environment,
 func (s *search) try(
 	ctx context.Context, cluster *environment.Environment, faulty *campaign.Campaign, p plan.Plan, expected string,
 ) (string, error) {
-	result, err := faulty.Try(ctx, cluster, p)
+	result, err := tryOnce(ctx, cluster, faulty, p)
 	if err != nil || len(result.Violations) == 0 {
 		return "", err
 	}
@@ -244,10 +244,18 @@ func (s *search) control(
 	if known, ok := s.controls.Load(p.Seed); ok {
 		return known.(campaign.Result), nil
 	}
-	result, err := s.original.Try(ctx, cluster, p)
+	result, err := tryOnce(ctx, cluster, s.original, p)
 	if err == nil {
 		result.History = nil // It needs much memory.
 		s.controls.Store(p.Seed, result)
 	}
 	return result, err
+}
+
+// tryOnce leaves no files.
+func tryOnce(
+	ctx context.Context, cluster *environment.Environment, c *campaign.Campaign, p plan.Plan,
+) (campaign.Result, error) {
+	result, err := c.Try(ctx, cluster, p)
+	return result, errors.Join(err, os.RemoveAll(result.Dir))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
@@ -46,8 +47,10 @@ type Clients struct {
 	Record    func(history.Access)
 }
 
-// Run has one client for each Pod that runs.
+// Run has one client for each Pod that runs. It returns when all of them have stopped.
 func (c Clients) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
 	known := map[string]bool{} // by address: two Pods may have the same, one after the other
 	for ctx.Err() == nil {
 		pods := &corev1.PodList{}
@@ -55,7 +58,7 @@ func (c Clients) Run(ctx context.Context) {
 		for _, pod := range pods.Items {
 			if ip := pod.Status.PodIP; ip != "" && !known[ip] {
 				known[ip] = true
-				go c.use(ctx, net.JoinHostPort(ip, port))
+				running.Go(func() { c.use(ctx, net.JoinHostPort(ip, port)) })
 			}
 		}
 		select {

@@ -69,7 +69,6 @@ type State struct {
 const (
 	PhaseStarted    = "phase: the operator runs, the caches are created"
 	PhaseFaultsOver = "phase: all faults are over"
-	PhaseSettled    = "phase: the operator has settled"
 	PhaseAtRest     = "phase: at rest" // from here to PhaseRepaired nothing may be written
 	PhaseRepaired   = "phase: each Memcached has a simple spec again"
 	PhaseReady      = "phase: each Memcached is to be Ready"

@@ -94,7 +94,9 @@ func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 		return nil, err
 	}
 	requests = slices.DeleteFunc(requests, func(q audit.Request) bool { return q.ObjectRef.Namespace != r.namespace })
-	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(r.entries, requests)}, nil
+	r.mu.Lock()
+	defer r.mu.Unlock() // Processes of the operator may still end.
+	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(slices.Clone(r.entries), requests)}, nil
 }
 
 // hasCaughtUp reports whether the watches have delivered the objects as they are now.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,6 @@ type Proxy struct {
 	server   *http.Server
 
 	mu      sync.Mutex
-	mark    string
 	rules   []*Rule
 	lates   []*Lateness
 	last    time.Time // when a request began or ended
@@ -66,10 +66,15 @@ func Start(config *rest.Config) (*Proxy, error) {
 // Close ends all connections, and frees the port.
 func (p *Proxy) Close() { _ = p.server.Close() }
 
-// Kubeconfig writes one for an operator that connects through the proxy.
+// processes is before the time when a process started, in the path of each of its requests to the proxy.
+const processes = "/processes/"
+
+// Kubeconfig writes one for a process that connects through the proxy. The path of its server has the time of now, which
+// marks each request of the process: a late one of an earlier process keeps its own mark.
 func (p *Proxy) Kubeconfig(path string) error {
+	server := "http://" + p.listener.Addr().String() + processes + time.Now().UTC().Format(time.RFC3339Nano)
 	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"proxy": {Server: "http://" + p.listener.Addr().String()}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"proxy": {Server: server}},
 		Contexts:       map[string]*clientcmdapi.Context{"proxy": {Cluster: "proxy"}},
 		CurrentContext: "proxy",
 	}, path)
@@ -78,7 +83,8 @@ func (p *Proxy) Kubeconfig(path string) error {
 func (p *Proxy) handler(apiServer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := describe(r)
-		r.Header.Set("User-Agent", r.UserAgent()+p.count(request, 1))
+		mark(r)
+		p.count(request, 1)
 		defer p.count(request, -1)
 		last := apiServer
 		if request.Verb == "watch" {
@@ -88,22 +94,29 @@ func (p *Proxy) handler(apiServer http.Handler) http.Handler {
 	})
 }
 
-// count returns the mark of the process.
-func (p *Proxy) count(request Request, change int) (mark string) {
+// mark moves the time when the process started from the path to the User-Agent.
+func mark(r *http.Request) {
+	if path, ok := strings.CutPrefix(r.URL.Path, processes); ok {
+		started, path, _ := strings.Cut(path, "/")
+		r.URL.Path, r.URL.RawPath = "/"+path, ""
+		r.Header.Set("User-Agent", r.UserAgent()+Mark+started)
+	}
+}
+
+// count notes that a request began or ended.
+func (p *Proxy) count(request Request, change int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = time.Now()
 	if request.Verb != "watch" {
 		p.running += change
 	}
-	return p.mark
 }
 
 // Reset prepares for a new process: it ends what is left of the one before.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mark = Mark + time.Now().UTC().Format(time.RFC3339Nano)
 	for s := range p.streams {
 		s.end()
 	}

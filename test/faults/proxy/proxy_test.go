@@ -6,13 +6,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // between starts a proxy to a server, and returns its address.
@@ -233,5 +237,45 @@ func TestEachClassHasRequestsOfTheOperator(t *testing.T) {
 		if count == 0 || count == len(requests) {
 			t.Errorf("class %q contains %d of %d requests", class.Name, count, len(requests))
 		}
+	}
+}
+
+func TestALateRequestOfAnEarlierProcessKeepsItsMark(t *testing.T) {
+	type seen struct{ agent, path string }
+	got := make(chan seen, 1)
+	p, _ := between(t, func(_ http.ResponseWriter, r *http.Request) { got <- seen{r.UserAgent(), r.URL.Path} })
+	marks := map[string]bool{}
+	var processes []*rest.Config
+	for _, name := range []string{"first", "second"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := p.Kubeconfig(path); err != nil {
+			t.Fatal(err)
+		}
+		p.Reset()
+		config, err := clientcmd.BuildConfigFromFlags("", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		processes = append(processes, config)
+	}
+	for _, process := range []*rest.Config{processes[1], processes[0], processes[1]} {
+		process.UserAgent = "operator"
+		kube, err := kubernetes.NewForConfig(process)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = kube.AppsV1().Deployments("seed-1").Get(t.Context(), "a", metav1.GetOptions{}) // The answer is empty.
+		request := <-got
+		_, started, _ := strings.Cut(request.agent, "operator"+Mark)
+		if _, err := time.Parse(time.RFC3339Nano, started); err != nil || request.path != deployment {
+			t.Errorf("%+v, %v, want a mark and the path %s", request, err, deployment)
+		}
+		if !strings.HasSuffix(process.Host, started) {
+			t.Errorf("the mark %q is not that of the process at %s", started, process.Host)
+		}
+		marks[started] = true
+	}
+	if len(marks) != len(processes) {
+		t.Errorf("marks %v, want one for each process", marks)
 	}
 }
