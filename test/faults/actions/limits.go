@@ -3,6 +3,8 @@ package actions
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -101,15 +103,52 @@ func setLimitRange(ctx context.Context, w *world.World, with limitRange) error {
 	return limitFor(ctx, w, with.lasting, object, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
 }
 
-func drawRefusal(r *rand.Rand) any {
-	of := one(r, [2]string{"", "services"}, [2]string{"", "pods"}, [2]string{"apps", "deployments"},
-		[2]string{"apps", "replicasets"}, [2]string{"networking.k8s.io", "networkpolicies"},
-		[2]string{"policy", "poddisruptionbudgets"}, [2]string{"cache.example.com", "memcacheds/status"})
-	return refusal{
-		lasting: drawLasting(r), Group: of[0], Resource: of[1], OperatorOnly: r.IntN(2) == 0,
-		Operation: one(r, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
-		Reason:    one(r, metav1.StatusReasonForbidden, metav1.StatusReasonInvalid),
+// write is what a policy may refuse.
+type write struct {
+	group, resource string
+	operation       admissionv1.OperationType
+}
+
+// byOperator are the writes of the operator, and byControllers those of Kubernetes.
+var (
+	byOperator = []write{
+		{"", "services", admissionv1.Create},
+		{"", "services", admissionv1.Update},
+		{"apps", "deployments", admissionv1.Create},
+		{"apps", "deployments", admissionv1.Update},
+		{"networking.k8s.io", "networkpolicies", admissionv1.Create},
+		{"networking.k8s.io", "networkpolicies", admissionv1.Update},
+		{"networking.k8s.io", "networkpolicies", admissionv1.Delete},
+		{"policy", "poddisruptionbudgets", admissionv1.Create},
+		{"policy", "poddisruptionbudgets", admissionv1.Update},
+		{"policy", "poddisruptionbudgets", admissionv1.Delete},
+		{"cache.example.com", "memcacheds/status", admissionv1.Update},
 	}
+	byControllers = []write{
+		{"", "pods", admissionv1.Create},
+		{"", "pods", admissionv1.Delete},
+		{"apps", "replicasets", admissionv1.Create},
+		{"apps", "replicasets", admissionv1.Update},
+		{"apps", "replicasets", admissionv1.Delete},
+		{"apps", "deployments", admissionv1.Delete},
+	}
+)
+
+// leastRefusal is longer than an API server takes to act on a policy: it looks for new ones once a second.
+const leastRefusal = 2 * time.Second
+
+func drawRefusal(r *rand.Rand) any {
+	with := refusal{
+		lasting: drawLasting(r), OperatorOnly: r.IntN(2) == 0,
+		Reason: one(r, metav1.StatusReasonForbidden, metav1.StatusReasonInvalid),
+	}
+	with.For.Duration = max(with.For.Duration, leastRefusal)
+	of := one(r, byOperator...)
+	if !with.OperatorOnly {
+		of = one(r, slices.Concat(byOperator, byControllers)...)
+	}
+	with.Group, with.Resource, with.Operation = of.group, of.resource, of.operation
+	return with
 }
 
 // refuse spares administrators: what a step has done must be undone.
