@@ -8,7 +8,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-	"github.com/example-inc/memcached-operator/test/faults/shrink"
 )
 
 // repeats is how often a plan is carried out again before it counts as one that need not break the rule.
@@ -23,8 +22,8 @@ func (c *Campaign) shrink(ctx context.Context, cluster *environment.Environment,
 		result.Again = result.Again || s.breaks(ctx, result.Plan)
 	}
 	if result.Again {
-		smallest := smaller(result.Plan, func(p plan.Plan) bool { return s.breaks(ctx, p) })
-		result.Shrunk = &smallest
+		least := smaller(result.Plan, func(p plan.Plan) bool { return s.breaks(ctx, p) })
+		result.Shrunk = &least
 	}
 	result.Runs = s.runs
 	if s.err != nil || result.Shrunk == nil {
@@ -38,7 +37,7 @@ func smaller(p plan.Plan, fails func(plan.Plan) bool) plan.Plan {
 	with := func(steps []plan.Step) plan.Plan {
 		return plan.Plan{Seed: p.Seed, Caches: p.Caches, Steps: steps, Restart: p.Restart}
 	}
-	p.Steps = shrink.Smallest(p.Steps, func(steps []plan.Step) bool { return fails(with(steps)) })
+	p.Steps = smallest(p.Steps, func(steps []plan.Step) bool { return fails(with(steps)) })
 	for _, cache := range p.Caches {
 		one := with(slices.Clone(p.Steps))
 		one.Caches = []string{cache}

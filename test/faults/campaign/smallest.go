@@ -1,11 +1,11 @@
-// Package shrink finds a small part of a list that still fails, by delta debugging (ddmin, Zeller and Hildebrandt).
-package shrink
+package campaign
 
 import "slices"
 
-// Smallest returns a part of the items, in their order, for which fails returns true. It must return true for all of
-// them. If it always returns the same for the same items, no single item of the result can be left out.
-func Smallest[T any](items []T, fails func([]T) bool) []T {
+// smallest returns a part of the items, in their order, for which fails returns true, by delta debugging (ddmin, Zeller
+// and Hildebrandt). It must return true for all of them. If it always returns the same for the same items, no single
+// item of the result can be left out.
+func smallest[T any](items []T, fails func([]T) bool) []T {
 	if len(items) == 0 || fails(nil) {
 		return nil
 	}

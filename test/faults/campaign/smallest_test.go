@@ -1,4 +1,4 @@
-package shrink
+package campaign
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSmallest(t *testing.T) {
+func TestTheSmallestPart(t *testing.T) {
 	has := func(wanted ...int) func([]int) bool {
 		return func(items []int) bool {
 			return !slices.ContainsFunc(wanted, func(item int) bool { return !slices.Contains(items, item) })
@@ -33,8 +33,8 @@ func TestSmallest(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Smallest(tc.items, tc.fails)); diff != "" {
-				t.Errorf("Smallest (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, smallest(tc.items, tc.fails)); diff != "" {
+				t.Errorf("smallest (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -46,10 +46,10 @@ func TestTheResultFailsAndNeedsEachOfItsItems(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same seed must give the same condition
 		items := r.Perm(1 + r.IntN(24))
 		fails := func(part []int) bool {
-			random := rand.New(rand.NewPCG(seed, sum(part))) //nolint:gosec // see above
+			random := rand.New(rand.NewPCG(seed, checksum(part))) //nolint:gosec // see above
 			return len(part) == len(items) || random.IntN(3) == 0
 		}
-		result := Smallest(items, fails)
+		result := smallest(items, fails)
 		if !fails(result) {
 			t.Fatalf("seed %d: the result %v does not fail", seed, result)
 		}
@@ -63,16 +63,16 @@ func TestTheResultFailsAndNeedsEachOfItsItems(t *testing.T) {
 
 func TestAnEndOfPatienceEndsTheSearch(t *testing.T) {
 	tries := 0
-	result := Smallest([]int{1, 2, 3, 4, 5, 6, 7, 8}, func(items []int) bool {
+	result := smallest([]int{1, 2, 3, 4, 5, 6, 7, 8}, func(items []int) bool {
 		tries++
 		return tries <= 2 && slices.Contains(items, 8)
 	})
 	if diff := cmp.Diff([]int{5, 6, 7, 8}, result); diff != "" {
-		t.Errorf("Smallest (-want +got):\n%s", diff)
+		t.Errorf("smallest (-want +got):\n%s", diff)
 	}
 }
 
-func sum(items []int) (sum uint64) {
+func checksum(items []int) (sum uint64) {
 	for _, item := range items {
 		sum = sum*31 + uint64(item) + 1 //nolint:gosec // small and positive
 	}
