@@ -25,6 +25,7 @@ func TestWrongFlagsAreRefusedBeforeAnythingStarts(t *testing.T) {
 		"an unknown output":      {"run -o yaml", "--output yaml: use text or json"},
 		"a plan without a file":  {"run --plan none.json", "open none.json: no such file or directory"},
 		"an unknown mutant":      {"run --mutant none", `no mutant "none": docs/reliability.md lists them`},
+		"no such action":         {"run --each none", `no action has a name that matches "none"`},
 		"an argument of nothing": {"run 17", `unknown command "17" for "faults run"`},
 	}
 	for name, tc := range tests {
@@ -106,6 +107,36 @@ Seed 17 broke "a rule" only once: 9 more runs of its plan did not. Try more:
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPlanThatNoSeedDrewIsRepeatedFromItsFile(t *testing.T) {
+	for name, flags := range map[string]runFlags{
+		"each action": {output: outputText, each: "kill"}, "every write": {output: outputText, everyWrite: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			newPrinter(&out, flags).result(broken())
+			const want = "Repeat it: go run ./test/faults run --plan dir/plan.json\n"
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("printed %q, want %q in it", out.String(), want)
+			}
+		})
+	}
+}
+
+func TestOnlyAnActionThatNeverHadAnEffectIsAnError(t *testing.T) {
+	totals := campaign.NewTotals()
+	totals.Add(campaign.Result{
+		Effects: map[string]int{"kill": 1}, Plan: plan.Plan{Steps: []plan.Step{{Do: "kill"}, {Do: "kill"}}},
+	})
+	if err := haveEffects(totals); err != nil {
+		t.Error(err)
+	}
+	totals.Add(campaign.Result{Plan: plan.Plan{Steps: []plan.Step{{Do: "edit"}, {Do: "kill"}, {Do: "cut"}}}})
+	const want = "these actions never had an effect: cut; edit"
+	if err := haveEffects(totals); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
 

@@ -29,7 +29,8 @@ func newPrinter(out io.Writer, flags runFlags) printer {
 	if flags.output == outputJSON {
 		return jsonPrinter{json.NewEncoder(out)}
 	}
-	return textPrinter{out, flags.real, flags.mutant}
+	drawn := flags.plan == "" && flags.each == "" && !flags.everyWrite
+	return textPrinter{Writer: out, onReal: flags.real, mutant: flags.mutant, drawn: drawn}
 }
 
 // jsonPrinter prints a line for each result, a second one if a smaller plan was looked for, and one for the totals.
@@ -45,6 +46,7 @@ type textPrinter struct {
 
 	onReal bool // Nodes
 	mutant string
+	drawn  bool // by a seed
 }
 
 // lastEntries is how much of the history before a violation is printed.
@@ -58,7 +60,11 @@ func (p textPrinter) result(r campaign.Result) {
 	for _, violation := range r.Violations {
 		fmt.Fprintf(p, "%s\n%s\n", promiseOf(violation.Rule), model.Explain(r.History, violation, lastEntries))
 	}
-	fmt.Fprintf(p, "Repeat it: %s\n", p.repeat(r.Seed))
+	repeat := p.repeatFile(r, campaign.PlanFile)
+	if p.drawn {
+		repeat = p.repeat(r.Seed)
+	}
+	fmt.Fprintf(p, "Repeat it: %s\n", repeat)
 	fmt.Fprintf(p, "Plan, history and the operator's log: %s\n\n", r.Dir)
 }
 

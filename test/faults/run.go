@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +27,7 @@ type runFlags struct {
 	real          bool
 	plan          string
 	each          string
+	everyWrite    bool
 	repeat        int
 	workers       int
 	noShrink      bool
@@ -40,13 +43,18 @@ func runCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use: "run", Short: "Carry out the plans of some seeds, and judge what happened", Args: cobra.NoArgs,
 		Long: `Run carries out the plan of each seed, and judges what happened. It fails if a rule did not hold, and prints
-the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.`,
+the rule, what happened before, the command that repeats the seed, and the smallest plan that still fails.
+
+With --every-write it kills the operator instead, once in each run: before, during and after each write of a creation,
+a rollout, a scale and a deletion.`,
 		Example: "  make faults                                   # from seed 1 on, for 10 minutes\n" +
 			"  make faults SEED=17                           # one seed\n" +
 			"  make faults SEED=1..100\n" +
 			"  make faults SEED=new MINUTES=60               # from a random seed on, which it prints\n" +
 			"  go run ./test/faults run --seeds 17 --repeat 10 -o json\n" +
 			"  go run ./test/faults run --plan shrunk.json\n" +
+			"  go run ./test/faults run --every-write\n" +
+			"  go run ./test/faults run --each 'Pods'        # each action with this in its name, alone\n" +
 			"  go run ./test/faults run --mutant 'reports Ready before the Pods are'   # what a failure looks like",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return run(command.Context(), command.OutOrStdout(), flags)
@@ -58,7 +66,9 @@ the rule, what happened before, the command that repeats the seed, and the small
 	f.Float64Var(&flags.minutes, "minutes", 0, "begin no seed after this time; 0 is no limit")
 	f.BoolVar(&flags.real, "real", false, "use a cluster with a real Node, in whose Pods memcached runs (root, Linux)")
 	f.StringVar(&flags.plan, "plan", "", "carry out the plan in this file instead")
-	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, instead")
+	f.StringVar(&flags.each, "each", "", "carry out each action alone whose name this regular expression matches, "+
+		"instead; an action that never has an effect is a failure, too")
+	f.BoolVar(&flags.everyWrite, "every-write", false, "kill the operator at each write of some changes, instead")
 	f.StringVar(&flags.mutant, "mutant", "", "run this mutant of the operator: go run ./test/faults mutants --help")
 	f.IntVar(&flags.repeat, "repeat", 1, "how often to carry out each plan, since some faults need a certain timing")
 	f.IntVar(&flags.workers, "workers", min(runtime.NumCPU(), 4), "clusters; each carries out one plan at a time")
@@ -75,6 +85,12 @@ type work struct {
 	title string
 	plans iter.Seq[plan.Plan]
 	count int
+
+	// add gets each result, and judge returns what was missing in the end; both may be nil.
+	add   func(campaign.Result)
+	judge func(*campaign.Totals) error
+
+	summary fmt.Stringer // beside the totals; may be nil
 }
 
 func (f *runFlags) validate(all []actions.Action) (work, error) {
@@ -91,17 +107,28 @@ func (f *runFlags) validate(all []actions.Action) (work, error) {
 		return work{}, fmt.Errorf("--output %s: use %s or %s", f.output, outputText, outputJSON)
 	case f.plan != "":
 		p, err := campaign.ReadPlan(f.plan)
-		return work{"Plan " + f.plan, slices.Values([]plan.Plan{p}), 1}, err
-	}
-	if f.each != "" {
+		return work{title: "Plan " + f.plan, plans: slices.Values([]plan.Plan{p}), count: 1}, err
+	case f.everyWrite:
+		e := campaign.NewEveryWrite()
+		judge := func(*campaign.Totals) error { return e.Err() }
+		return work{title: "Every write", plans: e.Plans(), count: math.MaxInt, add: e.Add, judge: judge, summary: e}, nil
+	case f.each != "":
 		plans, err := campaign.Each(all, f.each)
-		return work{"Actions", slices.Values(plans), len(plans)}, err
+		return work{title: "Actions", plans: slices.Values(plans), count: len(plans), judge: haveEffects}, err
 	}
 	seeds, err := campaign.ParseSeeds(f.seeds, f.minutes > 0)
 	if err != nil {
 		return work{}, fmt.Errorf("--%w", err)
 	}
-	return work{"Seeds " + seeds.String(), seeds.Plans(all), seeds.Count()}, nil
+	return work{title: "Seeds " + seeds.String(), plans: seeds.Plans(all), count: seeds.Count()}, nil
+}
+
+// haveEffects returns an error if an action had none in all its tries.
+func haveEffects(totals *campaign.Totals) error {
+	if without := totals.WithoutEffect(); len(without) > 0 {
+		return fmt.Errorf("these actions never had an effect: %s", strings.Join(without, "; "))
+	}
+	return nil
 }
 
 func run(ctx context.Context, out io.Writer, flags runFlags) error {
@@ -125,8 +152,14 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
 			return err
 		}
+		defer os.Remove(flags.dir) // unless a run left something in it
 	}
-	programs, err := build(ctx, root, flags.dir, edits...)
+	operators, err := os.MkdirTemp("", "faults-operators-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(operators)
+	programs, err := build(ctx, root, operators, edits...)
 	if err != nil {
 		return err
 	}
@@ -143,7 +176,11 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		c.Shrink = time.Duration(flags.shrinkMinutes * float64(time.Minute))
 	}
 	work.plans = repeated(work.plans, flags.repeat)
-	return carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags))
+	err = carryOut(ctx, c, work, flags.minutes, newPrinter(out, flags))
+	if work.summary != nil && flags.output == outputText {
+		fmt.Fprintf(out, "\n%s", work.summary)
+	}
+	return err
 }
 
 // repeated returns each plan several times.
@@ -171,6 +208,9 @@ func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes floa
 		update(totals.String())
 		c.Report = func(result campaign.Result) {
 			totals.Add(result)
+			if work.add != nil {
+				work.add(result)
+			}
 			show.result(result)
 			update(totals.String())
 		}
@@ -180,8 +220,13 @@ func carryOut(ctx context.Context, c *campaign.Campaign, work work, minutes floa
 		return c.Run(ctx, campaign.Feed(ctx, work.plans, minutes))
 	})
 	show.end(totals)
-	if err == nil && len(totals.Failed) > 0 {
-		err = fmt.Errorf("%d of %d seeds broke a rule", len(totals.Failed), totals.Seeds)
+	switch {
+	case err != nil:
+		return err
+	case len(totals.Failed) > 0:
+		return fmt.Errorf("%d of %d seeds broke a rule", len(totals.Failed), totals.Seeds)
+	case work.judge != nil:
+		return work.judge(totals)
 	}
-	return err
+	return nil
 }

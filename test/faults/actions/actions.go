@@ -58,7 +58,7 @@ func Do(ctx context.Context, w *world.World, actions []Action, step plan.Step) e
 	if i < 0 {
 		return fmt.Errorf("no action %q: the plan is from another commit", step.Do)
 	}
-	if err := actions[i].Do(ctx, w, step); err != nil {
+	if err := actions[i].Do(w.WithEffect(ctx, step.Do), w, step); err != nil {
 		return fmt.Errorf("%s: %w", step, err)
 	}
 	return nil

@@ -37,8 +37,10 @@ func apiServers() []Action {
 }
 
 // restartAPIServer kills it: the supervisor of the cluster starts it again.
-func restartAPIServer(_ context.Context, w *world.World, _ plan.Step) error {
-	_ = w.Cluster.Kill(apiServer) // It may be starting.
+func restartAPIServer(ctx context.Context, w *world.World, _ plan.Step) error {
+	if w.Cluster.Kill(apiServer) == nil { // It may be starting.
+		world.HadEffect(ctx)
+	}
 	w.Later(func(ctx context.Context) error { return isReady(ctx, w) })
 	return nil
 }
@@ -59,12 +61,14 @@ func isReady(ctx context.Context, w *world.World) error {
 }
 
 // hangPart stops a process and resumes it. Its connections stay open meanwhile.
-func hangPart(_ context.Context, w *world.World, step plan.Step) error {
+func hangPart(ctx context.Context, w *world.World, step plan.Step) error {
 	p, err := arguments[part](step)
 	if err != nil {
 		return err
 	}
-	_ = w.Cluster.Pause(p.Part) // It may be starting.
+	if w.Cluster.Pause(p.Part) == nil { // It may be starting.
+		world.HadEffect(ctx)
+	}
 	w.Later(func(ctx context.Context) error { return isReady(ctx, w) })
 	w.During(p.For.Duration, func() { _ = w.Cluster.Resume(p.Part) })
 	return nil

@@ -144,8 +144,15 @@ func (a author) drawInvalid(r *rand.Rand) any {
 func tryInvalid(ctx context.Context, w *world.World, step plan.Step) error {
 	invalid, err := arguments[invalid](step)
 	for _, try := range invalid.Tries {
-		if err == nil {
-			err = editSpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any { return schema.Merge(spec, try.Spec) })
+		if err != nil {
+			return err
+		}
+		var refused bool
+		refused, err = trySpec(ctx, w, step.Cache, func(spec map[string]any) map[string]any {
+			return schema.Merge(spec, try.Spec)
+		})
+		if refused {
+			world.HadEffect(ctx)
 		}
 	}
 	return err

@@ -30,7 +30,15 @@ func memcached(w *world.World, name string) *unstructured.Unstructured {
 // editSpec replaces the spec of a Memcached, unless another client changes it meanwhile: then it reads it again. The
 // API server may refuse the change.
 func editSpec(ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any) error {
-	err := attempt(ctx, func(ctx context.Context) error {
+	_, err := trySpec(ctx, w, name, change)
+	return err
+}
+
+// trySpec also reports whether the API server finds the change invalid.
+func trySpec(
+	ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any,
+) (refused bool, err error) {
+	err = attempt(ctx, func(ctx context.Context) error {
 		mc := memcached(w, name)
 		if err := w.Client.Get(ctx, client.ObjectKeyFromObject(mc), mc); err != nil {
 			return err
@@ -46,9 +54,9 @@ func editSpec(ctx context.Context, w *world.World, name string, change func(spec
 		return nil
 	})
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return nil
+		return true, nil
 	}
-	return err
+	return false, err
 }
 
 // mostPods is the largest size, so that the Nodes have room for all caches.
@@ -145,7 +153,7 @@ func recreateMemcached(ctx context.Context, w *world.World, step plan.Step) erro
 	if err != nil {
 		return err
 	}
-	if err := deleteMemcached(ctx, w, step); err != nil {
+	if err := deleteMemcached(world.WithoutEffect(ctx), w, step); err != nil {
 		return err
 	}
 	rest(ctx, how.Pause.Duration)

@@ -36,7 +36,7 @@ func TestEveryFieldIsChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 500)
+	changed, tried := exercised(t, s, 800)
 	for _, f := range s.Fields() {
 		if f.IsLeaf() && !changed[f.Path] {
 			t.Errorf("no valid change of %s", f.Path)
@@ -100,7 +100,7 @@ func TestANewFieldIsExercised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, tried := exercised(t, s, 500)
+	changed, tried := exercised(t, s, 800)
 	if !changed["spec.spare"] {
 		t.Error("no valid change")
 	}

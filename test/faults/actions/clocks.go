@@ -40,7 +40,7 @@ func drawClock(r *rand.Rand) any {
 }
 
 // jump moves the clock, and back at the end.
-func jump(_ context.Context, w *world.World, step plan.Step) error {
+func jump(ctx context.Context, w *world.World, step plan.Step) error {
 	c, err := arguments[clock](step)
 	if err != nil {
 		return err
@@ -49,19 +49,20 @@ func jump(_ context.Context, w *world.World, step plan.Step) error {
 	if err := operator.StepClock(c.Ahead.Duration); err != nil {
 		return err
 	}
+	world.HadEffect(ctx)
 	w.During(c.For.Duration, func() { _ = operator.StepClock(0) })
 	return nil
 }
 
 // differ moves the clock that the operator sees: the API server dates its answers.
-func differ(_ context.Context, w *world.World, step plan.Step) error {
+func differ(ctx context.Context, w *world.World, step plan.Step) error {
 	c, err := arguments[clock](step)
 	if err != nil {
 		return err
 	}
 	operator := w.First()
 	all := func(proxy.Request) bool { return true }
-	rule := &proxy.Rule{Matches: all, Fault: proxy.Dated(c.Ahead.Duration)}
+	rule := &proxy.Rule{Matches: all, Fault: noted(ctx, proxy.Dated(c.Ahead.Duration))}
 	operator.Add(rule)
 	w.During(c.For.Duration, func() { operator.Remove(rule) })
 	return nil

@@ -24,7 +24,10 @@ type outageAtWrite struct {
 	outage
 }
 
-// Moments of a write. After beforeAnswered the API server has carried the write out, and the operator does not know.
+// Moments are all of a write.
+var Moments = []string{beforeSent, beforeAnswered, afterAnswered}
+
+// After beforeAnswered the API server has carried the write out, and the operator does not know.
 const (
 	beforeSent     = "before it is sent"
 	beforeAnswered = "before it is answered"
@@ -44,7 +47,7 @@ func kills() []Action {
 	killed, terminated := crashed(world.Kill), crashed(world.Terminate)
 	return []Action{
 		{plan.Action{Name: "kill the operator", Weight: 2, Draw: drawDown}, atOnce(killed)},
-		{plan.Action{Name: "kill the operator at a write", Weight: 8, Draw: drawAtWrite(drawDown)}, atWrite(killed)},
+		{plan.Action{Name: KillAtWrite, Weight: 8, Draw: drawAtWrite(drawDown)}, atWrite(killed)},
 		{plan.Action{Name: "terminate the operator", Weight: 1, Draw: drawDown}, atOnce(terminated)},
 		{plan.Action{Name: "terminate the operator at a write", Weight: 2, Draw: drawAtWrite(drawDown)}, atWrite(terminated)},
 		{plan.Action{Name: "stop the operator for a time", Weight: 1, Draw: drawHang}, atOnce(hung)},
@@ -63,7 +66,7 @@ func drawHang(r *rand.Rand) any { return outage{upTo(r, longestHang)} }
 
 func drawAtWrite(draw func(*rand.Rand) any) func(*rand.Rand) any {
 	return func(r *rand.Rand) any {
-		when := []string{beforeSent, beforeAnswered, afterAnswered}[r.IntN(3)]
+		when := one(r, Moments...)
 		return outageAtWrite{1 + r.IntN(6), when, draw(r).(outage)}
 	}
 }
@@ -73,6 +76,9 @@ func upTo(r *rand.Rand, longest time.Duration) metav1.Duration {
 	scale := time.Duration(1 + r.IntN(100))
 	return metav1.Duration{Duration: (longest * scale * scale / 10_000).Round(time.Millisecond)}
 }
+
+// KillAtWrite is the name of that action.
+const KillAtWrite = "kill the operator at a write"
 
 func crashed(end world.Ending) processFault {
 	return func(w *world.World, down time.Duration, over <-chan struct{}) bool {
@@ -93,11 +99,12 @@ func hung(w *world.World, down time.Duration, over <-chan struct{}) bool {
 
 // atOnce does not wait: the next steps happen while the process is down.
 func atOnce(fault processFault) func(context.Context, *world.World, plan.Step) error {
-	return func(_ context.Context, w *world.World, step plan.Step) error {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		o, err := arguments[outage](step)
 		if err != nil {
 			return err
 		}
+		world.HadEffect(ctx)
 		over, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			fault(w, o.Down.Duration, over)
@@ -114,12 +121,12 @@ func atOnce(fault processFault) func(context.Context, *world.World, plan.Step) e
 
 // atWrite waits for the write in the background: the next steps may be what causes it.
 func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) error {
-	return func(_ context.Context, w *world.World, step plan.Step) error {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		at, err := arguments[outageAtWrite](step)
 		if err != nil {
 			return err
 		}
-		inject(w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
+		inject(ctx, w, &proxy.Rule{Matches: proxy.Request.IsWrite, Skip: at.Write - 1, Times: 1, Fault: func(c proxy.Call) {
 			meet := func() bool { return fault(w, at.Down.Duration, c.Over) }
 			switch at.When {
 			case beforeSent:
@@ -140,11 +147,20 @@ func atWrite(fault processFault) func(context.Context, *world.World, plan.Step) 
 }
 
 // inject adds a fault to requests of the regular operator, until the faults are over.
-func inject(w *world.World, rule *proxy.Rule) {
+func inject(ctx context.Context, w *world.World, rule *proxy.Rule) {
 	operator := w.First()
+	rule.Fault = noted(ctx, rule.Fault)
 	operator.Add(rule)
 	w.Later(func(context.Context) error {
 		operator.Remove(rule)
 		return nil
 	})
+}
+
+// noted is a fault that has an effect when a request meets it.
+func noted(ctx context.Context, fault proxy.Fault) proxy.Fault {
+	return func(c proxy.Call) {
+		world.HadEffect(ctx)
+		fault(c)
+	}
 }

@@ -43,7 +43,7 @@ func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(co
 		case <-ctx.Done():
 		case <-time.After(d):
 		}
-		undone <- undo(ctx)
+		undone <- undo(world.WithoutEffect(ctx))
 	}()
 	w.Later(func(context.Context) error {
 		close(over)

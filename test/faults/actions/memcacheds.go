@@ -178,7 +178,7 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	mc, object := &cachev1.Memcached{}, &unstructured.Unstructured{}
-	err = intrude(ctx, func(ctx context.Context) (err error) {
+	err = intrude(world.WithoutEffect(ctx), func(ctx context.Context) (err error) {
 		if mc, err = w.Memcached(ctx, step.Cache); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil || mc.UID == "" || object.GetUID() == "" {
 		return err
 	}
-	err = intrude(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
+	err = intrude(world.WithoutEffect(ctx), func(ctx context.Context) error { return w.Client.Delete(ctx, object) })
 	if err != nil {
 		return err
 	}
@@ -198,5 +198,7 @@ func takeNames(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	again := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: mc.Name}, Spec: mc.Spec}
-	return intrude(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, again.DeepCopy(), thirdParty) })
+	return intrude(world.WithoutEffect(ctx), func(ctx context.Context) error {
+		return w.Client.Create(ctx, again.DeepCopy(), thirdParty)
+	})
 }

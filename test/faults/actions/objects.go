@@ -97,7 +97,7 @@ func recreate(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	err = intrude(ctx, func(ctx context.Context) error {
+	err = intrude(world.WithoutEffect(ctx), func(ctx context.Context) error {
 		return w.Client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
 	if err != nil {

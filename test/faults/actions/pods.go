@@ -218,7 +218,7 @@ func stayPending(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	if err := cordon(ctx, w, onNode{lasting: with.lasting, All: true}); err != nil {
+	if err := cordon(world.WithoutEffect(ctx), w, onNode{lasting: with.lasting, All: true}); err != nil {
 		return err
 	}
 	return deletePods()(ctx, w, step)

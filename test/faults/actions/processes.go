@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"github.com/vishvananda/netns"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
@@ -31,43 +30,40 @@ type cutOff struct {
 	Seconds float64 `json:"seconds"`
 }
 
+func (c cutOff) duration() time.Duration { return time.Duration(c.Seconds * float64(time.Second)) }
+
+// memoryLimit is less than a process uses.
+type memoryLimit struct {
+	process
+	lasting
+}
+
 // processes need a real Node. Simulated Pods have no processes.
 func processes() []Action {
 	drawProcess := func(r *rand.Rand) any { return process{[]string{"memcached", "agent"}[r.IntN(2)], r.IntN(3)} }
+	drawLimit := func(r *rand.Rand) any { return memoryLimit{drawProcess(r).(process), drawLasting(r)} }
 	drawCutOff := func(r *rand.Rand) any { return cutOff{r.IntN(3), float64(1 + r.IntN(8))} }
 	return []Action{
 		{plan.Action{Name: "kill a process in a Pod", Weight: 4, Draw: drawProcess, Only: plan.RealNodes}, killProcess},
 		{plan.Action{
-			Name: "limit a container's memory to what it uses", Weight: 2, Draw: drawProcess, Only: plan.RealNodes,
+			Name: "limit a container's memory to less than it uses", Weight: 2, Draw: drawLimit, Only: plan.RealNodes,
 		}, limitMemory},
 		{plan.Action{Name: "cut a Pod off from the network", Weight: 3, Draw: drawCutOff, Only: plan.RealNodes}, cutPodOff},
 		{plan.Action{Name: "stop the kubelet for a while", Weight: 1, Draw: drawCutOff, Only: plan.RealNodes}, stopKubelet},
 	}
 }
 
-// podOf returns the n-th Pod of a cache by name, or nil if it does not exist.
-func podOf(ctx context.Context, w *world.World, cache string, n int) (*corev1.Pod, error) {
-	pods := &corev1.PodList{} // The API server sorts by name.
-	err := ask(ctx, func(ctx context.Context) error {
-		return w.Client.List(ctx, pods, client.InNamespace(w.Namespace), client.MatchingLabels{"memcached_cr": cache})
-	})
-	if err != nil || n >= len(pods.Items) {
-		return nil, err
-	}
-	return &pods.Items[n], nil
-}
-
 // processOf returns the id of a program's process in a Pod, as this machine sees it, or 0 if it does not run.
 func processOf(ctx context.Context, w *world.World, cache string, p process) (int, error) {
-	pod, err := podOf(ctx, w, cache, p.Pod)
-	if err != nil || pod == nil {
+	pods, err := onPods{p.Pod + 1}.first(ctx, w, cache)
+	if err != nil || p.Pod >= len(pods) {
 		return 0, err
 	}
 	files, err := filepath.Glob("/proc/[0-9]*/comm")
 	for _, file := range files {
 		command, _ := os.ReadFile(file) // Processes end meanwhile.
 		groups, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cgroup"))
-		if strings.TrimSpace(string(command)) == p.Program && strings.Contains(string(groups), string(pod.UID)) {
+		if strings.TrimSpace(string(command)) == p.Program && strings.Contains(string(groups), string(pods[p.Pod].UID)) {
 			return strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		}
 	}
@@ -83,42 +79,61 @@ func killProcess(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil || pid == 0 {
 		return err
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // It may have ended meanwhile.
+	if syscall.Kill(pid, syscall.SIGKILL) == nil { // It may have ended meanwhile.
+		world.HadEffect(ctx)
+	}
 	return nil
 }
 
-// memoryLimits are the files that hold a container's limit and what it uses, by the version of control groups.
-var memoryLimits = map[string]struct{ limit, usage string }{
+// memoryFiles are those that hold a container's limit and what it uses, by the version of control groups.
+var memoryFiles = map[string]struct{ limit, usage string }{
 	"memory": {"/sys/fs/cgroup/memory%s/memory.limit_in_bytes", "/sys/fs/cgroup/memory%s/memory.usage_in_bytes"},
 	"":       {"/sys/fs/cgroup%s/memory.max", "/sys/fs/cgroup%s/memory.current"},
 }
 
-// limitMemory has the kernel end the container's process as soon as it needs more: clients keep writing. The limit
+// limitMemory has the kernel end the container's process for some time: it needs more than it may use. The limit also
 // ends with the container.
 func limitMemory(ctx context.Context, w *world.World, step plan.Step) error {
-	target, err := arguments[process](step)
+	with, err := arguments[memoryLimit](step)
 	if err != nil {
 		return err
 	}
-	pid, err := processOf(ctx, w, step.Cache, target)
+	pid, err := processOf(ctx, w, step.Cache, with.process)
 	if err != nil || pid == 0 {
 		return err
 	}
 	groups, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	for line := range strings.Lines(string(groups)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
-		files, ok := memoryLimits[fields[1]]
+		files, ok := memoryFiles[fields[1]]
 		if !ok {
 			continue
 		}
-		usage, err := os.ReadFile(fmt.Sprintf(files.usage, fields[2]))
-		if err != nil {
+		limit := fmt.Sprintf(files.limit, fields[2])
+		before, err := os.ReadFile(limit)
+		if err != nil || !lower(limit, fmt.Sprintf(files.usage, fields[2])) {
 			continue
 		}
-		_ = os.WriteFile(fmt.Sprintf(files.limit, fields[2]), usage, 0o600) // It may have ended meanwhile.
+		world.HadEffect(ctx)
+		w.During(with.For.Duration, func() { _ = os.WriteFile(limit, before, 0o600) }) // It may have ended meanwhile.
 		return nil
 	}
 	return nil
+}
+
+// lower sets a limit to half of the usage. A kernel with control groups of version 1 refuses a limit that it cannot
+// reach at once, but frees on the way what it can: then the rest is the limit.
+func lower(limit, usage string) bool {
+	content, err := os.ReadFile(usage)
+	if err != nil {
+		return false
+	}
+	bytes, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err == nil && os.WriteFile(limit, []byte(strconv.Itoa(bytes/2)), 0o600) == nil {
+		return true
+	}
+	content, err = os.ReadFile(usage)
+	return err == nil && os.WriteFile(limit, content, 0o600) == nil
 }
 
 // cutPodOff drops all packets in the network of a Pod, also those of the kubelet's probes.
@@ -131,28 +146,31 @@ func cutPodOff(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil || pid == 0 {
 		return err
 	}
-	nft := func(rules string) {
-		command := exec.Command("nsenter", "--net", "--target", strconv.Itoa(pid), "nft", "-f", "-")
-		command.Stdin = strings.NewReader(rules)
-		_ = command.Run() // The Pod may have ended meanwhile, and its network with it.
+	network, err := netns.GetFromPid(pid) // The Pod keeps it when the process is replaced.
+	if err != nil {
+		return nil //nolint:nilerr // The process may have ended meanwhile.
 	}
-	nft(`table inet faults {
+	world.HadEffect(ctx)
+	filter(network, `table inet faults {
 		chain in { type filter hook input priority 0; policy drop; }
 		chain out { type filter hook output priority 0; policy drop; }
 	}`)
-	restore := func() { nft("delete table inet faults") }
-	timer := time.AfterFunc(time.Duration(cut.Seconds*float64(time.Second)), restore)
-	w.Later(func(context.Context) error {
-		if timer.Stop() {
-			restore()
-		}
-		return nil
+	w.During(cut.duration(), func() {
+		filter(network, "delete table inet faults")
+		_ = network.Close()
 	})
 	return nil
 }
 
+// filter adds rules to a network, or removes them.
+func filter(network netns.NsHandle, rules string) {
+	command := exec.Command("nsenter", fmt.Sprintf("--net=/proc/%d/fd/%d", os.Getpid(), int(network)), "nft", "-f", "-")
+	command.Stdin = strings.NewReader(rules)
+	_ = command.Run() // The Pod may have ended meanwhile.
+}
+
 // stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.
-func stopKubelet(_ context.Context, w *world.World, step plan.Step) error {
+func stopKubelet(ctx context.Context, w *world.World, step plan.Step) error {
 	stop, err := arguments[cutOff](step)
 	if err != nil {
 		return err
@@ -160,12 +178,7 @@ func stopKubelet(_ context.Context, w *world.World, step plan.Step) error {
 	if err := w.Cluster.Pause("kubelet"); err != nil {
 		return err
 	}
-	timer := time.AfterFunc(time.Duration(stop.Seconds*float64(time.Second)), func() { _ = w.Cluster.Resume("kubelet") })
-	w.Later(func(context.Context) error {
-		if timer.Stop() {
-			return w.Cluster.Resume("kubelet")
-		}
-		return nil
-	})
+	world.HadEffect(ctx)
+	w.During(stop.duration(), func() { _ = w.Cluster.Resume("kubelet") })
 	return nil
 }

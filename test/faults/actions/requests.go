@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,26 +29,38 @@ type failing struct {
 	For        metav1.Duration `json:"for,omitzero"`         // how long it hangs, or is slow; 0 hangs until the end
 }
 
-// answers by their names in a plan. Those with a code are the API server's errors.
-var answers = []struct {
-	name string
-	code int
-	late bool // lasts a drawn time
+// answer has a name in a plan.
+type answer struct {
+	name  string
+	fault func(failing) proxy.Fault
 
-	// passed are those of requests that the API server carries out anyway.
-	passed bool
-}{
-	{name: "conflict", code: http.StatusConflict},
-	{name: "too many requests", code: http.StatusTooManyRequests},
-	{name: "internal error", code: http.StatusInternalServerError},
-	{name: "unavailable", code: http.StatusServiceUnavailable},
-	{name: "timeout", code: http.StatusGatewayTimeout},
-	{name: "cut"},
-	{name: "cut after half of the body", passed: true},
-	{name: "hang", late: true},
-	{name: "hang until the end"},
-	{name: "slow", late: true, passed: true},
-	{name: "slow body", late: true, passed: true},
+	late    bool // lasts a drawn time
+	retried bool // may say when to come back
+	passed  bool // to requests that the API server carries out anyway
+}
+
+var answers = []answer{
+	{name: conflict, fault: refused(http.StatusConflict)},
+	{name: "too many requests", fault: refused(http.StatusTooManyRequests), retried: true},
+	{name: "internal error", fault: refused(http.StatusInternalServerError)},
+	{name: "unavailable", fault: refused(http.StatusServiceUnavailable), retried: true},
+	{name: "timeout", fault: refused(http.StatusGatewayTimeout)},
+	{name: "cut", fault: func(failing) proxy.Fault { return proxy.Cut() }},
+	{name: "cut after half of the body", fault: func(failing) proxy.Fault { return proxy.Half() }, passed: true},
+	{name: "hang", fault: func(f failing) proxy.Fault { return proxy.Hang(f.For.Duration) }, late: true},
+	{name: "hang until the end", fault: func(failing) proxy.Fault { return proxy.Hang(0) }},
+	{name: "slow", fault: func(f failing) proxy.Fault { return proxy.Slow(f.For.Duration) }, late: true, passed: true},
+	{
+		name: "slow body", fault: func(f failing) proxy.Fault { return proxy.Trickle(f.For.Duration) },
+		late: true, passed: true,
+	},
+}
+
+const conflict = "conflict"
+
+// refused is an error of the API server.
+func refused(code int) func(failing) proxy.Fault {
+	return func(f failing) proxy.Fault { return proxy.Refuse(code, f.RetryAfter) }
 }
 
 const (
@@ -74,13 +87,13 @@ func drawFailing(r *rand.Rand) any {
 	if answer.late {
 		f.For = upTo(r, longestAnswer)
 	}
-	if answer.code == http.StatusTooManyRequests || answer.code == http.StatusServiceUnavailable {
+	if answer.retried {
 		f.RetryAfter = r.IntN(longestRetryAfter + 1)
 	}
 	return f
 }
 
-func failRequests(_ context.Context, w *world.World, step plan.Step) error {
+func failRequests(ctx context.Context, w *world.World, step plan.Step) error {
 	f, err := arguments[failing](step)
 	if err != nil {
 		return err
@@ -89,38 +102,24 @@ func failRequests(_ context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	if f.CarriedOut {
-		fault = proxy.CarriedOut(fault)
-	}
-	inject(w, &proxy.Rule{Matches: f.matches(), Skip: f.Skip, Times: f.Times, Fault: fault})
+	inject(ctx, w, &proxy.Rule{Matches: f.matches(), Skip: f.Skip, Times: f.Times, Fault: fault})
 	return nil
 }
 
 // matches leaves out what the API server never does: to answer a read with a conflict.
 func (f failing) matches() func(proxy.Request) bool {
 	named := proxy.Named(f.Requests)
-	return func(r proxy.Request) bool { return named(r) && (r.Writes() || f.Answer != answers[0].name) }
+	return func(r proxy.Request) bool { return named(r) && (r.Writes() || f.Answer != conflict) }
 }
 
 func (f failing) fault() (proxy.Fault, error) {
-	switch f.Answer {
-	case "cut":
-		return proxy.Cut(), nil
-	case "cut after half of the body":
-		return proxy.Half(), nil
-	case "hang":
-		return proxy.Hang(f.For.Duration), nil
-	case "hang until the end":
-		return proxy.Hang(0), nil
-	case "slow":
-		return proxy.Slow(f.For.Duration), nil
-	case "slow body":
-		return proxy.Trickle(f.For.Duration), nil
+	i := slices.IndexFunc(answers, func(a answer) bool { return a.name == f.Answer })
+	if i < 0 {
+		return nil, fmt.Errorf("no answer %q: the plan is from another commit", f.Answer)
 	}
-	for _, answer := range answers {
-		if answer.name == f.Answer {
-			return proxy.Refuse(answer.code, f.RetryAfter), nil
-		}
+	fault := answers[i].fault(f)
+	if f.CarriedOut {
+		fault = proxy.CarriedOut(fault)
 	}
-	return nil, fmt.Errorf("no answer %q: the plan is from another commit", f.Answer)
+	return fault, nil
 }

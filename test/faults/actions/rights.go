@@ -13,6 +13,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
@@ -50,7 +51,8 @@ func takeOneRight(ctx context.Context, w *world.World, with lack) error {
 		return err
 	}
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: newName(w, "lacking")}}
-	role.Rules = without(full.Rules, with.Right)
+	var lacks rbacv1.PolicyRule
+	role.Rules, lacks = without(full.Rules, with.Right)
 	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, role) }); err != nil {
 		return err
 	}
@@ -58,6 +60,9 @@ func takeOneRight(ctx context.Context, w *world.World, with lack) error {
 	lacking.RoleRef.Kind, lacking.RoleRef.Name = "Role", role.Name
 	if err := bindRole(ctx, w, lacking); err != nil {
 		return err
+	}
+	if lacks.Verbs[0] == "list" || lacks.Verbs[0] == "watch" { // Those that run do not end by themselves.
+		w.First().EndWatches(proxy.Watches(lacks.Resources[0]), lacks.Verbs[0] == "list")
 	}
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return bindRole(ctx, w, w.RoleBinding()) })
 	return nil
@@ -77,11 +82,17 @@ func bindRole(ctx context.Context, w *world.World, binding *rbacv1.RoleBinding) 
 	})
 }
 
-// without returns the rules but for one verb of one resource.
-func without(rules []rbacv1.PolicyRule, right int) []rbacv1.PolicyRule {
+// clusterWide are resources for which a role in a namespace gives no rights.
+var clusterWide = []string{"apiservices", "nodes"}
+
+// without returns the rules but for one verb of one resource of a namespace, and that.
+func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, lacks rbacv1.PolicyRule) {
 	var single []rbacv1.PolicyRule
 	for _, rule := range rules {
 		for _, resource := range rule.Resources {
+			if slices.Contains(clusterWide, resource) {
+				continue
+			}
 			for _, verb := range rule.Verbs {
 				one := rule.DeepCopy()
 				one.Resources, one.Verbs = []string{resource}, []string{verb}
@@ -89,5 +100,7 @@ func without(rules []rbacv1.PolicyRule, right int) []rbacv1.PolicyRule {
 			}
 		}
 	}
-	return slices.Delete(single, right%len(single), right%len(single)+1)
+	i := right % len(single)
+	lacks = single[i]
+	return slices.Delete(single, i, i+1), lacks
 }

@@ -66,20 +66,22 @@ func (o operators) launch(w *world.World) func(*world.Launch) {
 }
 
 // upgrade also goes back to an earlier release. The defaults stay when the faults are over; the version does not.
-func upgrade(_ context.Context, w *world.World, step plan.Step) error {
+func upgrade(ctx context.Context, w *world.World, step plan.Step) error {
 	to, err := arguments[operators](step)
 	if err != nil {
 		return err
 	}
+	world.HadEffect(ctx)
 	return w.Upgrade(to.launch(w))
 }
 
 // runBeside starts operators that believe that they lead, as the regular one does.
-func runBeside(_ context.Context, w *world.World, step plan.Step) error {
+func runBeside(ctx context.Context, w *world.World, step plan.Step) error {
 	beside, err := arguments[operators](step)
 	if err != nil {
 		return err
 	}
+	world.HadEffect(ctx)
 	for range beside.Count {
 		operator, err := w.StartAnother(beside.launch(w))
 		if err != nil {

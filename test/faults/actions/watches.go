@@ -37,33 +37,28 @@ func watches() []Action {
 	return []Action{
 		{plan.Action{Name: "events of watches are late", Weight: 5, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch), By: upTo(r, longestLate)}
-		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+		}}, watchFault(func(operator *world.Operator, of watching) (end func() bool) {
 			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), By: of.By.Duration})
 		})},
 		{plan.Action{Name: "watches are silent", Weight: 4, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch)}
-		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+		}}, watchFault(func(operator *world.Operator, of watching) (end func() bool) {
 			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), Silent: true})
 		})},
 		{plan.Action{Name: "watches are silent, then end", Weight: 3, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch), Expired: r.IntN(2) == 0}
-		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
+		}}, watchFault(func(operator *world.Operator, of watching) (end func() bool) {
 			hurry := lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), Silent: true})
-			return func() {
-				operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
-				hurry()
+			return func() bool {
+				ended := operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
+				return hurry() || ended
 			}
-		})},
-		{plan.Action{Name: "watches lack bookmarks", Weight: 1, Draw: func(r *rand.Rand) any {
-			return watching{Watches: drawWatch(r), For: upTo(r, longestLateWatch)}
-		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
-			return lateness(operator, &proxy.Lateness{Matches: proxy.Watches(of.Watches), NoBookmarks: true})
 		})},
 		{plan.Action{Name: "watches end", Weight: 3, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), Expired: r.IntN(2) == 0}
-		}}, watchFault(func(operator *world.Operator, of watching) (end func()) {
-			operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
-			return func() {}
+		}}, watchFault(func(operator *world.Operator, of watching) (end func() bool) {
+			ended := operator.EndWatches(proxy.Watches(of.Watches), of.Expired)
+			return func() bool { return ended }
 		})},
 		{plan.Action{Name: "watches cannot start where they ended", Weight: 2, Draw: func(r *rand.Rand) any {
 			return watching{Watches: drawWatch(r), Times: 1 + r.IntN(mostExpired)}
@@ -73,32 +68,38 @@ func watches() []Action {
 
 func drawWatch(r *rand.Rand) string { return watched[r.IntN(len(watched))] }
 
-// watchFault begins a fault and ends it after its time.
+// watchFault begins a fault and ends it after its time. The end reports whether it had an effect.
 func watchFault(
-	begin func(*world.Operator, watching) (end func()),
+	begin func(*world.Operator, watching) (end func() bool),
 ) func(context.Context, *world.World, plan.Step) error {
-	return func(_ context.Context, w *world.World, step plan.Step) error {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		of, err := arguments[watching](step)
-		if err == nil {
-			w.During(of.For.Duration, begin(w.First(), of))
+		if err != nil {
+			return err
 		}
-		return err
+		end := begin(w.First(), of)
+		w.During(of.For.Duration, func() {
+			if end() {
+				world.HadEffect(ctx)
+			}
+		})
+		return nil
 	}
 }
 
-func lateness(operator *world.Operator, late *proxy.Lateness) (end func()) {
+func lateness(operator *world.Operator, late *proxy.Lateness) (end func() bool) {
 	operator.Delay(late)
-	return func() { operator.Hurry(late) }
+	return func() bool { return operator.Hurry(late) }
 }
 
 // refuseWatches ends watches, and refuses the next ones as the API server does where it no longer has the events.
-func refuseWatches(_ context.Context, w *world.World, step plan.Step) error {
+func refuseWatches(ctx context.Context, w *world.World, step plan.Step) error {
 	of, err := arguments[watching](step)
 	if err != nil {
 		return err
 	}
 	matches := proxy.Watches(of.Watches)
-	inject(w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})
+	inject(ctx, w, &proxy.Rule{Matches: matches, Times: of.Times, Fault: proxy.Refuse(http.StatusGone, 0)})
 	w.First().EndWatches(matches, false)
 	return nil
 }

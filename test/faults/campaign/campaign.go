@@ -148,7 +148,7 @@ func (c *Campaign) Try(ctx context.Context, cluster *environment.Environment, p 
 		return Result{}, err
 	}
 	result := Result{Seed: p.Seed, Plan: p, Dir: dir}
-	if result.History, err = Run(ctx, cluster, c.Programs, c.Actions, dir, p); err != nil {
+	if result.History, result.Effects, err = Run(ctx, cluster, c.Programs, c.Actions, dir, p); err != nil {
 		return result, err
 	}
 	result.Violations = model.Check(result.History, model.Rules())

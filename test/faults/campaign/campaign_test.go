@@ -85,20 +85,26 @@ func TestFeedEndsWhenTheTimeIsOver(t *testing.T) {
 
 func TestTotals(t *testing.T) {
 	totals := NewTotals()
-	totals.Add(Result{Seed: 1, Requests: 10, Plan: plan.Plan{Steps: []plan.Step{{Do: "kill"}, {Do: "edit"}, {Do: "kill"}}}})
+	totals.Add(Result{
+		Seed: 1, Requests: 10, Effects: map[string]int{"kill": 1},
+		Plan: plan.Plan{Steps: []plan.Step{{Do: "kill"}, {Do: "edit"}, {Do: "kill"}}},
+	})
 	totals.Add(Result{Seed: 2, Requests: 5, Violations: []model.Violation{{Rule: "one owner"}}})
 	totals.Seconds = 30
 	const want = `2 seeds, 3 steps, 15 requests of the operator, 1 violation, 4.0 seeds a minute
 
-Steps:
-     2  kill
-     1  edit
+Steps, and how many of them had an effect:
+     2     1  kill
+     1     0  edit
 
 Violations, by rule:
      1  one owner
 `
 	if diff := cmp.Diff(want, totals.Summary()); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"edit"}, totals.WithoutEffect()); diff != "" {
+		t.Errorf("actions without effect (-want +got):\n%s", diff)
 	}
 }
 

@@ -15,35 +15,62 @@ const (
 	// untilReady is the wait before each step, in which the Memcached becomes Ready.
 	untilReady = 2 * time.Second
 
+	// untilScaled is the wait before the scale after it, which gives the operator something to write.
+	untilScaled = 300 * time.Millisecond
+
 	// times is how often an action is carried out. The last time, a fault that ends by itself is ended at once.
 	times = 3
 )
 
-// Each returns a plan for each action whose name matches, with nothing else in it. So an action that is broken, or
-// leaves something behind, is found without the luck of a seed.
+// before some actions another one is needed, so that they have an effect.
+var before = map[string]string{
+	"resume":                           "suspend",
+	"create the Memcached again":       "delete the Memcached",
+	"update with the spec from now on": "update at once from now on",
+}
+
+// Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves
+// something behind, or never has an effect is found without the luck of a seed.
 func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 	names, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(a actions.Action) bool { return !names.MatchString(a.Name) })
-	if len(all) == 0 {
+	chosen := slices.DeleteFunc(slices.Clone(all), func(a actions.Action) bool { return !names.MatchString(a.Name) })
+	if len(chosen) == 0 {
 		return nil, fmt.Errorf("no action has a name that matches %q", pattern)
 	}
-	plans := make([]plan.Plan, len(all))
-	for i := range all {
-		seed := uint64(i)
-		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
-		p := plan.Plan{Seed: seed, Caches: []string{"a"}, Restart: true}
-		for range times {
-			step, err := plan.Draw(r, actions.Plans(all[i:i+1]), p.Caches)
-			if err != nil {
-				return nil, err
-			}
-			step.After.Duration = untilReady
-			p.Steps = append(p.Steps, step)
+	plans := make([]plan.Plan, len(chosen))
+	for i, action := range chosen {
+		if plans[i], err = alone(uint64(i), action.Action, actions.Plans(all)); err != nil { //nolint:gosec // not negative
+			return nil, err
 		}
-		plans[i] = p
 	}
 	return plans, nil
+}
+
+// alone returns a plan of one action, each time with what it needs before, and a scale after it.
+func alone(seed uint64, action plan.Action, all []plan.Action) (plan.Plan, error) {
+	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
+	p := plan.Plan{Seed: seed, Caches: []string{"a"}, Restart: true}
+	for n := range times {
+		var try []plan.Step
+		for _, name := range []string{before[action.Name], action.Name} {
+			i := slices.IndexFunc(all, func(a plan.Action) bool { return a.Name == name })
+			if i < 0 {
+				continue
+			}
+			step, err := plan.Draw(r, all[i:i+1], p.Caches)
+			if err != nil {
+				return p, err
+			}
+			step.After.Duration = untilScaled
+			try = append(try, step)
+		}
+		scale := actions.ScaleTo(int32(1 + 2*(n%2))) //nolint:gosec // 1 or 3
+		scale.After.Duration = untilScaled
+		try[0].After.Duration = untilReady
+		p.Steps = append(p.Steps, append(try, scale)...)
+	}
+	return p, nil
 }

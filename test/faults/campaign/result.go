@@ -15,7 +15,8 @@ import (
 type Result struct {
 	Seed       uint64            `json:"seed"`
 	Plan       plan.Plan         `json:"plan"`
-	Requests   int               `json:"requests"` // of the operator
+	Effects    map[string]int    `json:"effects,omitempty"` // steps that had one, by action
+	Requests   int               `json:"requests"`          // of the operator
 	Seconds    float64           `json:"seconds"`
 	Violations []model.Violation `json:"violations,omitempty"`
 

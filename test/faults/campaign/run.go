@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -40,33 +41,35 @@ const (
 	firstSize = 2
 )
 
-// Run carries out a plan, and returns what happened. An error means that the campaign itself failed.
+// Run carries out a plan, and returns what happened, and how many steps had an effect, by action. An error means that
+// the campaign itself failed.
 func Run(
 	ctx context.Context, e *environment.Environment, programs world.Programs, all []actions.Action, dir string,
 	p plan.Plan,
-) (h *history.History, err error) {
+) (h *history.History, effects map[string]int, err error) {
 	w, err := world.New(ctx, e, programs, dir, p.Seed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, w.End(context.WithoutCancel(ctx))) }()
 	admin, err := e.Cluster.RESTConfig()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	recorder, err := history.Start(ctx, admin, e.Audit, w.Namespace, environment.OperatorUser)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	w.Note = recorder.Step
 	r := &run{World: w, Recorder: recorder, actions: all, plan: p}
+	stop := func() {}
 	if e.Real {
-		stop := r.useCaches(ctx)
-		defer stop()
+		stop = r.useCaches(ctx)
 	}
 	err = r.carryOut(ctx)
+	stop()
 	h, err2 := recorder.Stop(context.WithoutCancel(ctx))
-	return h, errors.Join(err, err2)
+	return h, w.Effects(), errors.Join(err, err2)
 }
 
 type run struct {
@@ -85,6 +88,9 @@ func (r *run) carryOut(ctx context.Context) error {
 		if err := sleep(ctx, step.After.Duration); err != nil {
 			return err
 		}
+		if step.AtRest {
+			r.settle(ctx)
+		}
 		r.Step(step.String())
 		if err := actions.Do(ctx, r.World, r.actions, step); err != nil {
 			return err
@@ -93,15 +99,19 @@ func (r *run) carryOut(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
-// useCaches has clients use the Pods until it is stopped.
+// useCaches has clients use the Pods until they are stopped: then they record nothing more.
 func (r *run) useCaches(ctx context.Context) (stop func()) {
-	ctx, stop = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	kubelet := func() (int, error) { return r.Cluster.PidOf("kubelet") }
 	all := clients.Clients{
 		Kube: r.Client, Namespace: r.Namespace, Dial: clients.InNetworkOf(kubelet), Record: r.Access,
 	}
-	go all.Run(ctx)
-	return stop
+	var running sync.WaitGroup
+	running.Go(func() { all.Run(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
 }
 
 // begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come at once.

@@ -12,7 +12,8 @@ import (
 // Totals are what all results of a campaign add up to.
 type Totals struct {
 	Seeds      int            `json:"seeds"`
-	Steps      map[string]int `json:"steps"` // by action
+	Steps      map[string]int `json:"steps"`   // by action
+	Effects    map[string]int `json:"effects"` // steps that had one, by action
 	Requests   int            `json:"requests"`
 	Violations map[string]int `json:"violations"` // seeds by rule
 	Failed     []uint64       `json:"failed"`     // seeds
@@ -23,7 +24,10 @@ type Totals struct {
 
 // NewTotals begins to count.
 func NewTotals() *Totals {
-	return &Totals{Steps: map[string]int{}, Violations: map[string]int{}, Failed: []uint64{}, started: time.Now()}
+	return &Totals{
+		Steps: map[string]int{}, Effects: map[string]int{}, Violations: map[string]int{}, Failed: []uint64{},
+		started: time.Now(),
+	}
 }
 
 // Add adds a result.
@@ -31,6 +35,9 @@ func (t *Totals) Add(r Result) {
 	t.Seeds++
 	for _, step := range r.Plan.Steps {
 		t.Steps[step.Do]++
+	}
+	for action, count := range r.Effects {
+		t.Effects[action] += count
 	}
 	t.Requests += r.Requests
 	for _, violation := range r.Violations {
@@ -52,21 +59,31 @@ func (t *Totals) String() string {
 	return line
 }
 
+// WithoutEffect returns the actions of which no step had an effect.
+func (t *Totals) WithoutEffect() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.Steps)), func(action string) bool { return t.Effects[action] > 0 })
+}
+
 // Summary is for the end: the line, then the steps by action and the violations by rule, the most frequent first.
 func (t *Totals) Summary() string {
-	text := t.String() + "\n\nSteps:\n" + listed(t.Steps)
+	text := t.String() + "\n\nSteps, and how many of them had an effect:\n" + listed(t.Steps, t.Effects)
 	if len(t.Violations) > 0 {
-		text += "\nViolations, by rule:\n" + listed(t.Violations)
+		text += "\nViolations, by rule:\n" + listed(t.Violations, nil)
 	}
 	return text
 }
 
-func listed(counts map[string]int) string {
+// listed has a second column if parts of the counts are given.
+func listed(counts, parts map[string]int) string {
 	var text strings.Builder
 	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	}) {
-		fmt.Fprintf(&text, "%6d  %s\n", counts[name], name)
+		fmt.Fprintf(&text, "%6d", counts[name])
+		if parts != nil {
+			fmt.Fprintf(&text, "%6d", parts[name])
+		}
+		fmt.Fprintf(&text, "  %s\n", name)
 	}
 	return text.String()
 }

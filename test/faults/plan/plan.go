@@ -36,6 +36,9 @@ type Step struct {
 	// After is how long to wait before the step, since the one before.
 	After metav1.Duration `json:"after"`
 
+	// AtRest is whether to wait as well until the operator has been at rest for a moment. Drawn steps don't.
+	AtRest bool `json:"atRest,omitempty"`
+
 	// With are the action's own arguments.
 	With json.RawMessage `json:"with,omitempty"`
 }

@@ -126,18 +126,11 @@ func (s *stream) write(info runtime.SerializerInfo, w http.ResponseWriter) {
 
 // next waits until an event is due.
 func (s *stream) next() (e event, more bool) {
-	for {
-		select {
-		case <-s.ctx.Done():
-			return e, false
-		case e, more = <-s.events:
-			if !more || !s.await(e) {
-				return e, false
-			}
-		}
-		if !s.isDropped(e) {
-			return e, true
-		}
+	select {
+	case <-s.ctx.Done():
+		return e, false
+	case e, more = <-s.events:
+		return e, more && s.await(e)
 	}
 }
 
@@ -172,23 +165,10 @@ func (s *stream) due(e event) (at time.Time, over <-chan struct{}) {
 		}
 		if until := e.at.Add(by); by > 0 && late.Matches(s.request) && until.After(at) {
 			at, over = until, late.over
+			late.delayed = late.delayed || time.Now().Before(until)
 		}
 	}
 	return at, over
-}
-
-func (s *stream) isDropped(e event) bool {
-	s.proxy.mu.Lock()
-	defer s.proxy.mu.Unlock()
-	if e.Type != string(watch.Bookmark) || bytes.Contains(e.Object.Raw, []byte(metav1.InitialEventsAnnotationKey)) {
-		return false
-	}
-	for _, late := range s.proxy.lates {
-		if late.NoBookmarks && late.Matches(s.request) {
-			return true
-		}
-	}
-	return false
 }
 
 // streamAnswer takes the API server's answer to a watch.

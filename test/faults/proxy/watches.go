@@ -17,10 +17,8 @@ type Lateness struct {
 	// Silent delivers nothing until the fault ends.
 	Silent bool
 
-	// NoBookmarks leaves out bookmarks, except the one after the initial events: clients rely on it.
-	NoBookmarks bool
-
-	over chan struct{}
+	over    chan struct{}
+	delayed bool // an event
 }
 
 // Delay adds a fault of watches.
@@ -31,26 +29,30 @@ func (p *Proxy) Delay(late *Lateness) {
 	p.lates = append(p.lates, late)
 }
 
-// Hurry ends a fault of watches: what is late is delivered at once.
-func (p *Proxy) Hurry(late *Lateness) {
+// Hurry ends a fault of watches: what is late is delivered at once. It reports whether any event was.
+func (p *Proxy) Hurry(late *Lateness) (delayed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.lates, late); i >= 0 {
 		p.lates = slices.Delete(p.lates, i, i+1)
 		close(late.over)
 	}
+	return late.delayed
 }
 
-// EndWatches ends the watches that run: by the error "too old resource version", or by cutting the connection.
-func (p *Proxy) EndWatches(matches func(Request) bool, expired bool) {
+// EndWatches ends the watches that run: by the error "too old resource version", or by cutting the connection. It
+// reports whether there were any.
+func (p *Proxy) EndWatches(matches func(Request) bool, expired bool) (ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for s := range p.streams {
 		if matches(s.request) {
 			s.expired.Store(expired)
 			s.end()
+			ended = true
 		}
 	}
+	return ended
 }
 
 // stream passes on the events of a watch.

@@ -131,27 +131,19 @@ func TestFaultsOfWatches(t *testing.T) {
 			w.Delay(late)
 			w.send <- pod(watch.Added, "a")
 			got = append(got, w.next(t.Context(), silent))
-			w.Hurry(late)
-			w.Hurry(late)
-			return append(got, w.next(t.Context(), soon)), []string{"", "ADDED a"}
+			got = append(got, fmt.Sprint(w.Hurry(late)), fmt.Sprint(w.Hurry(late)))
+			return append(got, w.next(t.Context(), soon)), []string{"", "true", "true", "ADDED a"}
 		},
 		"other watches are not late": func(t *testing.T, w watched) (got, want []string) {
-			w.Delay(&Lateness{Matches: Watches("services"), Silent: true})
+			late := &Lateness{Matches: Watches("services"), Silent: true}
+			w.Delay(late)
 			w.send <- pod(watch.Added, "a")
-			return []string{w.next(t.Context(), soon)}, []string{"ADDED a"}
-		},
-		"bookmarks are left out, but not that after the initial events": func(t *testing.T, w watched) (got, want []string) {
-			w.Delay(&Lateness{Matches: all, NoBookmarks: true})
-			initial := pod(watch.Bookmark, "initial")
-			initial.Object.Object.(*corev1.Pod).Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-			w.send <- initial
-			w.send <- pod(watch.Bookmark, "left out")
-			w.send <- pod(watch.Added, "a")
-			return []string{w.next(t.Context(), soon), w.next(t.Context(), soon)}, []string{"BOOKMARK initial", "ADDED a"}
+			return []string{w.next(t.Context(), soon), fmt.Sprint(w.Hurry(late))}, []string{"ADDED a", "false"}
 		},
 		"a watch is cut": func(t *testing.T, w watched) (got, want []string) {
-			w.EndWatches(all, false)
-			return []string{w.next(t.Context(), soon)}, []string{"end"}
+			ended := w.EndWatches(all, false)
+			none := w.EndWatches(Watches("services"), false)
+			return []string{fmt.Sprint(ended, none), w.next(t.Context(), soon)}, []string{"true false", "end"}
 		},
 		"a watch ends by an error": func(t *testing.T, w watched) (got, want []string) {
 			w.send <- pod(watch.Added, "a")

@@ -41,6 +41,8 @@ type World struct {
 	// Note gets what happens that is no step of the plan.
 	Note func(text string)
 
+	effects effects
+
 	undo []func(context.Context) error // steps add to it, one after the other
 
 	specs map[string][]map[string]any // see Remember
@@ -58,8 +60,10 @@ func New(ctx context.Context, e *environment.Environment, programs Programs, dir
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
+	noted := *e
+	noted.Client = noting(e.Client)
 	w := &World{
-		Environment: e, Programs: programs, Dir: dir, Note: func(string) {},
+		Environment: &noted, Programs: programs, Dir: dir, Note: func(string) {},
 		next:   Launch{Program: programs.Operator, Defaults: Defaults{Image: e.Images.Memcached, Agent: e.Images.Agent}},
 		Random: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // the same seed should give the same keys
 	}

@@ -1,0 +1,62 @@
+package actions
+
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+)
+
+// Change is one of a Memcached at whose writes the operator is killed.
+type Change struct {
+	Name string
+
+	before []plan.Step // prepare it
+	step   plan.Step   // is the change; done again, it changes nothing
+}
+
+// Deletion is the name of a change without writes, if the operator is right.
+const Deletion = "deletion"
+
+// Changes are those that a Memcached goes through.
+func Changes() []Change {
+	spec := map[string]any{"threads": 2}
+	deletion := stepWith("delete the Memcached", removal{Objects: metav1.DeletePropagationBackground})
+	return []Change{
+		{"creation", []plan.Step{deletion}, stepWith("create the Memcached again", nil)},
+		{"rollout by a change of the spec", nil, stepWith("change a field", changed{Field: "threads", Spec: spec})},
+		{"scale to 1 Pod", nil, ScaleTo(1)}, // deletes the PodDisruptionBudget
+		{"scale to more Pods", []plan.Step{ScaleTo(1)}, ScaleTo(mostPods)},
+		{Deletion, nil, deletion},
+	}
+}
+
+// ScaleTo returns a step that scales the first Memcached.
+func ScaleTo(pods int32) plan.Step { return stepWith("scale", size{pods}) }
+
+// KilledAt returns steps that kill the operator at the n-th write of the change, which is 1 at first, at a moment.
+func (c Change) KilledAt(write int, moment string) []plan.Step {
+	last := c.step
+	last.AtRest = true // The faults do not end before.
+	steps := append([]plan.Step{}, c.before...)
+	steps = append(steps, stepWith(KillAtWrite, outageAtWrite{Write: write, When: moment}), c.step, last)
+	steps[0].AtRest = true
+	steps[len(c.before)].AtRest = true
+	return steps
+}
+
+// stepWith is a step on the first Memcached.
+func stepWith(action string, arguments any) plan.Step {
+	step := plan.Step{Do: action, Cache: "a"}
+	if arguments == nil {
+		return step
+	}
+	with, err := json.Marshal(arguments)
+	if err != nil {
+		panic(fmt.Sprintf("arguments are always marshalled: %v", err))
+	}
+	step.With = with
+	return step
+}

@@ -1,0 +1,120 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/test/faults/actions"
+)
+
+// killedAt returns the results of all plans, where each change has some writes.
+func killedAt(e *EveryWrite, writes map[string]int) (plans int) {
+	met := map[string]int{}
+	for p := range e.Plans() {
+		plans++
+		last := p.Steps[len(p.Steps)-1]
+		kill := string(p.Steps[len(p.Steps)-3].With)
+		series := last.Do + string(last.With) + kill[strings.Index(kill, "when"):]
+		result := Result{Seed: p.Seed, Plan: p}
+		if met[series] < writes[last.Do] {
+			met[series]++
+			result.Effects = map[string]int{actions.KillAtWrite: 1}
+		}
+		e.Add(result)
+	}
+	return plans
+}
+
+func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
+	e := NewEveryWrite()
+	plans := killedAt(e, map[string]int{"create the Memcached again": 3, "change a field": 2, "scale": 1})
+	if want := 3 * (4 + 3 + 2 + 2 + 1); plans != want { // for three moments, each with one plan that meets no write
+		t.Errorf("%d plans, want %d", plans, want)
+	}
+	if err := e.Err(); err != nil {
+		t.Error(err)
+	}
+	if got, want := e.String(), "     3  creation, before it is sent\n"; !strings.Contains(got, want) {
+		t.Errorf("summary %q lacks %q", got, want)
+	}
+}
+
+func TestEveryWriteFailsWhereAKillMeetsNone(t *testing.T) {
+	e := NewEveryWrite()
+	killedAt(e, map[string]int{"create the Memcached again": 3, "change a field": 2})
+	const want = "scale to 1 Pod, before it is sent: no kill met a write"
+	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestEveryWriteFailsWhereSomeWritesAreLeft(t *testing.T) {
+	e := NewEveryWrite()
+	for p := range e.Plans() {
+		e.Add(Result{Seed: p.Seed, Effects: map[string]int{actions.KillAtWrite: 1}})
+	}
+	const want = "creation, before it is sent: write 60 was not the last"
+	if err := e.Err(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestAKillComesBetweenTheOperatorsRestAndTheChange(t *testing.T) {
+	type step struct {
+		do     string
+		atRest bool
+	}
+	var got []step
+	for _, s := range actions.Changes()[0].KilledAt(2, actions.Moments[1]) {
+		got = append(got, step{s.Do, s.AtRest})
+	}
+	want := []step{
+		{"delete the Memcached", true}, {actions.KillAtWrite, true},
+		{"create the Memcached again", false}, {"create the Memcached again", true},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(step{})); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryWriteHasOnlyActionsOfTheCampaign(t *testing.T) {
+	known := map[string]bool{}
+	for _, action := range allActions(t) {
+		known[action.Name] = true
+	}
+	for p := range NewEveryWrite().Plans() {
+		for _, step := range p.Steps {
+			if !known[step.Do] {
+				t.Fatalf("no action %q", step.Do)
+			}
+		}
+	}
+}
+
+func TestEachActionIsTriedWhereItCanHaveAnEffect(t *testing.T) {
+	tests := map[string][]string{
+		"kill the operator":          {"kill the operator", "scale"},
+		"resume":                     {"suspend", "resume", "scale"},
+		"create the Memcached again": {"delete the Memcached", "create the Memcached again", "scale"},
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			plans, err := Each(allActions(t), "^"+name+"$")
+			if err != nil || len(plans) != 1 {
+				t.Fatalf("%d plans, %v, want one", len(plans), err)
+			}
+			var got []string
+			for _, step := range plans[0].Steps[:len(plans[0].Steps)/times] {
+				got = append(got, step.Do)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("steps of a try (-want +got):\n%s", diff)
+			}
+			if plans[0].Steps[0].After.Duration != untilReady {
+				t.Error("the Memcached has no time to become Ready")
+			}
+		})
+	}
+}
