@@ -14,6 +14,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+	"github.com/example-inc/memcached-operator/test/faults/history"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -187,10 +188,10 @@ func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err 
 
 // users are two, of which one has a new password each time.
 func users(w *world.World, holds string) map[string][]byte {
-	list := "ann:constant\nbob:" + newName(w, "password") + "\n"
+	list := "ann:" + history.SecretMark + "\nbob:" + newName(w, history.SecretMark) + "\n"
 	switch holds {
 	case holdsMalformed:
-		list = "no password\n"
+		list = "no colon " + history.SecretMark + "\n"
 	case holdsTooMany:
 		list = strings.Repeat(list, 5)
 	}
@@ -220,5 +221,10 @@ func certificate(holds string) (map[string][]byte, error) {
 	case holdsTooMany:
 		pair.Key = authority.Key
 	}
-	return map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": authority.Cert}, nil
+	return map[string][]byte{
+		"tls.crt": marked(pair.Cert), "tls.key": marked(pair.Key), "ca.crt": marked(authority.Cert),
+	}, nil
 }
+
+// marked begins with a line that readers of PEM skip.
+func marked(pem []byte) []byte { return append([]byte(history.SecretMark+"\n"), pem...) }

@@ -157,7 +157,19 @@ func (r *run) finish(ctx context.Context) error {
 	}
 	r.settle(ctx)
 	r.Step(history.PhaseReady)
-	return r.delete(ctx)
+	if err := sleep(ctx, atRest); err != nil {
+		return err
+	}
+	return errors.Join(r.delete(ctx), r.noteLog())
+}
+
+// noteLog records what the operator may not log. By then it has ended all that it did.
+func (r *run) noteLog() error {
+	lines, err := r.Logged(history.Panic, history.SecretMark)
+	for _, line := range lines {
+		r.Step(history.Logged + line)
+	}
+	return err
 }
 
 // settle waits until the operator sends no requests from now on. If it never does, the model finds out.

@@ -71,13 +71,25 @@ const (
 	PhaseFaultsOver = "phase: all faults are over"
 	PhaseAtRest     = "phase: at rest" // from here to PhaseRepaired nothing may be written
 	PhaseRepaired   = "phase: each Memcached has a simple spec again"
-	PhaseReady      = "phase: each Memcached is to be Ready"
+	PhaseReady      = "phase: each Memcached is to be Ready" // from here to PhaseDeleted nothing else may be written
 	PhaseDeleted    = "phase: all Memcacheds are deleted"
 	PhaseEnd        = "phase: end"
 )
 
 // EndedByItself is how a step begins that no one asked for: a process of the operator ended, and how.
 const EndedByItself = "the operator ended by itself"
+
+// Logged is how a step begins that has a line of the operator's log.
+const Logged = "the operator logged: "
+
+// What the operator may not log.
+const (
+	// Panic is what Kubernetes' libraries log of a panic from which the program recovers.
+	Panic = "Observed a panic"
+
+	// SecretMark is in each value of the Secrets that the campaign writes.
+	SecretMark = "do-not-show"
+)
 
 // String is a line for people.
 func (e Entry) String() string {

@@ -32,6 +32,7 @@ func Rules() []Rule {
 		unownedRules(),
 		statusRules(),
 		restRules(),
+		crashRules(),
 		convergeRules(),
 		clientRules(),
 	)

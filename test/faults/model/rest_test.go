@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -30,20 +32,61 @@ func TestTheOperatorIsSilentAtRest(t *testing.T) {
 	service := owned("Service", "")
 	ready := withConditions("", condition("Ready", "True", "AllPodsReady"))
 	conflict := withConditions("", condition("Ready", "False", "OwnershipConflict"))
+	pending := withConditions("", condition("Ready", "True", "AllPodsReady"), condition("UpdatePending", "True", "UpdateQueued"))
+	invalid := withConditions("", condition("Ready", "False", "InvalidSpec"))
+	expired := withConditions("", condition("Ready", "False", "CertificateExpired"))
 	start := func(s *tale, o string) *tale { return s.user(o).operator(service).step(history.PhaseAtRest) }
+	other := func(reason string) string {
+		return strings.NewReplacer("name: a, uid: m", "name: b, uid: b").Replace(
+			withConditions("", condition("Ready", "False", reason)))
+	}
 	ruleTest{
 		rule: "no requests at rest",
 		keeps: map[string]func(*tale){
-			"nothing":                    func(s *tale) { start(s, ready).step(history.PhaseRepaired).request("get", "services", 200) },
-			"a watch":                    func(s *tale) { start(s, ready).request("watch", "services", 200) },
-			"something else changed":     func(s *tale) { start(s, ready).user(service).operator(service) },
-			"another client reads":       func(s *tale) { start(s, ready).step("another step") },
+			"nothing":                func(s *tale) { start(s, ready).step(history.PhaseRepaired).request("get", "services", 200) },
+			"a watch":                func(s *tale) { start(s, ready).request("watch", "services", 200) },
+			"something else changed": func(s *tale) { start(s, ready).user(service).operator(service) },
+			"another client reads":   func(s *tale) { start(s, ready).step("another step") },
+			"a Pod changed": func(s *tale) {
+				start(s, ready).by("kube", pod("p", "h", "True")).operator(service)
+			},
+			"what may be of any cache changed": func(s *tale) {
+				start(s, ready).user("{kind: Secret, metadata: {name: tls, uid: s}}").operator(service)
+			},
+			"a certificate expired": func(s *tale) {
+				start(s, ready).reports(expired).request("create", "events", 201)
+			},
+			"the API server refused the spec, and no longer does": func(s *tale) {
+				s.user(invalid).requestOf("patch", "services", "a", 422).step(history.PhaseAtRest).operator(service)
+			},
+			"the spec is invalid, and the faults were not followed by a restart": func(s *tale) {
+				s.user(invalid).step("a step").step(history.PhaseAtRest).operator(service)
+			},
+			"a read for another cache, which is not ready": func(s *tale) {
+				start(s, ready).user(other("ApplyFailed")).step(history.PhaseReady).requestOf("get", "services", "b", 404)
+			},
+			"it waits for its turn, and another cache changed": func(s *tale) {
+				start(s, pending).user(other("RollingOut")).operator(service)
+			},
 			"it tries again what failed": func(s *tale) { start(s, conflict).request("patch", "services", 409) },
 		},
 		breaks: map[string]func(*tale){
 			"a read":   func(s *tale) { start(s, ready).request("get", "services", 200) },
 			"an event": func(s *tale) { start(s, ready).request("create", "events", 201) },
 			"a write":  func(s *tale) { start(s, ready).operator(service) },
+			"a read after the repair": func(s *tale) {
+				start(s, ready).step(history.PhaseRepaired).step(history.PhaseReady).request("get", "services", 200)
+			},
+			"a write although only another cache is in conflict": func(s *tale) {
+				start(s, ready).user(other("OwnershipConflict")).step(history.PhaseReady).requestOf("get", "services", "a", 200)
+			},
+			"a write although only another cache changed": func(s *tale) {
+				start(s, ready).user(other("RollingOut")).operator(service)
+			},
+			"a write with an invalid spec": func(s *tale) {
+				s.step("a step").restart().user(invalid).operator(service).step(history.PhaseAtRest).operator(service)
+			},
+			"a second write after a certificate expired": func(s *tale) { start(s, expired).reports(expired) },
 			"a write of a status that is not Ready": func(s *tale) {
 				missing := withConditions("", condition("Ready", "False", "SecretNotFound"))
 				start(s, missing).reports(missing)
@@ -63,6 +106,14 @@ func TestTheOperatorBacksOff(t *testing.T) {
 					s.user(other).operator(service)
 				}
 			},
+			"another state between writes, so that a conflict begins anew": func(s *tale) {
+				s.operator(service, service, service, other, service, service, service)
+			},
+			"statuses of a busy cache": func(s *tale) {
+				for i := range mostAttempts + 5 {
+					s.atOnce().reports(mc(fmt.Sprintf("status: {endpoint: '%d'}", i)))
+				}
+			},
 			"other writes": func(s *tale) { s.operator(service, other, service, other, service) },
 			"a failure from time to time": func(s *tale) {
 				for range 30 {
@@ -72,6 +123,19 @@ func TestTheOperatorBacksOff(t *testing.T) {
 		},
 		breaks: map[string]func(*tale){
 			"a conflict without a pause": func(s *tale) { s.operator(service, service, service, service, service) },
+			"a pause between writes of the same": func(s *tale) {
+				s.operator(service, service, service).pauses(service).operator(service, service)
+			},
+			"statuses that differ in a message": func(s *tale) {
+				for i := range mostStatuses + 1 {
+					s.atOnce().reports(mc(fmt.Sprintf("status: {endpoint: '%d'}", i)))
+				}
+			},
+			"reads": func(s *tale) {
+				for range mostReads + 1 {
+					s.atOnce().requestOf("get", "secrets", "tls", 404)
+				}
+			},
 			"the same request again and again": func(s *tale) {
 				for range mostAttempts + 1 {
 					s.atOnce().request("patch", "services", 500)

@@ -11,10 +11,14 @@ import (
 // specsFor returns the Memcacheds for which the operator may have written an object: those of its name, as the process
 // may have read them.
 func (p *past) specsFor(o *object, by *audit.Request) []*cachev1.Memcached {
-	process := history.ProcessOf(by)
+	return p.specsNamed(o.GetName(), history.ProcessOf(by))
+}
+
+// specsNamed returns the Memcacheds with a name, as a process may have read them.
+func (p *past) specsNamed(name string, process history.Process) []*cachev1.Memcached {
 	var specs []*cachev1.Memcached
 	for uid, states := range p.objects {
-		if states[0].GetKind() != "Memcached" || states[0].GetName() != o.GetName() || !p.existed(process, uid) {
+		if states[0].GetKind() != "Memcached" || states[0].GetName() != name || !p.existed(process, uid) {
 			continue
 		}
 		for _, seen := range p.seen(process, uid) {

@@ -95,7 +95,13 @@ func (s *tale) deletes(user, o string) *tale { return s.write(request{user: user
 
 // request adds a request of the operator that stored nothing.
 func (s *tale) request(verb, resource string, code int) *tale {
+	return s.requestOf(verb, resource, "", code)
+}
+
+// requestOf is request with the name of the object.
+func (s *tale) requestOf(verb, resource, name string, code int) *tale {
 	q := request{user: operatorUser, verb: verb}.audit(s.process)
+	q.ObjectRef.Name = name
 	q.ObjectRef.Resource, q.ObjectRef.Subresource, _ = strings.Cut(resource, "/")
 	q.Response.Code = code
 	return s.add(history.Entry{Request: q})
@@ -109,6 +115,7 @@ func (r request) audit(process string) *audit.Request {
 		q.UserAgent += proxy.Mark + process
 	}
 	q.User.Username, q.ObjectRef.Subresource, q.Response.Code = r.user, r.subresource, 200
+	q.ObjectRef.Namespace = "n"
 	return q
 }
 

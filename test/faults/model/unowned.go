@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
@@ -17,50 +19,120 @@ func unownedRules() []Rule {
 		Name: "unowned fields stay",
 		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
 			"API server refuses beside the operator's own, and those of an earlier operator.",
-		New: unowned,
+		New: func(p *past) func(history.Entry) string {
+			t := others{past: p, applied: map[types.UID]application{}, refused: map[string]*audit.Request{}}
+			return t.check
+		},
 	}, {
 		Name:    "the selector stays",
 		Promise: "The selector of a Deployment selects the Pods of its Memcached, and never changes.",
 		New:     selector,
 	}, {
 		Name:    "no secrets",
-		Promise: "Nothing of the content of a Secret is in a status, an event or an object.",
+		Promise: "Nothing of the content of a Secret is in a status, an event, an object or the log.",
 		New:     noSecrets,
 	}}
 }
 
-func unowned(p *past) func(history.Entry) string {
-	return func(e history.Entry) string {
-		o, by := p.writes(e)
-		if o == nil || e.State.Type != watch.Modified || isJSONPatch(by) {
-			return ""
-		}
-		before := p.before(o)
-		if before == nil || before.GetAnnotations()[appliedHash] == "" {
-			return "" // It may take over the fields of an earlier operator.
-		}
-		own := ownFields(o)
-		for _, entry := range before.GetManagedFields() {
-			if isOperators(entry) || entry.Subresource != "" {
-				continue
-			}
-			if lost := firstLost(fieldsOf(entry).Leaves().Difference(own), before, o); lost != "" {
-				return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
-			}
-		}
+// others judges what the operator does to the fields of other clients.
+type others struct {
+	*past
+
+	applied map[types.UID]application // the last one to each object
+	refused map[string]*audit.Request // by URI: the last write of an object, if the API server refused it as invalid
+}
+
+// application is what the operator applied to an object, and for which Memcached.
+type application struct {
+	fields  *fieldpath.Set
+	process history.Process
+	cause   string
+}
+
+func (t *others) check(e history.Entry) string {
+	q := requestOf(e)
+	if q != nil && q.User.Username == t.operator && !reads[q.Verb] {
+		defer t.note(q)
+	}
+	o, by := t.writes(e)
+	if o == nil || e.State.Type == watch.Deleted {
 		return ""
 	}
+	defer t.noteApplied(o, by)
+	before := t.before(o)
+	if e.State.Type != watch.Modified || before == nil || before.GetAnnotations()[appliedHash] == "" {
+		return "" // It may take over the fields of an earlier operator.
+	}
+	if isJSONPatch(by) {
+		return t.removed(before, by)
+	}
+	return t.changed(before, o, by)
+}
+
+// note remembers a write that the API server found invalid, until the next write of the object.
+func (t *others) note(q *audit.Request) {
+	path, _, _ := strings.Cut(q.URI, "?")
+	delete(t.refused, path)
+	if q.Response.Code == http.StatusUnprocessableEntity {
+		t.refused[path] = q
+	}
+}
+
+func (t *others) noteApplied(o *object, by *audit.Request) {
+	if fieldManagerOf(by) == fieldManager && !isJSONPatch(by) {
+		t.applied[o.GetUID()] = application{ownFields(o), history.ProcessOf(by), t.cause(o, by)}
+	}
+}
+
+// cause is the spec for which the operator applied an object; empty if it may have been one of several.
+func (t *others) cause(o *object, by *audit.Request) string {
+	cause := ""
+	for _, mc := range t.specsFor(o, by) {
+		this := encoded(mc.Spec) + string(mc.UID)
+		if cause != "" && cause != this {
+			return ""
+		}
+		cause = this
+	}
+	return cause
+}
+
+// changed returns which field of another client an application changed.
+func (t *others) changed(before, o *object, by *audit.Request) string {
+	own, last := ownFields(o), t.applied[o.GetUID()]
+	sameSpec := last.cause != "" && last.process == history.ProcessOf(by) && last.cause == t.cause(o, by)
+	for _, entry := range before.GetManagedFields() {
+		if isOperators(entry) || entry.Subresource != "" {
+			continue
+		}
+		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
+			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
+			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
+			return own.Has(path) && !seized
+		})
+		if lost != "" {
+			return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
+		}
+	}
+	return ""
+}
+
+// isMetadata reports whether a path is a label or an annotation, but none of the operator's notes.
+func isMetadata(path fieldpath.Path) bool {
+	return len(path) == 3 && path[0].FieldName != nil && *path[0].FieldName == "metadata" &&
+		path[2].FieldName != nil && !strings.HasPrefix(*path[2].FieldName, "cache.example.com/")
 }
 
 func isOperators(entry metav1.ManagedFieldsEntry) bool {
 	return strings.HasPrefix(entry.Manager, fieldManager)
 }
 
-// firstLost returns the first field of a set that differs between two states of an object, with both values.
-func firstLost(fields *fieldpath.Set, before, after *object) (lost string) {
+// firstLost returns the first field of a set that may not differ between two states of an object, and does, with both
+// values.
+func firstLost(fields *fieldpath.Set, before, after *object, mayDiffer func(fieldpath.Path) bool) (lost string) {
 	fields.Iterate(func(path fieldpath.Path) {
 		was, is := at(before.Object, path), at(after.Object, path)
-		if lost == "" && was != nil && encoded(was) != encoded(is) {
+		if lost == "" && was != nil && !mayDiffer(path) && encoded(was) != encoded(is) {
 			lost = fmt.Sprintf("%s: %s -> %s", path, shown(was), shown(is))
 		}
 	})
@@ -88,16 +160,13 @@ func selector(p *past) func(history.Entry) string {
 	}
 }
 
-// secretMark is in each value of a Secret that the campaign writes.
-const secretMark = "do-not-show"
-
 func noSecrets(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
-		q := e.Request
-		if e.State != nil {
-			q = e.State.By
+		if strings.HasPrefix(e.Step, history.Logged) && strings.Contains(e.Step, history.SecretMark) {
+			return e.Step
 		}
-		if q == nil || q.User.Username != p.operator || !strings.Contains(string(q.Body), secretMark) {
+		q := requestOf(e)
+		if q == nil || q.User.Username != p.operator || !strings.Contains(string(q.Body), history.SecretMark) {
 			return ""
 		}
 		return fmt.Sprintf("the operator wrote what is in a Secret: %s %s", q, q.URI)

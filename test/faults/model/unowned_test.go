@@ -1,8 +1,13 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
 // shared is a Service with a label of another client, and one that the operator applied.
@@ -13,12 +18,57 @@ func shared(other, own string) string {
     {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:own": {}}}}}]}}`, other, own)
 }
 
+// seized is shared, and the operator applied the label of the other client as well.
+func seized(other string) string {
+	return strings.Replace(shared(other, "x"), `Apply, fieldsV1: {"f:metadata": {"f:labels": {`,
+		`Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:other": {}, `, 1)
+}
+
+// budget is a PodDisruptionBudget that the operator applied before.
+func budget(spec string) string {
+	return "{kind: PodDisruptionBudget, metadata: {name: a, uid: b, annotations: {cache.example.com/applied-hash: h}}, " +
+		"spec: {" + spec + "}}"
+}
+
+// ports is a Service that the operator applied before, with a port.
+func ports(number string) string {
+	return "{kind: Service, metadata: {name: a, uid: Service, annotations: {cache.example.com/applied-hash: h}}, " +
+		"spec: {ports: [{name: memcached, port: '" + number + "'}]}}"
+}
+
+// refuses has the API server refuse what the operator applies.
+func (s *tale) refuses(text string) *tale {
+	s.requestOf("patch", resourceOf[parsed(s.t, text).GetKind()], "a", http.StatusUnprocessableEntity)
+	q := s.Entries[len(s.Entries)-1].Request
+	q.Body, _ = json.Marshal(parsed(s.t, text))
+	return s
+}
+
+// patches has the operator remove something by a JSON patch.
+func (s *tale) patches(text, path string) *tale {
+	s.write(request{user: operatorUser, verb: "patch"}, text)
+	s.Entries[len(s.Entries)-1].State.By.Body = fmt.Appendf(nil,
+		`[{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}, {"op": "remove", "path": %q}]`, path)
+	return s
+}
+
 func TestFieldsOfOthersStay(t *testing.T) {
 	ruleTest{
 		rule: "unowned fields stay",
 		keeps: map[string]func(*tale){
 			"the operator's own":     func(s *tale) { s.user(shared("x", "x")).operator(shared("x", "y")) },
 			"another client's write": func(s *tale) { s.user(shared("x", "x")).user(shared("y", "y")) },
+			"a label that it sets for another spec": func(s *tale) {
+				s.user(mc("spec: {size: 1}")).operator(shared("x", "x")).user(mc("spec: {size: 2}")).restart()
+				s.operator(seized("y"))
+			},
+			"a stray that the API server refused": func(s *tale) {
+				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
+					"/spec/minAvailable")
+			},
+			"a port with the name of its own": func(s *tale) {
+				s.user(ports("8080")).refuses(ports("11211")).patches(ports(""), "/spec/ports/0")
+			},
 			"a field of an earlier operator": func(s *tale) {
 				s.user(loose("Service", `labels: {x: x}, managedFields: [{manager: manager, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]`))
 				s.operator(loose("Service", ""))
@@ -27,6 +77,24 @@ func TestFieldsOfOthersStay(t *testing.T) {
 		breaks: map[string]func(*tale){
 			"another value": func(s *tale) { s.user(shared("x", "x")).operator(shared("y", "x")) },
 			"removed":       func(s *tale) { s.user(shared("x", "x")).operator(shared("null", "x")) },
+			"a label that it seizes": func(s *tale) {
+				s.user(mc("spec: {size: 1}")).operator(shared("x", "x")).operator(seized("y"))
+			},
+			"a stray that was not refused": func(s *tale) {
+				s.user(budget("minAvailable: 1")).patches(budget("x: x"), "/spec/minAvailable")
+			},
+			"a stray that an earlier process was refused": func(s *tale) {
+				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).restart()
+				s.patches(budget("x: x"), "/spec/minAvailable")
+			},
+			"a label instead of the stray": func(s *tale) {
+				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
+					"/metadata/labels/other")
+			},
+			"a port of another name": func(s *tale) {
+				s.user(ports("8080")).refuses(`{kind: Service, metadata: {name: a, uid: Service}, spec: {ports: [{name: y}]}}`)
+				s.patches(ports(""), "/spec/ports/0")
+			},
 		},
 	}.run(t)
 }
@@ -57,6 +125,7 @@ func TestNothingOfASecretIsWritten(t *testing.T) {
 			"another client is careless": func(s *tale) { s.user(mc("status: {endpoint: do-not-show}")) },
 		},
 		breaks: map[string]func(*tale){
+			"the log":  func(s *tale) { s.step(history.Logged + "password: do-not-show") },
 			"a status": func(s *tale) { s.user(mc("")).reports(mc("status: {endpoint: 'password: do-not-show'}")) },
 		},
 	}.run(t)

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -97,6 +99,17 @@ func (p *process) kill() {
 
 // Log is the path of the log of all operators of the run.
 func (w *World) Log() string { return filepath.Join(w.Dir, "operator.log") }
+
+// Logged returns the lines of that log that contain one of some texts.
+func (w *World) Logged(texts ...string) (lines []string, err error) {
+	content, err := os.ReadFile(w.Log())
+	for line := range strings.Lines(string(content)) {
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(line, text) }) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines, err
+}
 
 // StepClock sets by how much the clock of an operator is ahead of the real one. Only its wall time jumps, as if a
 // time server corrected it: the time that has passed by the monotonic clock stays.

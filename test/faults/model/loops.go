@@ -1,0 +1,118 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+// Bounds of repeated requests, by one process.
+const (
+	loopWindow = 10 * time.Second
+
+	// mostAttempts of the same write in that time. What fails is tried again after pauses that grow from milliseconds
+	// to 15 seconds.
+	mostAttempts = 25
+
+	// mostStatuses of a Memcached: each change of the spec, of a Secret or of the few Pods is worth one.
+	mostStatuses = 50
+
+	// mostReads of the same object: a Secret that does not exist is looked for whenever something else changes.
+	mostReads = 100
+
+	// pauseWindow is the shortest pause in a conflict, and mostReverts how often the same may be applied in that time:
+	// three times in a row, and once after the pause of an earlier conflict.
+	pauseWindow = 14 * time.Second
+	mostReverts = 4
+)
+
+// loops looks for requests that are repeated without a pause.
+type loops struct {
+	*past
+
+	sent    map[sending][]time.Time
+	applied map[applying]applications
+}
+
+// sending is what one process sends again and again.
+type sending struct {
+	process history.Process
+	what    string
+}
+
+// applying is what one process applies to an object, as a field manager.
+type applying struct {
+	process history.Process
+	uid     types.UID
+	manager string
+}
+
+// applications are those of the same body in a row.
+type applications struct {
+	body string
+	at   []time.Time
+}
+
+func (l *loops) check(e history.Entry) string {
+	q := requestOf(e)
+	if q == nil || q.User.Username != l.operator || q.Verb == "watch" || q.ObjectRef.Resource == "events" {
+		return ""
+	}
+	what, most := repetition(q)
+	key := sending{history.ProcessOf(q), what}
+	if l.sent[key] = recent(l.sent[key], e.Time, loopWindow); len(l.sent[key]) > most {
+		return fmt.Sprintf("the operator sent this %d times within %v: %s %s", len(l.sent[key]), loopWindow, q, q.URI)
+	}
+	o, _ := l.writes(e)
+	if o == nil || q.Verb != "patch" || isJSONPatch(q) {
+		return ""
+	}
+	if times := l.apply(o, q, e.Time); times > mostReverts {
+		return fmt.Sprintf("the operator applied the same %s %s %d times within %v", o.GetKind(), o.GetName(), times,
+			pauseWindow)
+	}
+	return ""
+}
+
+// repetition returns what is the same in requests that repeat each other, and how many may.
+func repetition(q *audit.Request) (what string, most int) {
+	what = q.Verb + " " + q.URI
+	switch {
+	case reads[q.Verb]:
+		return what, mostReads
+	case q.ObjectRef.Resource == "memcacheds": // Its text may differ each time, as if there were news.
+		return what, mostStatuses
+	}
+	return what + string(q.Body), mostAttempts
+}
+
+// apply returns how often the same was applied lately. A pause begins only after the same in a row.
+func (l *loops) apply(o *object, q *audit.Request, now time.Time) int {
+	key := applying{history.ProcessOf(q), o.GetUID(), fieldManagerOf(q)}
+	before, body := l.applied[key], withoutVersion(q)
+	if before.body != body {
+		before = applications{body: body}
+	}
+	before.at = recent(before.at, now, pauseWindow)
+	l.applied[key] = before
+	return len(before.at)
+}
+
+// recent adds a time to others, and leaves out those that are longer ago than a window.
+func recent(times []time.Time, now time.Time, window time.Duration) []time.Time {
+	return append(slices.DeleteFunc(times, func(at time.Time) bool { return now.Sub(at) > window }), now)
+}
+
+func withoutVersion(q *audit.Request) string {
+	body := bodyOf(q)
+	if body == nil {
+		return string(q.Body)
+	}
+	body.SetResourceVersion("")
+	return encoded(body.Object)
+}

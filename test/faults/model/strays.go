@@ -1,0 +1,93 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+// removed returns which field of another client a JSON patch removed without need. The operator may remove what the
+// API server has just refused beside its own: a list item with the name of its own, and a field that excludes its own.
+func (t *others) removed(before *object, by *audit.Request) string {
+	var operations []struct{ Op, Path string }
+	_ = json.Unmarshal(by.Body, &operations)
+	path, _, _ := strings.Cut(by.URI, "?")
+	refused := t.refused[path]
+	for _, operation := range operations {
+		wrong := ""
+		switch {
+		case operation.Op == "replace" && operation.Path == "/metadata/resourceVersion":
+		case operation.Op != "remove" || !strings.HasPrefix(operation.Path, "/spec/"):
+			wrong = "which is none of its own"
+		case refused == nil || history.ProcessOf(refused) != history.ProcessOf(by):
+			wrong = "although the API server had not refused its own"
+		case !inTheWay(strings.Split(operation.Path, "/")[1:], before.Object, bodyOf(refused)):
+			wrong = "which is not in the way of its own"
+		}
+		if wrong != "" {
+			return fmt.Sprintf("the operator sent a JSON patch to %s %s: %s %s, %s", before.GetKind(), before.GetName(),
+				operation.Op, operation.Path, wrong)
+		}
+	}
+	return ""
+}
+
+// inTheWay reports whether what is at a JSON pointer takes the place of something that the operator applies.
+func inTheWay(pointer []string, there any, body *object) bool {
+	if body == nil {
+		return false
+	}
+	var own any = body.Object
+	for i, name := range pointer {
+		last := i == len(pointer)-1
+		switch here := there.(type) {
+		case map[string]any:
+			fields, _ := own.(map[string]any)
+			if last {
+				return fields[name] == nil && lacksAny(here, fields)
+			}
+			there, own = here[name], fields[name]
+		case []any:
+			index, err := strconv.Atoi(name)
+			if err != nil || index < 0 || index >= len(here) {
+				return false
+			}
+			there = here[index]
+			if own = namedAs(there, own); last {
+				return own != nil
+			}
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// lacksAny reports whether the operator sets a field that is not there.
+func lacksAny(there, own map[string]any) bool {
+	for name := range own {
+		if there[name] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// namedAs returns the item of a list with the name of another item.
+func namedAs(item, list any) any {
+	fields, _ := item.(map[string]any)
+	items, _ := list.([]any)
+	i := slices.IndexFunc(items, func(other any) bool {
+		its, _ := other.(map[string]any)
+		return its["name"] == fields["name"]
+	})
+	if i < 0 || fields["name"] == nil {
+		return nil
+	}
+	return items[i]
+}
