@@ -33,6 +33,7 @@ var resources = []schema.GroupVersionResource{
 // Recorder records the history of a namespace.
 type Recorder struct {
 	namespace, operator string
+	began               time.Time
 	log                 audit.Log
 	offset              int64
 
@@ -46,7 +47,7 @@ type Recorder struct {
 
 // Start begins to record what happens in a namespace from now on.
 func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, operator string) (*Recorder, error) {
-	r := &Recorder{namespace: namespace, operator: operator, log: log}
+	r := &Recorder{namespace: namespace, operator: operator, began: time.Now(), log: log}
 	var err error
 	if r.offset, err = log.End(); err != nil {
 		return nil, err
@@ -93,10 +94,20 @@ func (r *Recorder) Stop(ctx context.Context) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	requests = slices.DeleteFunc(requests, func(q audit.Request) bool { return q.ObjectRef.Namespace != r.namespace })
+	requests = slices.DeleteFunc(requests, func(q audit.Request) bool { return !r.belongs(q) })
 	r.mu.Lock()
 	defer r.mu.Unlock() // Processes of the operator may still end.
 	return &History{Namespace: r.namespace, Operator: r.operator, Entries: join(slices.Clone(r.entries), requests)}, nil
+}
+
+// belongs reports whether a request is of this run: in its namespace, or what its operator changes elsewhere, where it
+// has no right to. What the operator of an earlier run sent last may be answered in this one.
+func (r *Recorder) belongs(q audit.Request) bool {
+	if q.ObjectRef.Namespace == r.namespace {
+		return true
+	}
+	reads := q.Verb == "get" || q.Verb == "list" || q.Verb == "watch"
+	return q.User.Username == r.operator && !reads && ProcessOf(&q).Started().After(r.began)
 }
 
 // hasCaughtUp reports whether the watches have delivered the objects as they are now.

@@ -49,7 +49,7 @@ func converges(p *past) func(history.Entry) string {
 			if wrong == "" && e.Step == history.PhaseReady && !isTrue(mc, cachev1.ConditionReady) {
 				wrong = p.notDone(mc, lastStep)
 			}
-			if wrong != "" {
+			if wrong != "" && !p.mayKeepStatus(mc, lastStep) {
 				return mc.Name + ": " + wrong
 			}
 		}

@@ -22,6 +22,18 @@ func cache(s *tale, podReady, reason string) *tale {
 		condition("Ready", state, reason)))).step("a while").step("a while")
 }
 
+// overwritten has another client overwrite the status of Memcached a, and the operator some of those times.
+func overwritten(s *tale, byOperator int) *tale {
+	cache(s, "True", "AllPodsReady")
+	ready := mc("spec: {size: 1}, status: {observedGeneration: 1, nodes: [p], conditions: [" +
+		condition("Ready", "True", "AllPodsReady") + "]}")
+	other := request{user: "user", verb: "patch", subresource: "status"}
+	for range byOperator {
+		s.write(other, mc("")).reports(ready)
+	}
+	return s.write(other, mc("")).step("a while").step("a while")
+}
+
 func TestEachMemcachedBecomesReady(t *testing.T) {
 	ruleTest{
 		rule: "converges",
@@ -31,11 +43,20 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			"a Pod that failed just now": func(s *tale) {
 				cache(s, "True", "AllPodsReady").atOnce().by("kube", ofSet("p", "False")).atOnce().step(history.PhaseAtRest)
 			},
+			"a status that another client overwrote too often": func(s *tale) {
+				overwritten(s, mostOverwrites).step(history.PhaseAtRest)
+			},
 			"a conflict that lasts, without a restart": func(s *tale) {
 				cache(s, "True", "FieldManagerConflict").step(history.PhaseReady)
 			},
 		},
 		breaks: map[string]func(*tale){
+			"a status that another client overwrote, and the operator was restarted": func(s *tale) {
+				overwritten(s, mostOverwrites).restart().request("list", "memcacheds", 200).step(history.PhaseAtRest)
+			},
+			"a status that another client overwrote a few times": func(s *tale) {
+				overwritten(s, mostOverwrites-1).step(history.PhaseAtRest)
+			},
 			"an old generation": func(s *tale) {
 				s.user(mc("status: {observedGeneration: 0}")).step(history.PhaseAtRest)
 			},

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
@@ -34,22 +35,42 @@ func asksFor(mc *cachev1.Memcached, kind string) bool {
 	return true
 }
 
+// kindOf are the kinds of managed objects by their resources.
+var kindOf = map[string]string{
+	"deployments": "Deployment", "services": "Service",
+	"networkpolicies": "NetworkPolicy", "poddisruptionbudgets": "PodDisruptionBudget",
+}
+
+// deletion judges each request to delete: the API server may refuse it, or keep the object because of a finalizer.
 func deletion(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
+		if q := requestOf(e); q != nil && q.User.Username == p.operator && q.Verb == "delete" {
+			return p.notToBeDeleted(q)
+		}
 		o, by := p.writes(e)
-		if o == nil || e.State.Type == watch.Modified {
+		if o == nil || e.State.Type != watch.Added {
 			return ""
 		}
-		deleted := e.State.Type == watch.Deleted
-		if deleted && o.GetKind() != "NetworkPolicy" && o.GetKind() != "PodDisruptionBudget" {
-			return fmt.Sprintf("the operator deleted %s %s", o.GetKind(), o.GetName())
-		}
 		specs := p.specsFor(o, by)
-		if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool { return asksFor(mc, o.GetKind()) != deleted }) {
-			return fmt.Sprintf("the operator %sd %s %s against the spec", by.Verb, o.GetKind(), o.GetName())
+		if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool { return asksFor(mc, o.GetKind()) }) {
+			return fmt.Sprintf("the operator created %s %s against the spec", o.GetKind(), o.GetName())
 		}
 		return ""
 	}
+}
+
+// notToBeDeleted returns why the operator may not ask for a deletion.
+func (p *past) notToBeDeleted(q *audit.Request) string {
+	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
+	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" {
+		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
+	}
+	for _, mc := range p.specsNamed(name, history.ProcessOf(q)) {
+		if !asksFor(mc, kind) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", kind, name, q.Response.Code)
 }
 
 func nothingIsLeft(p *past) func(history.Entry) string {

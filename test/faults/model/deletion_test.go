@@ -3,6 +3,8 @@ package model
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
@@ -20,6 +22,9 @@ func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotAskFor(t *testing.T) {
 			"the spec changes back before the operator reads that": func(s *tale) {
 				s.user(two).operator(budget).user(one, two).deletes(operatorUser, budget)
 			},
+			"a deletion that is refused": func(s *tale) {
+				s.user(two).operator(budget).user(one).requestOf("delete", "poddisruptionbudgets", "a", 409)
+			},
 			"another client deletes": func(s *tale) { s.user(two).operator(budget).deletes("user", budget) },
 		},
 		breaks: map[string]func(*tale){
@@ -33,6 +38,14 @@ func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotAskFor(t *testing.T) {
 			"a Deployment": func(s *tale) {
 				s.user(two).operator(owned("Deployment", "")).deletes(operatorUser, owned("Deployment", ""))
 			},
+			"a deletion of a budget of two Pods that is refused": func(s *tale) {
+				s.user(two).operator(budget).requestOf("delete", "poddisruptionbudgets", "a", 409)
+			},
+			"a deletion of a budget of two Pods that a finalizer holds": func(s *tale) {
+				s.user(two).operator(budget).write(request{user: operatorUser, verb: "delete"}, budget)
+				s.Entries[len(s.Entries)-1].State.Type = watch.Modified
+			},
+			"a deletion of a Pod":            func(s *tale) { s.user(two).requestOf("delete", "pods", "p", 403) },
 			"a budget of one Pod is created": func(s *tale) { s.user(one).operator(budget) },
 		},
 	}.run(t)

@@ -28,7 +28,7 @@ func ownershipRules() []Rule {
 	}, {
 		Name: "rights",
 		Promise: "The operator writes Deployments, Services, NetworkPolicies, PodDisruptionBudgets, events and the status " +
-			"of Memcacheds, and nothing else.",
+			"of Memcacheds, in the namespaces that it serves, and nothing else.",
 		New: rights,
 	}}
 }
@@ -138,13 +138,11 @@ var reads = map[string]bool{"get": true, "list": true, "watch": true}
 
 func rights(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
-		q := e.Request
-		if e.State != nil {
-			q = e.State.By
-		}
-		if q == nil || q.User.Username != p.operator || reads[q.Verb] || writable[q.Resource()] {
+		q := requestOf(e)
+		if q == nil || q.User.Username != p.operator || reads[q.Verb] ||
+			writable[q.Resource()] && q.ObjectRef.Namespace == p.namespace {
 			return ""
 		}
-		return "the operator sent: " + q.String()
+		return "the operator sent: " + q.String() + " " + q.URI
 	}
 }

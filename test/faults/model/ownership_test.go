@@ -88,7 +88,11 @@ func TestTheOperatorWritesNothingBesides(t *testing.T) {
 		breaks: map[string]func(*tale){
 			"a spec":              func(s *tale) { s.user(mc("")).operator(mc("spec: {size: 3}")) },
 			"a deletion of a Pod": func(s *tale) { s.request("delete", "pods", 403) },
-			"a Secret":            func(s *tale) { s.request("update", "secrets", 409) },
+			"a Service in another namespace": func(s *tale) {
+				s.request("patch", "services", 403)
+				s.Entries[len(s.Entries)-1].Request.ObjectRef.Namespace = "other"
+			},
+			"a Secret": func(s *tale) { s.request("update", "secrets", 409) },
 		},
 	}.run(t)
 }

@@ -15,9 +15,10 @@ import (
 
 // past is what happened before an entry of a history. All rules share it.
 type past struct {
-	operator string // its user
-	phase    string // the last one
-	entries  []history.Entry
+	operator  string // its user
+	namespace string // of the run
+	phase     string // the last one
+	entries   []history.Entry
 
 	objects map[types.UID][]moment // each object's states, the oldest first
 	current map[ref]*object        // the objects that exist
@@ -43,8 +44,8 @@ var managed = map[string]bool{"Deployment": true, "Service": true, "NetworkPolic
 
 func newPast(h *history.History) *past {
 	return &past{
-		operator: h.Operator,
-		objects:  map[types.UID][]moment{}, current: map[ref]*object{}, started: map[history.Process]int{},
+		operator: h.Operator, namespace: h.Namespace,
+		objects: map[types.UID][]moment{}, current: map[ref]*object{}, started: map[history.Process]int{},
 		decoded: map[*object]*cachev1.Memcached{},
 	}
 }

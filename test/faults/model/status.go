@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -18,7 +19,7 @@ func statusRules() []Rule {
 	}, {
 		Name: "conditions",
 		Promise: "The conditions follow kstatus: Ready is always set. Reconciling and Stalled are only set while they are " +
-			"True, never both, and never while Ready is True. status.nodes are names of Pods.",
+			"True, never both, and never while Ready is True. status.nodes are names of its Pods.",
 		New: conditions,
 	}, {
 		Name: "ready",
@@ -59,12 +60,12 @@ var stateOf = map[string]string{
 }
 
 func conditions(p *past) func(history.Entry) string {
-	pods := map[string]bool{}
+	pods := map[string][]types.UID{} // by name
 	return func(e history.Entry) string {
-		if e.State != nil && e.State.Object.GetKind() == "Pod" {
-			pods[e.State.Object.GetName()] = true
+		if e.State != nil && e.State.Object.GetKind() == "Pod" && p.before(e.State.Object) == nil {
+			pods[e.State.Object.GetName()] = append(pods[e.State.Object.GetName()], e.State.Object.GetUID())
 		}
-		o, _ := p.writesStatus(e)
+		o, by := p.writesStatus(e)
 		if o == nil {
 			return ""
 		}
@@ -73,12 +74,20 @@ func conditions(p *past) func(history.Entry) string {
 			return fmt.Sprintf("the status of %s: %s", mc.Name, wrong)
 		}
 		for _, node := range mc.Status.Nodes {
-			if !pods[node] {
-				return fmt.Sprintf("the status of %s: nodes has %q, which never was a Pod", mc.Name, node)
+			if !slices.ContainsFunc(pods[node], func(uid types.UID) bool { return p.wasPodOf(mc, uid, history.ProcessOf(by)) }) {
+				return fmt.Sprintf("the status of %s: nodes has %q, which is no Pod of it", mc.Name, node)
 			}
 		}
 		return ""
 	}
+}
+
+// wasPodOf reports whether a process may have taken a Pod for one of a Memcached that does not terminate.
+func (p *past) wasPodOf(mc *cachev1.Memcached, uid types.UID, process history.Process) bool {
+	return slices.ContainsFunc(p.seen(process, uid), func(pod *object) bool {
+		return pod.GetLabels()["memcached_cr"] == mc.Name && controllerOf(pod).Kind == "ReplicaSet" &&
+			pod.GetDeletionTimestamp() == nil
+	})
 }
 
 // inconsistent returns what contradicts itself in the conditions.

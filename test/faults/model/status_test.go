@@ -38,6 +38,14 @@ func TestConditionsFollowKstatus(t *testing.T) {
 	reports := func(spec string, conditions ...string) func(*tale) {
 		return func(s *tale) { s.user(mc("")).reports(withConditions(spec, conditions...)) }
 	}
+	const (
+		controlled  = "ownerReferences: [{kind: ReplicaSet, name: a-h, uid: h, controller: true}]"
+		own         = "{kind: Pod, metadata: {name: p, uid: p, labels: {memcached_cr: a}, " + controlled + "}}"
+		others      = "{kind: Pod, metadata: {name: p, uid: p, labels: {memcached_cr: b}, " + controlled + "}}"
+		impostor    = "{kind: Pod, metadata: {name: p, uid: p, labels: {memcached_cr: a}}}"
+		terminating = "{kind: Pod, metadata: {name: p, uid: p, labels: {memcached_cr: a}, " + controlled +
+			", deletionTimestamp: '2026-01-01T00:00:00Z'}}"
+	)
 	nodes := mc("status: {nodes: [p], conditions: [" + ready + "]}")
 	ruleTest{
 		rule: "conditions",
@@ -47,7 +55,10 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"stalled": reports("", condition("Ready", "False", "InvalidSpec"),
 				condition("Stalled", "True", "InvalidSpec")),
 			"suspended": reports("suspend: true", ready, condition("Suspended", "True", "Suspended")),
-			"a Pod":     func(s *tale) { s.user(mc(""), "{kind: Pod, metadata: {name: p, uid: p}}").reports(nodes) },
+			"a Pod":     func(s *tale) { s.user(mc(""), own).reports(nodes) },
+			"a Pod that terminates by now": func(s *tale) {
+				s.user(mc(""), own, terminating).reports(nodes)
+			},
 		},
 		breaks: map[string]func(*tale){
 			"none":                  reports(""),
@@ -59,6 +70,14 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"the wrong one":         reports("", rolling, condition("Stalled", "True", "RollingOut")),
 			"suspended although the spec does not ask for it": reports("", ready, condition("Suspended", "True", "Suspended")),
 			"a node that never was":                           func(s *tale) { s.user(mc("")).reports(nodes) },
+			"a Pod of another cache":                          func(s *tale) { s.user(mc(""), others).reports(nodes) },
+			"a Pod that only has the labels":                  func(s *tale) { s.user(mc(""), impostor).reports(nodes) },
+			"a Pod that was gone when the operator started": func(s *tale) {
+				s.user(mc(""), own).deletes("user", own).restart().reports(nodes)
+			},
+			"a Pod that terminated when the operator started": func(s *tale) {
+				s.user(mc(""), own, terminating).restart().reports(nodes)
+			},
 		},
 	}.run(t)
 }

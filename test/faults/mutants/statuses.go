@@ -38,5 +38,14 @@ func statuses() []Mutant {
 	if err != nil {
 		return record{Secret: Secret{Problem: fmt.Sprintf("%v: %s", err, data)}}`),
 		},
+		{
+			Name: "panics if a Secret is missing", Rule: "no panic", Needs: []string{"the spec names a Secret"},
+			Edits: replace(controllerFile, "	in.Nodes = r.nodes.lookFor(ctx, in)\n",
+				`	if in.Snapshot.Auth != nil && in.Snapshot.Auth.Missing {
+		panic("the Secret is missing")
+	}
+	in.Nodes = r.nodes.lookFor(ctx, in)
+`),
+		},
 	}
 }

@@ -1,0 +1,48 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+// mostOverwrites is how often the operator writes over the status of another client before it pauses.
+const mostOverwrites = 5
+
+// mayKeepStatus reports whether the operator may still leave a status that is wrong, because another client overwrote
+// it again and again during the faults: the operator was not restarted since.
+func (p *past) mayKeepStatus(mc *cachev1.Memcached, lastStep time.Time) bool {
+	if p.lastProcess().Started().After(lastStep) {
+		return false
+	}
+	overwrites, author := map[history.Process]int{}, history.Process("")
+	for _, state := range p.objects[mc.UID] {
+		by := p.entries[state.at].State.By
+		if by == nil || by.ObjectRef.Subresource != "status" {
+			continue
+		}
+		before := author
+		author = history.ProcessOf(by) // Empty unless it is one of the operator's.
+		if _, wrote := overwrites[author]; !wrote {
+			overwrites[author] = 0
+		} else if author != before && author != "" {
+			overwrites[author]++
+		}
+		if overwrites[author] >= mostOverwrites {
+			return true
+		}
+	}
+	return false
+}
+
+// lastProcess returns the process that sent the last request of the operator.
+func (p *past) lastProcess() history.Process {
+	for _, e := range slices.Backward(p.entries) {
+		if q := requestOf(e); q != nil && q.User.Username == p.operator {
+			return history.ProcessOf(q)
+		}
+	}
+	return ""
+}
