@@ -70,6 +70,10 @@ func hangPart(ctx context.Context, w *world.World, step plan.Step) error {
 		world.HadEffect(ctx)
 	}
 	w.Later(func(ctx context.Context) error { return isReady(ctx, w) })
-	w.During(p.For.Duration, func() { _ = w.Cluster.Resume(p.Part) })
+	began := time.Now()
+	w.During(p.For.Duration, func() {
+		_ = w.Cluster.Resume(p.Part)
+		w.Delayed(p.Part+" hangs", began)
+	})
 	return nil
 }

@@ -30,7 +30,7 @@ const (
 
 // What a Secret holds.
 const (
-	holdsValid     = "valid"
+	holdsValid     = history.HoldsValid
 	holdsExpired   = "expired" // or soon
 	holdsMalformed = "malformed"
 	holdsTooMany   = "tooMany" // users; certificates that do not belong to the key
@@ -118,7 +118,7 @@ func putSecret(ctx context.Context, w *world.World, secret *corev1.Secret) error
 		now := &corev1.Secret{}
 		err := w.Client.Get(ctx, client.ObjectKeyFromObject(secret), now)
 		if err == nil && now.Type == secret.Type {
-			now.Data = secret.Data
+			now.Data, now.Annotations = secret.Data, secret.Annotations
 			return w.Client.Update(ctx, now, thirdParty)
 		}
 		if err == nil {
@@ -166,6 +166,7 @@ func nameSecret(ctx context.Context, w *world.World, step plan.Step) error {
 // content returns a Secret for a purpose.
 func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err error) {
 	secret = &corev1.Secret{Type: corev1.SecretTypeOpaque}
+	secret.Annotations = map[string]string{history.Holds: holds}
 	if purpose == forAuth {
 		secret.Data = users(w, holds)
 	} else if secret.Data, err = certificate(holds); err != nil {

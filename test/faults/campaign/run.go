@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,9 @@ const (
 
 	// firstSize is the size of each Memcached at first and in the end.
 	firstSize = 2
+
+	// newCache is the name of a Memcached that is created when the others are repaired, to compare them with it.
+	newCache = "new"
 )
 
 // Run carries out a plan, and returns what happened, and how many steps had an effect, by action. An error means that
@@ -60,7 +64,7 @@ func Run(
 	if err != nil {
 		return nil, nil, err
 	}
-	w.Note = recorder.Step
+	w.Note, w.Delayed = recorder.Step, recorder.Delayed
 	r := &run{World: w, Recorder: recorder, actions: all, plan: p}
 	stop := func() {}
 	if e.Real {
@@ -147,12 +151,13 @@ func (r *run) finish(ctx context.Context) error {
 		return err
 	}
 	r.Step(history.PhaseRepaired)
-	for _, name := range r.plan.Caches {
+	caches := append(slices.Clone(r.plan.Caches), newCache)
+	for _, name := range caches {
 		if err := r.repair(ctx, name); err != nil {
 			return err
 		}
 	}
-	for _, name := range r.plan.Caches {
+	for _, name := range caches {
 		_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
 	}
 	r.settle(ctx)

@@ -23,7 +23,7 @@ type History struct {
 	Entries   []Entry `json:"entries"`
 }
 
-// Entry has one of Step, State, Request and Access.
+// Entry has one of Step, State, Request, Access and Delay.
 type Entry struct {
 	Time time.Time `json:"time"`
 
@@ -38,6 +38,16 @@ type Entry struct {
 
 	// Access is what a memcached client did.
 	Access *Access `json:"access,omitempty"`
+
+	// Delay is a time during which the operator may not have learned what changed.
+	Delay *Delay `json:"delay,omitempty"`
+}
+
+// Delay is a time during which an operator, its watches or its requests were held up. It is recorded when it is over.
+type Delay struct {
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended"`
+	What  string    `json:"what"`
 }
 
 // Access is a request of a memcached client.
@@ -76,6 +86,12 @@ const (
 	PhaseEnd        = "phase: end"
 )
 
+// Holds is the annotation of a Secret that says what it holds: HoldsValid, or else.
+const (
+	Holds      = "faults.example.com/holds"
+	HoldsValid = "valid"
+)
+
 // EndedByItself is how a step begins that no one asked for: a process of the operator ended, and how.
 const EndedByItself = "the operator ended by itself"
 
@@ -101,6 +117,8 @@ func (e Entry) String() string {
 		return fmt.Sprintf("%s %s: %s %s %s", at, Client(e.Request), e.Request.Verb, target(e.Request), code(e.Request))
 	case e.Access != nil:
 		return at + " " + e.Access.String()
+	case e.Delay != nil:
+		return fmt.Sprintf("%s delayed for %v: %s", at, e.Delay.Ended.Sub(e.Delay.Began), e.Delay.What)
 	}
 	return at + " == " + e.Step
 }

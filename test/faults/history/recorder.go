@@ -26,6 +26,7 @@ var resources = []schema.GroupVersionResource{
 	{Group: "apps", Version: "v1", Resource: "replicasets"},
 	{Version: "v1", Resource: "services"},
 	{Version: "v1", Resource: "pods"},
+	{Version: "v1", Resource: "secrets"}, // without their content
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 }
@@ -74,6 +75,12 @@ func (r *Recorder) Step(text string) { r.add(Entry{Time: time.Now(), Step: text}
 
 // Access records a request of a memcached client.
 func (r *Recorder) Access(access Access) { r.add(Entry{Time: access.Ended, Access: &access}) }
+
+// Delayed records that something held up an operator until now.
+func (r *Recorder) Delayed(what string, began time.Time) {
+	now := time.Now()
+	r.add(Entry{Time: now, Delay: &Delay{Began: began, Ended: now, What: what}})
+}
 
 func (r *Recorder) add(entry Entry) {
 	r.mu.Lock()

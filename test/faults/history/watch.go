@@ -74,6 +74,10 @@ func (f *follower) watch(ctx context.Context) (expired bool) {
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
 func (f *follower) record(kind watch.EventType, object *unstructured.Unstructured) {
+	if object.GetKind() == "Secret" {
+		object = object.DeepCopy() // A history may be published.
+		delete(object.Object, "data")
+	}
 	f.stored[object.GetUID()] = object
 	if kind == watch.Deleted {
 		delete(f.stored, object.GetUID())

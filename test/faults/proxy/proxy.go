@@ -23,6 +23,9 @@ const Mark = " started/"
 
 // Proxy is a running proxy. The operator behind it may be replaced: the faults stay.
 type Proxy struct {
+	// Delayed gets what held up requests or watches, once that is over. It must be set before the first request.
+	Delayed func(what string, began time.Time)
+
 	listener net.Listener
 	server   *http.Server
 
@@ -33,7 +36,8 @@ type Proxy struct {
 	running int       // requests, without watches
 
 	streams map[*stream]bool
-	watched map[string]bool // resources that the process has watched
+	watched map[string]bool      // resources that the process has watched
+	blind   map[string]time.Time // since when a resource that the process has watched lacks a watch
 }
 
 // Start starts a proxy to an API server, which presents the config's credentials.
@@ -50,7 +54,10 @@ func Start(config *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{listener: listener, streams: map[*stream]bool{}, watched: map[string]bool{}}
+	p := &Proxy{
+		Delayed: func(string, time.Time) {}, listener: listener,
+		streams: map[*stream]bool{}, watched: map[string]bool{}, blind: map[string]time.Time{},
+	}
 	reverse := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -64,7 +71,12 @@ func Start(config *rest.Config) (*Proxy, error) {
 }
 
 // Close ends all connections, and frees the port.
-func (p *Proxy) Close() { _ = p.server.Close() }
+func (p *Proxy) Close() {
+	_ = p.server.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forget()
+}
 
 // processes is before the time when a process started, in the path of each of its requests to the proxy.
 const processes = "/processes/"
@@ -120,7 +132,31 @@ func (p *Proxy) Reset() {
 	for s := range p.streams {
 		s.end()
 	}
+	p.forget()
 	p.streams, p.watched = map[*stream]bool{}, map[string]bool{}
+}
+
+// forget ends what the process lacked when it ended.
+func (p *Proxy) forget() {
+	for resource := range p.blind {
+		p.sees(resource)
+	}
+}
+
+// sees notes that a resource is watched again.
+func (p *Proxy) sees(resource string) {
+	if since, blind := p.blind[resource]; blind {
+		p.Delayed("no watch of "+resource, since)
+		delete(p.blind, resource)
+	}
+}
+
+// loses notes that a watch has ended.
+func (p *Proxy) loses(s *stream) {
+	if _, blind := p.blind[s.request.Resource]; p.streams[s] && s.began && !blind {
+		p.blind[s.request.Resource] = time.Now()
+	}
+	delete(p.streams, s)
 }
 
 // Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or lacks a watch

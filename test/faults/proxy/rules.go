@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Fault answers a call instead of the API server. To pass the call on, it calls Next; to cut the connection, Abort.
@@ -78,6 +79,7 @@ func (p *Proxy) chain(rules []*Rule, request Request, last http.Handler) http.Ha
 				rule.running.Done() // A watch may last as long as the operator.
 			} else {
 				defer rule.running.Done()
+				defer p.Delayed(request.Verb+" "+request.Resource, time.Now())
 			}
 			rule.Fault(Call{w, r, next, rule.over})
 			return

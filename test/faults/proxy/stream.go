@@ -44,6 +44,7 @@ func (s *stream) begin() {
 	defer s.proxy.mu.Unlock()
 	if s.proxy.streams[s] {
 		s.began = true
+		s.proxy.sees(s.request.Resource)
 		s.proxy.watched[s.request.Resource] = true
 	}
 }

@@ -18,6 +18,7 @@ type Lateness struct {
 	Silent bool
 
 	over    chan struct{}
+	began   time.Time
 	delayed bool // an event
 }
 
@@ -25,7 +26,7 @@ type Lateness struct {
 func (p *Proxy) Delay(late *Lateness) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	late.over = make(chan struct{})
+	late.over, late.began = make(chan struct{}), time.Now()
 	p.lates = append(p.lates, late)
 }
 
@@ -36,6 +37,7 @@ func (p *Proxy) Hurry(late *Lateness) (delayed bool) {
 	if i := slices.Index(p.lates, late); i >= 0 {
 		p.lates = slices.Delete(p.lates, i, i+1)
 		close(late.over)
+		p.Delayed("late events", late.began)
 	}
 	return late.delayed
 }
@@ -67,7 +69,7 @@ func (p *Proxy) stream(request Request, apiServer http.Handler) http.Handler {
 		defer func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			delete(p.streams, s)
+			p.loses(s)
 		}()
 		s.serve(w, r.WithContext(ctx), apiServer)
 	})

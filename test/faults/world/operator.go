@@ -101,6 +101,7 @@ func (w *World) newOperator(launch Launch) (*Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Delayed = w.Delayed
 	o := &Operator{Proxy: p, world: w}
 	if o.clock, err = newFile(w.Dir, "clock-"); err == nil {
 		o.process, err = o.start(launch)
@@ -189,9 +190,12 @@ func (o *Operator) Process() monitor.Process { return o.current().monitored }
 
 // Hang stops the process until it is resumed.
 func (o *Operator) Hang() (resume func()) {
-	process := o.current()
+	process, began := o.current(), time.Now()
 	_ = process.signal(syscall.SIGSTOP)
-	return func() { _ = process.signal(syscall.SIGCONT) }
+	return func() {
+		_ = process.signal(syscall.SIGCONT)
+		o.world.Delayed("the operator hangs", began)
+	}
 }
 
 func (o *Operator) current() *process {

@@ -41,6 +41,9 @@ type World struct {
 	// Note gets what happens that is no step of the plan.
 	Note func(text string)
 
+	// Delayed gets what held up an operator, its watches or its requests, once that is over.
+	Delayed func(what string, began time.Time)
+
 	effects effects
 
 	undo []func(context.Context) error // steps add to it, one after the other
@@ -63,7 +66,7 @@ func New(ctx context.Context, e *environment.Environment, programs Programs, dir
 	noted := *e
 	noted.Client = noting(e.Client)
 	w := &World{
-		Environment: &noted, Programs: programs, Dir: dir, Note: func(string) {},
+		Environment: &noted, Programs: programs, Dir: dir, Note: func(string) {}, Delayed: func(string, time.Time) {},
 		next:   Launch{Program: programs.Operator, Defaults: Defaults{Image: e.Images.Memcached, Agent: e.Images.Agent}},
 		Random: rand.New(rand.NewPCG(seed, 2)), //nolint:gosec // the same seed should give the same keys
 	}
