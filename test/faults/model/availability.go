@@ -3,13 +3,16 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
 
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
@@ -39,6 +42,14 @@ type rollout struct {
 	least     int64 // as few Pods as may be ready
 	templates int   // how many Pod templates followed each other
 	disturbed bool  // Pods failed, or what is asked for changed meanwhile: the controllers notice that later
+	asked     intent
+}
+
+// intent is what is asked for of a Deployment, and by whom.
+type intent struct {
+	specs   []*cachev1.Memcached // from which the operator may have rendered it last; none if that is not known
+	process history.Process      // that did
+	others  bool                 // whether another client changed it since
 }
 
 func (a *availability) check(e history.Entry) string {
@@ -63,21 +74,70 @@ func (a *availability) note(e history.Entry) {
 	o := e.State.Object
 	before, r := a.before(o), a.rollouts[o.GetUID()]
 	if r == nil {
-		r = &rollout{least: leastReady(o), disturbed: true} // It is not complete yet.
+		r = &rollout{least: math.MaxInt64, disturbed: true} // It is not complete yet.
 		a.rollouts[o.GetUID()] = r
 	}
+	asked := a.asked(e, before, r.asked)
+	least := asked.least(o)
 	if isComplete(o) && a.allPodsReady(o) {
-		*r = rollout{least: leastReady(o)}
+		*r = rollout{least: least, asked: asked}
 		return
 	}
-	r.least = min(r.least, leastReady(o))
 	if before != nil && !equality.Semantic.DeepEqual(value(before, "spec", "template"), value(o, "spec", "template")) {
 		r.templates++
 	}
-	isSmaller := number(before, "spec", "replicas") > number(o, "spec", "replicas")
-	if before == nil || isSmaller || r.templates > 1 || e.State.Type == watch.Deleted {
+	isSmaller := number(before, "spec", "replicas") > number(o, "spec", "replicas") && asked.allows(o)
+	again := r.templates > 1 && (asked.others || mayRollOutAgain(r.asked, asked))
+	if before == nil || isSmaller || again || e.State.Type == watch.Deleted {
 		r.disturbed = true
 	}
+	r.least, r.asked = min(r.least, least), asked
+}
+
+// asked returns what is asked for after a write of the Deployment. What the operator writes counts as its specs have it:
+// it must not allow itself more.
+func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
+	_, by := a.writes(e)
+	switch {
+	case by != nil && fieldManagerOf(by) == fieldManager && value(bodyOf(by), "spec", "strategy") != nil:
+		return intent{specs: a.specsFor(e.State.Object, by), process: history.ProcessOf(by)}
+	case by == nil && encoded(value(before, "spec")) != encoded(value(e.State.Object, "spec")):
+		asked.others = true
+	}
+	return asked
+}
+
+// allows reports whether another client than the operator may have chosen the size.
+func (i intent) allows(deployment *object) bool {
+	size := number(deployment, "spec", "replicas")
+	return i.others || len(i.specs) == 0 ||
+		slices.ContainsFunc(i.specs, func(mc *cachev1.Memcached) bool { return sizeOf(mc) == size })
+}
+
+// least returns how many Pods may be ready at least.
+func (i intent) least(deployment *object) int64 {
+	least := int64(math.MaxInt64)
+	if i.others || len(i.specs) == 0 {
+		least = leastReady(deployment)
+	}
+	for _, mc := range i.specs {
+		rollout := orEmpty(mc.Spec.Rollout)
+		surge, unavailable := orDefault(rollout.MaxSurge, 1), orDefault(rollout.MaxUnavailable, 0)
+		least = min(least, leastOf(sizeOf(mc), surge, unavailable))
+	}
+	return least
+}
+
+// mayRollOutAgain reports whether someone may have asked for another Pod template since the operator wrote the last one.
+func mayRollOutAgain(was, is intent) bool {
+	known := map[string]bool{}
+	for _, mc := range slices.Concat(was.specs, is.specs) {
+		if mc.Spec.UpdatePolicy == cachev1.UpdateAutomatic || mc.Spec.TLS != nil || mc.Spec.Auth != nil {
+			return true // The operator's defaults, or a Secret, may change.
+		}
+		known[requested(mc)+podFields(mc)] = true
+	}
+	return was.others || was.process != is.process || len(was.specs) == 0 || len(known) > 1
 }
 
 // allPodsReady makes sure that the Deployment's status is not out of date.
@@ -95,24 +155,26 @@ func (a *availability) readyPods(cache string) []*object {
 	return ready
 }
 
-// leastReady returns how many Pods may be ready at least.
+// leastReady returns how many Pods of a Deployment may be ready at least.
 func leastReady(deployment *object) int64 {
-	size := number(deployment, "spec", "replicas")
-	var unavailable intstr.IntOrString
-	switch found := value(deployment, "spec", "strategy", "rollingUpdate", "maxUnavailable").(type) {
-	case int64:
-		unavailable = intstr.FromInt32(int32(min(found, math.MaxInt32)))
-	case string:
-		unavailable = intstr.FromString(found)
-	default:
+	strategy := decoded[appsv1.DeploymentStrategy](plain(value(deployment, "spec", "strategy"))).RollingUpdate
+	if strategy == nil || strategy.MaxSurge == nil || strategy.MaxUnavailable == nil {
 		return 0 // Another client chose another strategy.
 	}
-	surge, _ := value(deployment, "spec", "strategy", "rollingUpdate", "maxSurge").(string)
+	return leastOf(number(deployment, "spec", "replicas"), *strategy.MaxSurge, *strategy.MaxUnavailable)
+}
+
+// leastOf computes that as the Deployment controller does: if both may be rounded to 0, one Pod may be missing.
+func leastOf(size int64, surge, unavailable intstr.IntOrString) int64 {
+	up, err := intstr.GetScaledValueFromIntOrPercent(&surge, int(size), true)
+	if err != nil {
+		return 0
+	}
 	down, err := intstr.GetScaledValueFromIntOrPercent(&unavailable, int(size), false)
 	if err != nil {
 		return 0
 	}
-	if down == 0 && surge != "" { // Both may be rounded to 0, and then one Pod may be missing.
+	if up == 0 && down == 0 {
 		down = 1
 	}
 	return size - int64(down)

@@ -28,8 +28,12 @@ const set = "{kind: ReplicaSet, metadata: {name: s, uid: s, ownerReferences: [{k
 
 func TestARolloutLeavesEnoughPods(t *testing.T) {
 	start := func(s *tale, maxUnavailable string) *tale {
-		s.user(mc("spec: {size: 2}")).operator(two(maxUnavailable, "")).by("kube", set, ofSet("p", "True"), ofSet("q", "True"))
+		s.user(mc("spec: {size: 2, rollout: {maxUnavailable: "+maxUnavailable+"}}")).operator(two(maxUnavailable, "")).by("kube", set, ofSet("p", "True"), ofSet("q", "True"))
 		return s.by("kube", two(maxUnavailable, complete), two(maxUnavailable, inProgress))
+	}
+	again := func(s *tale, template string) *tale {
+		template = fmt.Sprintf("spec: {template: {metadata: {name: '%s'}}, ", template)
+		return s.operator(strings.Replace(two("0", inProgress), "spec: {", template, 1))
 	}
 	ruleTest{
 		rule: "availability",
@@ -46,10 +50,16 @@ func TestARolloutLeavesEnoughPods(t *testing.T) {
 			},
 			"another template follows before the rollout is complete": func(s *tale) {
 				start(s, "0")
-				for n := range 2 {
-					template := fmt.Sprintf("spec: {template: {n: %d}, ", n)
-					s.operator(strings.Replace(two("0", inProgress), "spec: {", template, 1))
-				}
+				again(s, "").user(mc("spec: {size: 2, memory: 65Mi}"))
+				again(s, "x").deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"a user allowed it": func(s *tale) {
+				start(s, "0").user(mc("spec: {size: 2, rollout: {maxUnavailable: 1}}")).operator(two("1", inProgress))
+				s.deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"a user chose a smaller size": func(s *tale) {
+				start(s, "0").user(mc("spec: {size: 1}"))
+				s.operator(strings.Replace(two("0", inProgress), "replicas: 2", "replicas: 1", 1))
 				s.deletes(replicaSetController, ofSet("p", "True"))
 			},
 			"another client allowed it": func(s *tale) {
@@ -61,6 +71,16 @@ func TestARolloutLeavesEnoughPods(t *testing.T) {
 			"a Pod is deleted first": func(s *tale) { start(s, "0").deletes(replicaSetController, ofSet("p", "True")) },
 			"the new Pod is not ready": func(s *tale) {
 				start(s, "0").by("kube", ofSet("r", "False")).deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"another template follows, and no one asked for it": func(s *tale) {
+				again(again(start(s, "0"), ""), "x").deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"the operator allows more than the spec": func(s *tale) {
+				start(s, "0").operator(two("1", inProgress)).deletes(replicaSetController, ofSet("p", "True"))
+			},
+			"the operator chooses a smaller size": func(s *tale) {
+				start(s, "0").operator(strings.Replace(two("0", inProgress), "replicas: 2", "replicas: 1", 1))
+				s.deletes(replicaSetController, ofSet("p", "True"))
 			},
 			"two are missing": func(s *tale) {
 				start(s, "1").deletes(replicaSetController, ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))

@@ -14,15 +14,15 @@ import (
 func convergeRules() []Rule {
 	return []Rule{{
 		Name: "converges",
-		Promise: "Once the faults are over, the status describes the current generation and agrees with the Pods. With a " +
-			"valid spec, each Memcached becomes Ready.",
+		Promise: "Once the faults are over, the status describes the current generation, and agrees with the Pods and the " +
+			"Secrets. With a valid spec, each Memcached becomes Ready.",
 		New: converges,
 	}, {
 		Name: "desired state",
 		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec asks for, owns them, " +
 			"and they are as the operator applied them.",
 		New: func(p *past) func(history.Entry) string {
-			return (&desired{past: p, last: map[ref]*object{}}).check
+			return (&desired{past: p, last: map[ref]lastApply{}}).check
 		},
 	}, {
 		Name:    "the same spec gives the same objects",
@@ -69,9 +69,11 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 	}
 	deployment := p.current[ref{"Deployment", mc.Name}]
 	isOwned := deployment != nil && controllerOf(deployment).UID == mc.UID
-	switch {
+	switch wrong := p.wrongOfSecrets(mc); {
 	case isOwned && !p.isQuiet(mc, e):
 		return ""
+	case wrong != "":
+		return wrong
 	case isTrue(mc, cachev1.ConditionReady) && !isOwned:
 		return "it is Ready, and owns no Deployment"
 	case isTrue(mc, cachev1.ConditionReady):
@@ -124,13 +126,18 @@ func (p *past) notReady(mc *cachev1.Memcached, deployment *object) string {
 
 // isComplete reports whether the Deployment controller has nothing left to do.
 func isComplete(deployment *object) bool {
-	size := number(deployment, "spec", "replicas")
+	return allReady(deployment, number(deployment, "spec", "replicas")) &&
+		number(deployment, "status", "observedGeneration") == deployment.GetGeneration()
+}
+
+// allReady reports whether the status of a Deployment has as many Pods, all of them up to date and ready.
+func allReady(deployment *object, size int64) bool {
 	for _, count := range []string{"replicas", "updatedReplicas", "readyReplicas", "availableReplicas"} {
 		if number(deployment, "status", count) != size {
 			return false
 		}
 	}
-	return number(deployment, "status", "observedGeneration") == deployment.GetGeneration()
+	return number(deployment, "status", "observedGeneration") >= deployment.GetGeneration()
 }
 
 // notDone returns why a Memcached with a valid spec is not Ready, unless a conflict lasts.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -15,8 +16,9 @@ func cache(s *tale, podReady, reason string) *tale {
 	}
 	s.user(mc("spec: {size: 1}"), "{kind: ReplicaSet, metadata: {name: s, uid: s}}")
 	count := map[string]int{"True": 1}[podReady]
-	s.operator(owned("Service", ""), owned("NetworkPolicy", ""), owned("Deployment", fmt.Sprintf("spec: {replicas: 1}, "+
-		"status: {replicas: 1, updatedReplicas: 1, readyReplicas: %d, availableReplicas: %d}", count, count)))
+	status := fmt.Sprintf("status: {replicas: 1, updatedReplicas: 1, readyReplicas: %d, availableReplicas: %d}", count, count)
+	s.operator(owned("Service", ""), owned("NetworkPolicy", ""),
+		strings.Replace(deployed(1, rolling, "i", arguments), "spec: {", status+", spec: {", 1))
 	s.by("kube", ofSet("p", podReady))
 	return s.reports(mc(fmt.Sprintf("spec: {size: 1}, status: {observedGeneration: 1, nodes: [p], conditions: [%s]}",
 		condition("Ready", state, reason)))).step("a while").step("a while")
@@ -35,6 +37,15 @@ func overwritten(s *tale, byOperator int) *tale {
 }
 
 func TestEachMemcachedBecomesReady(t *testing.T) {
+	with := func(ready string) string {
+		return mc("spec: {size: 1, auth: {secretName: s}}, status: {observedGeneration: 1, nodes: [p], conditions: [" +
+			ready + "]}")
+	}
+	named := with(condition("Ready", "True", "AllPodsReady"))
+	missing, invalid := with(condition("Ready", "False", "SecretNotFound")), with(condition("Ready", "False", "InvalidSecret"))
+	secret := func(holds string) string {
+		return "{kind: Secret, metadata: {name: s, uid: secret, annotations: {faults.example.com/holds: " + holds + "}}}"
+	}
 	ruleTest{
 		rule: "converges",
 		keeps: map[string]func(*tale){
@@ -45,6 +56,17 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			},
 			"a status that another client overwrote too often": func(s *tale) {
 				overwritten(s, mostOverwrites).step(history.PhaseAtRest)
+			},
+			"a Secret that does not exist": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(named).reports(missing).step("a while").step(history.PhaseAtRest)
+			},
+			"an invalid Secret": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(secret("malformed"), named).reports(invalid)
+				s.step("a while").step(history.PhaseAtRest)
+			},
+			"a Secret that could not be read": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
+				s.request("get", "secrets", 500).step("a while").step(history.PhaseAtRest)
 			},
 			"a conflict that lasts, without a restart": func(s *tale) {
 				cache(s, "True", "FieldManagerConflict").step(history.PhaseReady)
@@ -65,7 +87,18 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			},
 			"Ready without Pods":      func(s *tale) { cache(s, "False", "AllPodsReady").step(history.PhaseAtRest) },
 			"not Ready with all Pods": func(s *tale) { cache(s, "True", "RollingOut").step(history.PhaseAtRest) },
-			"not Ready in the end":    func(s *tale) { cache(s, "False", "PodsNotReady").step(history.PhaseReady) },
+			"Ready without its Secret": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(named).reports(named).step("a while").step(history.PhaseAtRest)
+			},
+			"a Secret whose creation is missed": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
+				s.step("a while").step(history.PhaseAtRest)
+			},
+			"a Secret whose rotation is missed": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(secret("malformed"), named).reports(invalid).user(secret("valid"))
+				s.step("a while").step(history.PhaseAtRest)
+			},
+			"not Ready in the end": func(s *tale) { cache(s, "False", "PodsNotReady").step(history.PhaseReady) },
 		},
 	}.run(t)
 }
@@ -77,12 +110,18 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
   ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator,
   operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]}}`, label, label)
 	}
+	surging := withConditions("size: 1, rollout: {maxSurge: 2}", condition("Ready", "True", "AllPodsReady"))
 	ruleTest{
 		rule: "desired state",
 		keeps: map[string]func(*tale){
 			"all objects": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
 			"drift, while it is not Ready": func(s *tale) {
 				cache(s, "True", "FieldManagerConflict").operator(policy("own")).user(policy("other"))
+				s.step("a while").step(history.PhaseReady)
+			},
+			"another strategy that is applied": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(surging)
+				s.operator(deployed(1, "maxSurge: 2, maxUnavailable: 0", "i", arguments)).reports(surging)
 				s.step("a while").step(history.PhaseReady)
 			},
 			"an object of a user": func(s *tale) {
@@ -100,6 +139,9 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 			"drift": func(s *tale) {
 				cache(s, "True", "AllPodsReady").operator(policy("own")).user(policy("other"))
 				s.step("a while").step(history.PhaseAtRest)
+			},
+			"another strategy that is not applied": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(surging).reports(surging).step("a while").step(history.PhaseReady)
 			},
 			"a Deployment that is still paused": func(s *tale) {
 				cache(s, "True", "AllPodsReady").user(`{kind: Deployment, metadata: {name: a, uid: Deployment, ownerReferences:

@@ -11,17 +11,19 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// desired knows each managed object as it was after the operator had applied it last.
+// desired knows what the operator applied last.
 type desired struct {
 	*past
 
-	last map[ref]*object
+	last map[ref]lastApply
 }
 
+// lastApply is a managed object as it was after the operator had applied it, and what the operator sent; nil if that is
+// not known.
+type lastApply struct{ after, body *object }
+
 func (d *desired) check(e history.Entry) string {
-	if o, by := d.writes(e); o != nil && fieldManagerOf(by) == fieldManager && e.State.Type != watch.Deleted {
-		d.last[refOf(o)] = o
-	}
+	d.note(e)
 	if e.Step != history.PhaseAtRest && e.Step != history.PhaseReady {
 		return ""
 	}
@@ -39,6 +41,27 @@ func (d *desired) check(e history.Entry) string {
 	return ""
 }
 
+// note follows what the operator applies.
+func (d *desired) note(e history.Entry) {
+	if e.State == nil || e.State.Type == watch.Deleted {
+		return
+	}
+	o, at := e.State.Object, refOf(e.State.Object)
+	if e.State.By == nil {
+		d.last[at] = lastApply{after: d.last[at].after} // It may have been the operator: the audit log lacks the request.
+		return
+	}
+	_, by := d.writes(e)
+	if by == nil || fieldManagerOf(by) != fieldManager {
+		return
+	}
+	body := bodyOf(by)
+	if value(body, "spec") == nil { // It only removes fields, or takes over those of an earlier operator.
+		body = d.last[at].body
+	}
+	d.last[at] = lastApply{o, body}
+}
+
 // wrong returns what is wrong with an object of a cache.
 func (d *desired) wrong(kind string, mc *cachev1.Memcached) string {
 	o := d.current[ref{kind, mc.Name}]
@@ -53,15 +76,27 @@ func (d *desired) wrong(kind string, mc *cachev1.Memcached) string {
 	case !isOwned:
 		return fmt.Sprintf("its %s belongs to %s", kind, owners(o))
 	}
-	for _, entry := range o.GetManagedFields() {
-		if entry.Manager == pauseManager {
-			return fmt.Sprintf("its %s is still paused", kind)
-		}
+	if isPaused(o) {
+		return fmt.Sprintf("its %s is still paused", kind)
 	}
-	if last := d.last[ref{kind, mc.Name}]; last != nil && last.GetUID() == o.GetUID() {
-		if found := differences("", valuesOf(last, ownFields(last)), valuesOf(o, ownFields(last))); len(found) > 0 {
-			return fmt.Sprintf("its %s is not as it was applied: %s", kind, found[0])
-		}
+	return d.drifted(kind, mc)
+}
+
+// drifted returns how an object differs from what the operator applied, or that from what the spec asks for.
+func (d *desired) drifted(kind string, mc *cachev1.Memcached) string {
+	o, last := d.current[ref{kind, mc.Name}], d.last[ref{kind, mc.Name}]
+	if last.after == nil || last.after.GetUID() != o.GetUID() {
+		return ""
+	}
+	own := ownFields(last.after)
+	if found := differences("", valuesOf(last.after, own), valuesOf(o, own)); len(found) > 0 {
+		return fmt.Sprintf("its %s is not as it was applied: %s", kind, found[0])
+	}
+	if last.body == nil || mc.Status.ObservedGeneration != mc.Generation {
+		return ""
+	}
+	if found := mismatch(last.body, mc); found != "" {
+		return fmt.Sprintf("its %s is not as the spec asks for: %s", kind, found)
 	}
 	return ""
 }

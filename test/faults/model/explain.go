@@ -64,7 +64,7 @@ func concerns(e history.Entry, cache, operator string) bool {
 		other := q.ObjectRef.Name != "" && q.ObjectRef.Name != cache && cache != ""
 		return q.User.Username == operator && q.Verb != "watch" && !other
 	}
-	return true
+	return e.Delay == nil
 }
 
 // Bounds of the changes that are printed of a state.

@@ -16,7 +16,7 @@ func fieldRules() []Rule {
 	return []Rule{{
 		Name: "fields",
 		Promise: "What the operator applies has the values of a spec in force: size, rollout, disruption, and in the Pods " +
-			"image, memory, threads, maxItemSize, ports and placement.",
+			"image, memory, threads, maxItemSize, ports, resources, and the Nodes; in NetworkPolicies the clients.",
 		New: fields,
 	}}
 }
@@ -52,9 +52,14 @@ func mismatch(body *object, mc *cachev1.Memcached) string {
 			if wrong := wrongArguments(body, mc); wrong != "" {
 				return wrong
 			}
+			if wrong := wrongPlace(body, mc); wrong != "" {
+				return wrong
+			}
 		}
 	case "Service":
-		wanted = []expectation{{"None", []string{"spec", "clusterIP"}}}
+		wanted = []expectation{{"None", []string{"spec", "clusterIP"}}, {selectorOf(mc), []string{"spec", "selector"}}}
+	case "NetworkPolicy":
+		return wrongPeers(body, mc)
 	case "PodDisruptionBudget":
 		wanted = []expectation{{orDefault(orEmpty(mc.Spec.Disruption).MaxUnavailable, 1), []string{"spec", "maxUnavailable"}}}
 	}
@@ -83,8 +88,12 @@ func deploymentOf(mc *cachev1.Memcached) []expectation {
 		{orDefault(rollout.MaxSurge, 1), []string{"spec", "strategy", "rollingUpdate", "maxSurge"}},
 		{orDefault(rollout.MaxUnavailable, 0), []string{"spec", "strategy", "rollingUpdate", "maxUnavailable"}},
 		{minReady, []string{"spec", "minReadySeconds"}},
-		{map[string]string{"app": "memcached", "memcached_cr": mc.Name}, []string{"spec", "selector", "matchLabels"}},
+		{selectorOf(mc), []string{"spec", "selector", "matchLabels"}},
 	}
+}
+
+func selectorOf(mc *cachev1.Memcached) map[string]string {
+	return map[string]string{"app": "memcached", "memcached_cr": mc.Name}
 }
 
 // defaultScheduler need not be applied.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +22,13 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 	budget := func(maxUnavailable string) string {
 		return owned("PodDisruptionBudget", "spec: {maxUnavailable: "+maxUnavailable+"}")
 	}
+	policy := func(from string) string {
+		return owned("NetworkPolicy", "spec: {ingress: [{"+from+"}, {}]}")
+	}
+	placed := func(pod, resources string) string {
+		return strings.NewReplacer("template: {spec: {", "template: {spec: {"+pod,
+			"name: memcached,", "name: memcached, resources: {"+resources+"},").Replace(deployed(1, rolling, "i", arguments))
+	}
 	ruleTest{
 		rule: "fields",
 		keeps: map[string]func(*tale){
@@ -35,6 +43,14 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 			},
 			"a spec that was in force when the operator read it": func(s *tale) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).operator(deployed(3, rolling, "i", arguments))
+			},
+			"resources, a toleration and a node selector": func(s *tale) {
+				s.user(mc("spec: {resources: {limits: {memory: 1024Mi}}, placement: {nodeSelector: {disk: ssd}, " +
+					"tolerations: [{key: a, operator: Equal}]}}"))
+				s.operator(placed("nodeSelector: {disk: ssd}, tolerations: [{key: a}], ", "limits: {memory: 1Gi}"))
+			},
+			"clients": func(s *tale) {
+				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy("from: [{podSelector: {}}]"))
 			},
 			"a budget": func(s *tale) {
 				s.user(mc("spec: {size: 2, disruption: {maxUnavailable: 10%}}")).operator(budget("10%"))
@@ -59,6 +75,17 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 			"values of two specs": func(s *tale) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4, memory: 65Mi}")).operator(deployed(4, rolling, "i", arguments))
 			},
+			"other resources": func(s *tale) {
+				s.user(mc("spec: {resources: {limits: {memory: 1Gi}}}")).operator(placed("", "limits: {memory: 2Gi}"))
+			},
+			"another toleration": func(s *tale) { s.user(mc("")).operator(placed("tolerations: [{key: a}], ", "")) },
+			"another node selector": func(s *tale) {
+				s.user(mc("spec: {placement: {nodeSelector: {disk: ssd}}}")).operator(placed("", ""))
+			},
+			"all clients": func(s *tale) {
+				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy(""))
+			},
+			"no clients":     func(s *tale) { s.user(mc("")).operator(owned("NetworkPolicy", "spec: {ingress: []}")) },
 			"another budget": func(s *tale) { s.user(mc("spec: {size: 2}")).operator(budget("2")) },
 		},
 	}.run(t)

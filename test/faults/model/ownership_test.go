@@ -1,6 +1,11 @@
 package model
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
 
 const (
 	applied  = `managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:annotations": {"f:cache.example.com/applied-hash": {}}}}}]`
@@ -9,6 +14,9 @@ const (
 )
 
 func TestTheOperatorWritesOnlyWhatItOwns(t *testing.T) {
+	takenOver := func(s *tale) *tale {
+		return s.user(mc("")).operator(owned("Service", "")).user(loose("Service", ""))
+	}
 	ruleTest{
 		rule: "ownership",
 		keeps: map[string]func(*tale){
@@ -19,6 +27,9 @@ func TestTheOperatorWritesOnlyWhatItOwns(t *testing.T) {
 			},
 			"it takes back what it applied": func(s *tale) {
 				s.user(mc(""), loose("Service", applied)).operator(owned("Service", ""))
+			},
+			"the owner changed while something held up the operator": func(s *tale) {
+				takenOver(s).delay(time.Minute).operator(owned("Service", ""))
 			},
 			"the owner changes after the operator has read the object": func(s *tale) {
 				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", "")).operator(owned("Service", ""))
@@ -36,6 +47,14 @@ func TestTheOperatorWritesOnlyWhatItOwns(t *testing.T) {
 			},
 			"an object that lost its owner before the operator started": func(s *tale) {
 				s.user(mc("")).operator(owned("Service", "")).user(loose("Service", "")).restart().operator(owned("Service", ""))
+			},
+			"an object that lost its owner a while ago": func(s *tale) {
+				takenOver(s).step("a while")
+				s.now = s.now.Add(2 * lag)
+				s.step("a while").operator(owned("Service", ""))
+			},
+			"an object that lost its owner before all was at rest": func(s *tale) {
+				takenOver(s).step(history.PhaseFaultsOver).step(history.PhaseAtRest).operator(owned("Service", ""))
 			},
 			"a deletion of what another client took over": func(s *tale) {
 				s.user(mc("")).operator(owned("NetworkPolicy", "")).user(loose("NetworkPolicy", ""))

@@ -23,6 +23,11 @@ type past struct {
 	objects map[types.UID][]moment // each object's states, the oldest first
 	current map[ref]*object        // the objects that exist
 	started map[history.Process]int
+	delays  []*history.Delay // of the whole history: each is recorded when it is over
+	settled int              // the index of PhaseFaultsOver, once the operator is at rest; else -1
+	over    int              // the same, at once
+	calmOf  int              // see calm
+	calmAt  int
 	decoded map[*object]*cachev1.Memcached
 }
 
@@ -43,16 +48,28 @@ type moment struct {
 var managed = map[string]bool{"Deployment": true, "Service": true, "NetworkPolicy": true, "PodDisruptionBudget": true}
 
 func newPast(h *history.History) *past {
-	return &past{
-		operator: h.Operator, namespace: h.Namespace,
+	p := &past{
+		operator: h.Operator, namespace: h.Namespace, settled: -1, over: -1, calmOf: -1,
 		objects: map[types.UID][]moment{}, current: map[ref]*object{}, started: map[history.Process]int{},
 		decoded: map[*object]*cachev1.Memcached{},
 	}
+	for i := range h.Entries {
+		if delay := h.Entries[i].Delay; delay != nil {
+			p.delays = append(p.delays, delay)
+		}
+	}
+	return p
 }
 
 func (p *past) add(e history.Entry) {
 	if isPhase(e.Step) {
 		p.phase = e.Step
+	}
+	switch e.Step {
+	case history.PhaseFaultsOver:
+		p.over = len(p.entries)
+	case history.PhaseAtRest:
+		p.settled = p.over
 	}
 	if e.State != nil {
 		o, deleted := e.State.Object, e.State.Type == watch.Deleted
@@ -104,52 +121,6 @@ func (p *past) writesStatus(e history.Entry) (*object, *audit.Request) {
 		return nil, nil
 	}
 	return e.State.Object, by
-}
-
-// seen returns the states of an object that a process of the operator may have taken for the current one when it
-// decided to write. A watch may be slow for as long as a fault lasts, but a process starts with a fresh list. And a
-// status is written with the resource version that was read: from then on, the process knows the Memcached at least
-// as it was before that write.
-func (p *past) seen(process history.Process, uid types.UID) []*object {
-	oldest := p.start(process)
-	states := p.objects[uid]
-	for i, state := range states {
-		if by := p.byOperator(p.entries[state.at]); i > 0 && by != nil && history.ProcessOf(by) == process &&
-			by.ObjectRef.Resource == "memcacheds" {
-			oldest = max(oldest, states[i-1].at)
-		}
-	}
-	var seen []*object
-	for i, state := range states {
-		if last := i == len(states)-1; (last || states[i+1].at > oldest) && !state.deleted {
-			seen = append(seen, state.object)
-		}
-	}
-	return seen
-}
-
-// start returns the index of the first entry after the start of a process.
-func (p *past) start(process history.Process) int {
-	started, known := p.started[process]
-	if known {
-		return started
-	}
-	at := process.Started()
-	for started < len(p.entries) && !at.IsZero() && !p.entries[started].Time.After(at) {
-		started++
-	}
-	p.started[process] = started
-	return started
-}
-
-// existed reports whether a process may believe that an object exists: it did, after the process started.
-func (p *past) existed(process history.Process, uid types.UID) bool {
-	states := p.objects[uid]
-	if len(states) == 0 {
-		return false
-	}
-	last := states[len(states)-1]
-	return !last.deleted || last.at >= p.start(process)
 }
 
 // memcacheds returns the Memcacheds that exist.

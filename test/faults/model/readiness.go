@@ -3,10 +3,12 @@ package model
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
@@ -103,7 +105,25 @@ func (r *readiness) judge(e history.Entry) string {
 		return fmt.Sprintf("%s is Ready, and at most %d of %d Pods with the current template were ready at a time",
 			mc.Name, most, sizeOf(mc))
 	}
+	if !r.wasComplete(mc, by) {
+		return fmt.Sprintf("%s is Ready, and its Deployment was not complete with %d Pods since the operator may have read it",
+			mc.Name, sizeOf(mc))
+	}
 	return ""
+}
+
+// wasComplete reports whether the process may have found a Deployment all of whose Pods are ready.
+func (r *readiness) wasComplete(mc *cachev1.Memcached, by *audit.Request) bool {
+	for uid, states := range r.objects {
+		if refOf(states[0].object) != (ref{"Deployment", mc.Name}) {
+			continue
+		}
+		complete := func(o *object) bool { return allReady(o, sizeOf(mc)) }
+		if slices.ContainsFunc(r.seen(history.ProcessOf(by), uid), complete) {
+			return true
+		}
+	}
+	return false
 }
 
 // ever returns the first state of each object of a kind, also of those that were deleted.

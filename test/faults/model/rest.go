@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
@@ -34,6 +37,9 @@ func restRules() []Rule {
 
 func suspended(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
+		if mc, by := p.writesStatus(e); mc != nil {
+			return p.notPaused(mc, by)
+		}
 		o, by := p.writes(e)
 		if o == nil {
 			return ""
@@ -51,4 +57,36 @@ func suspended(p *past) func(history.Entry) string {
 		}
 		return ""
 	}
+}
+
+// notPaused returns which rollout goes on, although a status reports Suspended for the first time.
+func (p *past) notPaused(o *object, by *audit.Request) string {
+	before := p.before(o)
+	if before == nil || !isTrue(p.memcached(o), cachev1.ConditionSuspended) ||
+		isTrue(p.memcached(before), cachev1.ConditionSuspended) {
+		return ""
+	}
+	deployment := p.current[ref{"Deployment", o.GetName()}]
+	if deployment == nil {
+		return ""
+	}
+	for _, seen := range p.seen(history.ProcessOf(by), deployment.GetUID()) {
+		if !rollsOut(seen) || isPaused(seen) || controllerOf(seen).UID != o.GetUID() || seen.GetDeletionTimestamp() != nil {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s is Suspended, and the rollout of its Deployment goes on", o.GetName())
+}
+
+// rollsOut reports whether there may be Pods of an earlier template.
+func rollsOut(deployment *object) bool {
+	return number(deployment, "status", "observedGeneration") < deployment.GetGeneration() ||
+		number(deployment, "status", "updatedReplicas") < number(deployment, "status", "replicas")
+}
+
+// isPaused reports whether the operator paused a Deployment.
+func isPaused(deployment *object) bool {
+	return slices.ContainsFunc(deployment.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == pauseManager
+	})
 }

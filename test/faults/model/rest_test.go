@@ -11,15 +11,26 @@ import (
 func TestASuspendedMemcachedIsLeftAlone(t *testing.T) {
 	wish, reported := mc("spec: {suspend: true}"), withConditions("suspend: true", condition("Suspended", "True", "Suspended"))
 	deployment := owned("Deployment", "")
+	rolling := owned("Deployment", "status: {replicas: 3, updatedReplicas: 1}")
+	paused := strings.Replace(rolling, "uid: Deployment,", "uid: Deployment, managedFields: [{manager: memcached-operator-pause}],", 1)
 	start := func(s *tale) *tale { return s.user(mc("")).operator(deployment).user(wish) }
 	ruleTest{
 		rule: "suspended",
 		keeps: map[string]func(*tale){
-			"a rollout is paused first":    func(s *tale) { start(s).pauses(deployment).reports(reported) },
+			"a rollout is paused first": func(s *tale) { start(s).pauses(deployment).reports(reported) },
+			"a rollout in progress is paused first": func(s *tale) {
+				s.user(mc("")).operator(rolling).user(wish).restart().pauses(paused).reports(reported)
+			},
+			"a rollout that starts later": func(s *tale) {
+				start(s).reports(reported).user(rolling).restart().reports(reported)
+			},
 			"before the operator reads it": func(s *tale) { start(s).operator(deployment) },
 			"it ends":                      func(s *tale) { start(s).reports(reported).user(mc("")).operator(deployment) },
 		},
 		breaks: map[string]func(*tale){
+			"a rollout in progress is not paused": func(s *tale) {
+				s.user(mc("")).operator(rolling).user(wish).restart().reports(reported)
+			},
 			"a write after a restart":      func(s *tale) { start(s).restart().operator(deployment) },
 			"a write after the report":     func(s *tale) { start(s).reports(reported).user(reported).operator(deployment) },
 			"a pause after the report":     func(s *tale) { start(s).reports(reported).restart().pauses(deployment) },

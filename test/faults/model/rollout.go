@@ -39,6 +39,7 @@ type rendering struct {
 	revision int
 	from     []*cachev1.Memcached
 	process  history.Process
+	at       int // the index of the entry
 }
 
 func (t *templates) check(e history.Entry) string {
@@ -67,6 +68,7 @@ func (t *templates) check(e history.Entry) string {
 	now := rendering{
 		template: canonical(value(body, "spec", "template")), revision: revisionOf(body),
 		from: renderedFrom(body, t.specsFor(o, by)), process: history.ProcessOf(by),
+		at: len(t.entries),
 	}
 	switch {
 	case isKept(body):
@@ -100,14 +102,16 @@ func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached
 	return matching
 }
 
-// narrow notes that a process found the Deployment that it wrote to be as the current spec asks for.
+// narrow notes that a process found the Deployment to be as the current spec asks for: it wrote that, or has read it
+// because it started later.
 func (t *templates) narrow(o *object, process history.Process) {
 	mc := t.memcached(o)
 	deployment := t.current[ref{"Deployment", o.GetName()}]
 	if deployment == nil || mc.Spec.Suspend || !isTrue(mc, cachev1.ConditionReady) {
 		return
 	}
-	if last, known := t.last[deployment.GetUID()]; known && last.process == process {
+	last, known := t.last[deployment.GetUID()]
+	if known && (last.process == process || t.start(process) > last.at) {
 		last.from = []*cachev1.Memcached{mc}
 		t.last[deployment.GetUID()] = last
 	}

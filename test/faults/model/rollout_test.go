@@ -34,6 +34,11 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 			"an update that was requested": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(requested).operator(withImage("i:2"))
 			},
+			"a change that a process wrote before a crash, without a report": func(s *tale) {
+				s.user(first, mc("spec: {memory: 65Mi}")).operator(withImage("i:1")).restart()
+				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'False'}]}"))
+				s.operator(withImage("i:2"))
+			},
 			"automatic updates": func(s *tale) {
 				s.user(mc("spec: {updatePolicy: Automatic}")).operator(withImage("i:1")).restart().operator(withImage("i:2"))
 			},
@@ -68,6 +73,11 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 			},
 			"a change that was applied before": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2"))
+				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'True'}]}"))
+				s.restart().operator(withImage("i:3"))
+			},
+			"a change that was applied before a crash, and an upgrade": func(s *tale) {
+				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2")).restart()
 				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'True'}]}"))
 				s.restart().operator(withImage("i:3"))
 			},

@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestObservedGenerationIsTheGenerationThatTheStatusDescribes(t *testing.T) {
@@ -100,6 +102,12 @@ func labelled(image string) string {
 		"spec: {template: {metadata: {labels: {app: memcached}}, spec: {containers: [{name: memcached, image: '%s'}]}}}", image))
 }
 
+// counted is labelled with as many ready Pods in the status.
+func counted(ready int) string {
+	status := fmt.Sprintf("status: {replicas: 2, updatedReplicas: 2, readyReplicas: %d, availableReplicas: %d}", ready, ready)
+	return strings.Replace(labelled("i:1"), "spec: {", status+", spec: {", 1)
+}
+
 func TestReadyIsHonest(t *testing.T) {
 	two := "size: 2"
 	reported := withConditions(two, condition("Ready", "True", "AllPodsReady"))
@@ -110,10 +118,15 @@ func TestReadyIsHonest(t *testing.T) {
 		rule: "ready",
 		keeps: map[string]func(*tale){
 			"all Pods are ready": func(s *tale) {
-				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True")).reports(reported)
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2)).reports(reported)
 			},
 			"a Pod failed just now": func(s *tale) {
-				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), pod("q", "h1", "False")).reports(reported)
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2))
+				s.by("kube", pod("q", "h1", "False"), counted(1)).reports(reported)
+			},
+			"a Pod failed while watches were silent": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1))
+				s.step("a while").step("a while").step("a while").step("a while").delay(8 * time.Second).reports(reported)
 			},
 			"not ready": func(s *tale) { start(s).reports(withConditions(two, condition("Ready", "False", "RollingOut"))) },
 		},
@@ -121,6 +134,14 @@ func TestReadyIsHonest(t *testing.T) {
 			"no Deployment":     func(s *tale) { s.user(mc("spec: {size: 2}")).reports(reported) },
 			"no Pods":           func(s *tale) { start(s).reports(reported) },
 			"only one is ready": func(s *tale) { start(s).by("kube", pod("p", "h1", "True")).reports(reported) },
+			"a Pod failed before the operator started": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1)).restart()
+				s.reports(reported)
+			},
+			"a Pod failed a while ago": func(s *tale) {
+				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1))
+				s.step("a while").step("a while").step("a while").step("a while").step("a while").step("a while").reports(reported)
+			},
 			"two were ready, but not at a time": func(s *tale) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("p", "h1", "False"), pod("q", "h1", "True")).reports(reported)
 			},

@@ -61,6 +61,11 @@ func (s *tale) atOnce() *tale {
 // step adds a step or a phase.
 func (s *tale) step(text string) *tale { return s.add(history.Entry{Step: text}) }
 
+// delay adds that something held up the operator until now.
+func (s *tale) delay(d time.Duration) *tale {
+	return s.add(history.Entry{Delay: &history.Delay{Began: s.now.Add(-d), Ended: s.now, What: "a fault"}})
+}
+
 // user has another client write objects, in YAML.
 func (s *tale) user(objects ...string) *tale { return s.by("user", objects...) }
 
@@ -120,7 +125,7 @@ func (r request) audit(process string) *audit.Request {
 }
 
 var resourceOf = map[string]string{
-	"Memcached": "memcacheds", "Deployment": "deployments", "ReplicaSet": "replicasets", "Pod": "pods",
+	"Memcached": "memcacheds", "Deployment": "deployments", "ReplicaSet": "replicasets", "Pod": "pods", "Secret": "secrets",
 	"Service": "services", "NetworkPolicy": "networkpolicies", "PodDisruptionBudget": "poddisruptionbudgets",
 }
 
