@@ -44,17 +44,24 @@ func converges(p *past) func(history.Entry) string {
 			return ""
 		}
 		for _, o := range p.memcacheds() {
-			mc := p.memcached(o)
-			wrong := p.disagrees(mc, e)
-			if wrong == "" && e.Step == history.PhaseReady && !isTrue(mc, cachev1.ConditionReady) {
-				wrong = p.notDone(mc, lastStep)
-			}
-			if wrong != "" && !p.mayKeepStatus(mc, lastStep) {
-				return mc.Name + ": " + wrong
+			if wrong := p.isWrong(p.memcached(o), e, lastStep); wrong != "" {
+				return o.GetName() + ": " + wrong
 			}
 		}
 		return ""
 	}
+}
+
+// isWrong returns what is wrong with a status after a phase.
+func (p *past) isWrong(mc *cachev1.Memcached, e history.Entry, lastStep time.Time) string {
+	wrong := p.disagrees(mc, e)
+	if wrong == "" && e.Step == history.PhaseReady && !isTrue(mc, cachev1.ConditionReady) {
+		wrong = p.notDone(mc, lastStep)
+	}
+	if wrong != "" && p.mayKeepStatus(mc, lastStep) {
+		return ""
+	}
+	return wrong
 }
 
 // disagrees returns how the status of a Memcached contradicts its objects.
