@@ -11,8 +11,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// EveryWrite kills the operator at each write of some changes of a Memcached, at each moment of the write: each plan has
-// one kill. How many writes there are shows when a kill meets none any more.
+// EveryWrite kills the operator at each write of some changes of a Memcached, at each moment of the write: each plan
+// has one kill. How many writes there are shows when a kill meets none any more.
 type EveryWrite struct {
 	mu     sync.Mutex
 	series []*series

@@ -81,8 +81,8 @@ func (p *Proxy) Close() {
 // processes is before the time when a process started, in the path of each of its requests to the proxy.
 const processes = "/processes/"
 
-// Kubeconfig writes one for a process that connects through the proxy. The path of its server has the time of now, which
-// marks each request of the process: a late one of an earlier process keeps its own mark.
+// Kubeconfig writes one for a process that connects through the proxy. The path of its server has the time of now,
+// which marks each request of the process: a late one of an earlier process keeps its own mark.
 func (p *Proxy) Kubeconfig(path string) error {
 	server := "http://" + p.listener.Addr().String() + processes + time.Now().UTC().Format(time.RFC3339Nano)
 	return clientcmd.WriteToFile(clientcmdapi.Config{
