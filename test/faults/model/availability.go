@@ -94,8 +94,8 @@ func (a *availability) note(e history.Entry) {
 	r.least, r.asked = min(r.least, least), asked
 }
 
-// asked returns what is asked for after a write of the Deployment. What the operator writes counts as its specs have it:
-// it must not allow itself more.
+// asked returns what is asked for after a write of the Deployment. What the operator writes counts as its specs have
+// it: it must not allow itself more.
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
 	switch {
@@ -128,7 +128,7 @@ func (i intent) least(deployment *object) int64 {
 	return least
 }
 
-// mayRollOutAgain reports whether someone may have asked for another Pod template since the operator wrote the last one.
+// mayRollOutAgain reports whether someone may have asked for another Pod template since the operator wrote the last.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}
 	for _, mc := range slices.Concat(was.specs, is.specs) {

@@ -106,7 +106,7 @@ func (r *readiness) judge(e history.Entry) string {
 			mc.Name, most, sizeOf(mc))
 	}
 	if !r.wasComplete(mc, by) {
-		return fmt.Sprintf("%s is Ready, and its Deployment was not complete with %d Pods since the operator may have read it",
+		return fmt.Sprintf("%s is Ready, and the operator can not have read a complete Deployment with %d Pods",
 			mc.Name, sizeOf(mc))
 	}
 	return ""

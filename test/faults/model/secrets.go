@@ -65,8 +65,8 @@ func (p *past) wrongOfSecrets(mc *cachev1.Memcached) string {
 	return ""
 }
 
-// judgedSince returns the index of the last entry that the operator had to act on: a Secret or the Memcached changed, or
-// the process started. It is not fresh if another client wrote the status last.
+// judgedSince returns the index of the last entry that the operator had to act on: a Secret or the Memcached changed,
+// or the process started. It is not fresh if another client wrote the status last.
 func (p *past) judgedSince(mc *cachev1.Memcached, changed int) (since int, fresh bool) {
 	states := p.objects[mc.UID]
 	by := p.byOperator(p.entries[states[len(states)-1].at])
