@@ -94,8 +94,8 @@ func (p *Proxy) Kubeconfig(path string) error {
 
 func (p *Proxy) handler(apiServer http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request := describe(r)
 		mark(r)
+		request := describe(r)
 		p.count(request, 1)
 		defer p.count(request, -1)
 		last := apiServer

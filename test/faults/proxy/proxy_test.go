@@ -279,3 +279,24 @@ func TestALateRequestOfAnEarlierProcessKeepsItsMark(t *testing.T) {
 		t.Errorf("marks %v, want one for each process", marks)
 	}
 }
+
+func TestFaultsMatchTheRequestsOfAProcess(t *testing.T) {
+	p, _ := between(t, func(http.ResponseWriter, *http.Request) {})
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := p.Kubeconfig(path); err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Request
+	p.Add(&Rule{Fault: Refuse(http.StatusConflict, 0), Matches: func(r Request) bool {
+		got = r
+		return true
+	}})
+	send(t.Context(), t, http.MethodPatch, config.Host+deployment)
+	if diff := cmp.Diff(Request{Verb: "patch", Resource: "deployments", Name: "a"}, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
