@@ -17,7 +17,8 @@ type Change struct {
 	step   plan.Step   // is the change; done again, it changes nothing
 }
 
-// Deletion is the name of a change without writes, if the operator is right.
+// Deletion is the name of a change that need not have a write: the operator writes only if it learns that an object was
+// deleted before it learns that the Memcached was.
 const Deletion = "deletion"
 
 // Changes are those that a Memcached goes through.
