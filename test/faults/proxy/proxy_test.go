@@ -291,10 +291,7 @@ func TestFaultsMatchTheRequestsOfAProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got Request
-	p.Add(&Rule{Fault: Refuse(http.StatusConflict, 0), Matches: func(r Request) bool {
-		got = r
-		return true
-	}})
+	p.Add(&Rule{Fault: Cut(), Matches: func(r Request) bool { got = r; return true }})
 	send(t.Context(), t, http.MethodPatch, config.Host+deployment)
 	if diff := cmp.Diff(Request{Verb: "patch", Resource: "deployments", Name: "a"}, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
