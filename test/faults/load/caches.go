@@ -54,14 +54,14 @@ func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (mo
 		if err := l.Client.List(ctx, list, client.InNamespace(l.Namespace)); err != nil {
 			return false, err
 		}
-		behind := 0
+		behind, example := 0, ""
 		for i := range list.Items {
 			if !is(&list.Items[i]) {
-				behind++
+				behind, example = behind+1, list.Items[i].Name
 			}
 		}
 		if behind > 0 {
-			return false, fmt.Errorf("the status of %d Memcacheds is not there yet", behind)
+			return false, fmt.Errorf("%d Memcacheds are not there yet, for example %s", behind, example)
 		}
 		return true, nil
 	})
