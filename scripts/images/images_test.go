@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -14,17 +13,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/programs"
 	"github.com/example-inc/memcached-operator/internal/testing/registry"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
-	t.Chdir("../..")
-	content, err := os.ReadFile("operator/cmd/agent/VERSION")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host, agentVersion := registry.New(t), strings.TrimSpace(string(content))
+	t.Chdir(programs.Write(t))
+	host := registry.New(t)
 	tests := map[string]struct {
 		args      string
 		want      []string // references by tag
@@ -32,7 +28,7 @@ func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 	}{
 		"the operator has the given tag, and the agent its own version": {
 			"operator=HOST/operator:1 agent=HOST/agent --version 0.1.0 --platform " + oci.Host().String(),
-			[]string{"HOST/operator:1", "HOST/agent:" + agentVersion}, []string{oci.Host().String()},
+			[]string{"HOST/operator:1", "HOST/agent:" + programs.AgentVersion}, []string{oci.Host().String()},
 		},
 		"the operator's own tag is its version": {
 			"operator=HOST/operator --version 0.1.0 --platform linux/arm64", []string{"HOST/operator:0.1.0"}, []string{"linux/arm64"},

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
+	"github.com/example-inc/memcached-operator/internal/testing/programs"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -62,7 +63,7 @@ func entries(t *testing.T, image v1.Image) []string {
 func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	t.Setenv("GOFLAGS", "-tags=other")
 	t.Setenv("GOAMD64", "v3")
-	agent, _, err := Agent(root)
+	agent, _, err := Agent(programs.Write(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	}
 }
 
-// sources copies the files that the operator's and the agent's images may depend on into a folder of its own.
+// sources copies the files that the agent's image may depend on into a folder of its own.
 func sources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -102,7 +103,7 @@ func sources(t *testing.T) string {
 func TestTheOperatorsImageDependsOnItsSourcesAndVersionAlone(t *testing.T) {
 	digests := map[string][]string{}
 	for _, version := range []string{"0.1.0", "0.1.0", "0.2.0"} {
-		digests[version] = append(digests[version], digest(t, build(t, Operator(sources(t), version))))
+		digests[version] = append(digests[version], digest(t, build(t, Operator(programs.Write(t), version))))
 	}
 	if same := digests["0.1.0"]; same[0] != same[1] || same[0] == digests["0.2.0"][0] {
 		t.Errorf("digests by version: %v", digests)

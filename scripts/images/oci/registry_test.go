@@ -90,7 +90,7 @@ func TestAnErrorOfARegistryHasItsCause(t *testing.T) {
 			server := httptest.NewServer(tc.handler)
 			defer server.Close()
 			host := strings.TrimPrefix(server.URL, "http://")
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			_, err := Describe(ctx, host+"/team/image:v1")
 			if want := strings.ReplaceAll(tc.want, "HOST", host); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,0 +1,28 @@
+// Package programs has stand-ins for the programs that images are built of.
+package programs
+
+import (
+	"testing"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+)
+
+// AgentVersion is that of the agent that Write writes.
+const AgentVersion = "7.8.9"
+
+// Write writes a module with the programs that images are built of, where their real ones are, and returns its
+// folder. They do nothing, and so build in little time: for tests of the packing, whatever is in the programs.
+func Write(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	const program = "package main\n\nvar version = \"unknown\"\n\nfunc main() { println(version) }\n"
+	tree.Write(t, dir, map[string]string{
+		"go.mod":                                "module github.com/example-inc/memcached-operator\n\ngo 1.26\n",
+		"operator/cmd/manager/main.go":          program,
+		"operator/cmd/agent/main.go":            program,
+		"operator/cmd/agent/VERSION":            AgentVersion + "\n",
+		"operator/cmd/agent/supervisor/main.go": program,
+		"scripts/images/pause/main.go":          program,
+	})
+	return dir
+}
