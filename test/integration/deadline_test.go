@@ -127,9 +127,9 @@ func TestACacheThatMakesNoProgressIsStalledUntilItContinues(t *testing.T) {
 	}
 }
 
-// TestALongRolloutIsNeverStalled takes several times as long as the deadline, and makes one step a second.
+// TestALongRolloutIsNeverStalled takes longer than the deadline, and makes a step every two seconds.
 func TestALongRolloutIsNeverStalled(t *testing.T) {
-	const pace = 2 * time.Second // 8 Pods take longer than the deadline, and each of them far less, on a busy machine, too
+	const pace = 2 * time.Second // A busy machine may add several seconds to each.
 	w := newWorld(t)
 	history := w.history("cache")
 	w.memcached("cache", 8)
