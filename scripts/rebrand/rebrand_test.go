@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +58,7 @@ func TestTheTreeHasOtherNamesAndGetsItsOwnBack(t *testing.T) {
 		t.Error(err)
 	}
 	for _, command := range []string{
-		"go build -o " + os.DevNull + " ./operator/cmd/manager",
+		"go list -export ./operator/cmd/manager",                                                    // It compiles, and does not link.
 		"go test -vet=off ./operator/internal/render -run TestObjectsMatchTheirGoldenFiles -update", // Its hashes depend on names.
 		"go test -vet=off ./operator/api/... ./operator/internal/names ./operator/internal/plan ./operator/internal/render " +
 			"./operator/internal/drift ./operator/internal/status",
