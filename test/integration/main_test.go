@@ -110,7 +110,7 @@ func start(dir, assets string) (stop func(), err error) {
 		return stop, err
 	}
 	operatorBinary = filepath.Join(dir, "manager")
-	if out, err := exec.Command("go", "build", "-o", operatorBinary, repository+"/operator/cmd/manager").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", operatorBinary, repository+"/operator/cmd/manager").CombinedOutput(); err != nil {
 		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
 	}
 	if operatorKubeconfig, err = kubeconfig(dir, env, operatorUser); err != nil {

@@ -83,7 +83,7 @@ var buildNext = sync.OnceValues(func() (string, error) {
 	if err := os.WriteFile(binary+".json", overlay, 0o600); err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-overlay", binary+".json", "-o", binary, "./operator/cmd/manager")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", binary+".json", "-o", binary, "./operator/cmd/manager")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the next operator: %w\n%s", err, out)

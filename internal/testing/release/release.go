@@ -37,7 +37,7 @@ func Repository(t testing.TB, dir string) {
 func Command(t testing.TB) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "release")
-	Run(t, Root(t), nil, "go", "build", "-o", path, "./scripts/release")
+	Run(t, Root(t), nil, "go", "build", "-ldflags=-s -w", "-o", path, "./scripts/release")
 	return path
 }
 

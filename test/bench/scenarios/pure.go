@@ -25,8 +25,8 @@ func (b *Bench) pure(ctx context.Context) (figures []report.Figure, err error) {
 	measured := map[string]*measurements{}
 	for run := range b.Runs {
 		b.updatef("run %d of %d", run+1, b.Runs)
-		bench := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime="+b.BenchTime,
-			"./operator/internal/apply", "./operator/internal/render")
+		bench := exec.CommandContext(ctx, "go", "test", "-vet=off", "-run=^$", "-bench=.", "-benchmem",
+			"-benchtime="+b.BenchTime, "./operator/internal/apply", "./operator/internal/render")
 		bench.Dir = b.Tree
 		out, err := bench.Output()
 		if err != nil {
