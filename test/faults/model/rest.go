@@ -59,7 +59,7 @@ func suspended(p *past) func(history.Entry) string {
 	}
 }
 
-// notPaused returns which rollout goes on, although a status reports Suspended for the first time.
+// notPaused returns which rollout continues, although a status reports Suspended for the first time.
 func (p *past) notPaused(o *object, by *audit.Request) string {
 	before := p.before(o)
 	if before == nil || !isTrue(p.memcached(o), cachev1.ConditionSuspended) ||
@@ -75,7 +75,7 @@ func (p *past) notPaused(o *object, by *audit.Request) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s is Suspended, and the rollout of its Deployment goes on", o.GetName())
+	return fmt.Sprintf("%s is Suspended, and the rollout of its Deployment continues", o.GetName())
 }
 
 // rollsOut reports whether there may be Pods of an earlier template.

@@ -74,7 +74,7 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"a node that never was":                           func(s *tale) { s.user(mc("")).reports(nodes) },
 			"a Pod of another cache":                          func(s *tale) { s.user(mc(""), others).reports(nodes) },
 			"a Pod that only has the labels":                  func(s *tale) { s.user(mc(""), impostor).reports(nodes) },
-			"a Pod that was gone when the operator started": func(s *tale) {
+			"a Pod that was deleted when the operator started": func(s *tale) {
 				s.user(mc(""), own).deletes("user", own).restart().reports(nodes)
 			},
 			"a Pod that terminated when the operator started": func(s *tale) {
