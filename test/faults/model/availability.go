@@ -128,7 +128,8 @@ func (i intent) least(deployment *object) int64 {
 	return least
 }
 
-// mayRollOutAgain reports whether another client may have asked for another Pod template since the operator wrote the last.
+// mayRollOutAgain reports whether another client may have asked for another Pod template since the operator wrote
+// the last.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}
 	for _, mc := range slices.Concat(was.specs, is.specs) {
