@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 )
@@ -42,7 +43,7 @@ func (e *Environment) StartOperator(ctx context.Context, flags ...string) (*Oper
 	}
 	defer log.Close()
 	cmd := e.command(ctx, "manager", append([]string{
-		"--leader-elect", "--leader-election-namespace=" + namespace,
+		"--leader-elect", "--leader-election-namespace=" + install.Namespace,
 		"--health-probe-bind-address=0",
 	}, append(process.Flags(), flags...)...)...)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
@@ -138,7 +139,7 @@ func (b *Bench) profileCPU(ctx context.Context, operator *environment.Operator, 
 	return done
 }
 
-func byOperator(r audit.Request) bool { return r.User.Username == environment.OperatorUser }
+func byOperator(r audit.Request) bool { return r.User.Username == install.User }
 
 // isBackground returns whether the operator makes a request whatever happens: watches, its Lease, events, and what it
 // asks at its start about its own permissions and the API server's resources.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
@@ -83,11 +84,7 @@ func addField(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	patch := func(ctx context.Context, patch string) error {
-		return intrude(ctx, func(ctx context.Context) error {
-			object, err := target(ctx, w, with.Kind, step.Cache)
-			if err != nil {
-				return err
-			}
+		return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 			raw := client.RawPatch(strategicPatch, []byte(patch))
 			return w.Client.Patch(ctx, object, raw, thirdParty)
 		})

@@ -68,11 +68,7 @@ func editField(ctx context.Context, w *world.World, step plan.Step) error {
 
 // editOnce does nothing where the API server does not accept the value, as that of an immutable field.
 func editOnce(ctx context.Context, w *world.World, cache string, with edit) error {
-	err := intrude(ctx, func(ctx context.Context) error {
-		object, err := target(ctx, w, with.Kind, cache)
-		if err != nil {
-			return err
-		}
+	err := onTarget(ctx, w, with.Kind, cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		fields, err := ownedFields(object)
 		if err != nil || len(fields) == 0 {
 			return err

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -158,7 +158,7 @@ func refuseWrites(ctx context.Context, w *world.World, with refusal) error {
 	}
 	if with.OperatorOnly {
 		spared = admissionv1.MatchCondition{
-			Name: "the-operator", Expression: "request.userInfo.username == '" + environment.OperatorUser + "'",
+			Name: "the-operator", Expression: "request.userInfo.username == '" + install.User + "'",
 		}
 	}
 	policy := &admissionv1.ValidatingAdmissionPolicy{

@@ -67,11 +67,7 @@ func deleteObject(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return intrude(ctx, func(ctx context.Context) error {
-		object, err := target(ctx, w, with.Kind, step.Cache)
-		if err != nil {
-			return err
-		}
+	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		return w.Client.Delete(ctx, object, client.PropagationPolicy(with.Propagation), uidOf(object))
 	})
 }
@@ -187,11 +183,7 @@ func stripManagedFields(ctx context.Context, w *world.World, step plan.Step) err
 	if err != nil {
 		return err
 	}
-	return intrude(ctx, func(ctx context.Context) error {
-		object, err := target(ctx, w, with.Kind, step.Cache)
-		if err != nil {
-			return err
-		}
+	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		w.Later(func(ctx context.Context) error { return unblock(ctx, w, object) })
 		return w.Client.Patch(ctx, object, client.RawPatch(mergePatch, []byte(`{"metadata":{"managedFields":[{}]}}`)))
 	})
@@ -206,11 +198,7 @@ func holdObject(ctx context.Context, w *world.World, step plan.Step) error {
 		return err
 	}
 	var held *unstructured.Unstructured
-	err = intrude(ctx, func(ctx context.Context) error {
-		object, err := target(ctx, w, with.Kind, step.Cache)
-		if err != nil {
-			return err
-		}
+	err = onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		held = object
 		object.SetFinalizers(append(object.GetFinalizers(), finalizer))
 		return w.Client.Update(ctx, object, thirdParty)

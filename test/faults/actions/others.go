@@ -83,3 +83,17 @@ func target(ctx context.Context, w *world.World, kind, cache string) (*unstructu
 	})
 	return &first, nil
 }
+
+// onTarget is intrude for a request that changes the target.
+func onTarget(
+	ctx context.Context, w *world.World, kind, cache string,
+	change func(context.Context, *unstructured.Unstructured) error,
+) error {
+	return intrude(ctx, func(ctx context.Context) error {
+		object, err := target(ctx, w, kind, cache)
+		if err != nil {
+			return err
+		}
+		return change(ctx, object)
+	})
+}

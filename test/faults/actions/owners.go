@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/test/faults/plan"
@@ -43,11 +44,7 @@ func changeOwner(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil {
 		return err
 	}
-	return intrude(ctx, func(ctx context.Context) error {
-		object, err := target(ctx, w, with.Kind, step.Cache)
-		if err != nil {
-			return err
-		}
+	return onTarget(ctx, w, with.Kind, step.Cache, func(ctx context.Context, object *unstructured.Unstructured) error {
 		object.SetOwnerReferences(owners(object.GetOwnerReferences(), with.Owner, other))
 		if err := w.Client.Update(ctx, object, thirdParty); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/vishvananda/netns"
 
+	"github.com/example-inc/memcached-operator/internal/testing/proc"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -59,15 +59,7 @@ func processOf(ctx context.Context, w *world.World, cache string, p process) (in
 	if err != nil || p.Pod >= len(pods) {
 		return 0, err
 	}
-	files, err := filepath.Glob("/proc/[0-9]*/comm")
-	for _, file := range files {
-		command, _ := os.ReadFile(file) // Processes end meanwhile.
-		groups, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cgroup"))
-		if strings.TrimSpace(string(command)) == p.Program && strings.Contains(string(groups), string(pods[p.Pod].UID)) {
-			return strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		}
-	}
-	return 0, err
+	return proc.OfPod(pods[p.Pod].UID, p.Program)
 }
 
 func killProcess(ctx context.Context, w *world.World, step plan.Step) error {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/test/faults/environment"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/proxy"
 	"github.com/example-inc/memcached-operator/test/faults/world"
@@ -45,7 +45,7 @@ func takeAllRights(ctx context.Context, w *world.World, with lasting) error {
 }
 
 func takeOneRight(ctx context.Context, w *world.World, with lack) error {
-	full := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: environment.OperatorRole}}
+	full := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: install.Role}}
 	err := ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(full), full) })
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/clients"
@@ -60,7 +61,7 @@ func Run(
 	if err != nil {
 		return nil, nil, err
 	}
-	recorder, err := history.Start(ctx, admin, e.Audit, w.Namespace, environment.OperatorUser)
+	recorder, err := history.Start(ctx, admin, e.Audit, w.Namespace, install.User)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +90,7 @@ func (r *run) carryOut(ctx context.Context) error {
 		return err
 	}
 	for _, step := range r.plan.Steps {
-		if err := sleep(ctx, step.After.Duration); err != nil {
+		if err := world.Sleep(ctx, step.After.Duration); err != nil {
 			return err
 		}
 		if step.AtRest {
@@ -147,7 +148,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.Step(history.PhaseFaultsOver)
 	r.settle(ctx)
 	r.Step(history.PhaseAtRest)
-	if err := sleep(ctx, atRest); err != nil {
+	if err := world.Sleep(ctx, atRest); err != nil {
 		return err
 	}
 	r.Step(history.PhaseRepaired)
@@ -162,7 +163,7 @@ func (r *run) finish(ctx context.Context) error {
 	}
 	r.settle(ctx)
 	r.Step(history.PhaseReady)
-	if err := sleep(ctx, atRest); err != nil {
+	if err := world.Sleep(ctx, atRest); err != nil {
 		return err
 	}
 	return errors.Join(r.delete(ctx), r.noteLog())
@@ -247,13 +248,4 @@ func (r *run) isEmpty(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

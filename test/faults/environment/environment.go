@@ -7,33 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
-)
-
-// The operator's namespace, service account, user and role, as the manifests have them.
-const (
-	operatorNamespace = "memcached-operator-system"
-	operatorAccount   = "memcached-operator-controller-manager"
-
-	OperatorUser = "system:serviceaccount:" + operatorNamespace + ":" + operatorAccount
-	OperatorRole = "memcached-operator-manager-role"
 )
 
 // auditPolicy logs all writes in the namespaces of runs with what they store, and the operator's reads without.
@@ -52,10 +34,10 @@ rules:
       - {group: networking.k8s.io, resources: [networkpolicies]}
       - {group: policy, resources: [poddisruptionbudgets, poddisruptionbudgets/status]}
   - level: Request
-    users: ["` + OperatorUser + `"]
+    users: ["` + install.User + `"]
     verbs: [create, update, patch, delete, deletecollection]
   - level: Metadata
-    users: ["` + OperatorUser + `"]
+    users: ["` + install.User + `"]
   - level: None
 `
 
@@ -120,66 +102,27 @@ func Start(ctx context.Context, root, name string, nodes plan.Nodes) (*Environme
 // Stop stops the cluster and removes its files.
 func (e *Environment) Stop(ctx context.Context) error { return e.Cluster.Down(ctx) }
 
+// prepare installs the operator without its Deployment, because runs start it as a process, and without bindings: each
+// run gives it the role in its own namespace.
 func (e *Environment) prepare(ctx context.Context, root string) error {
 	config, err := e.Cluster.RESTConfig()
 	if err != nil {
 		return err
 	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
+	if e.Client, err = install.NewClient(config); err != nil {
 		return err
 	}
-	if e.Client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	manifests := filepath.Join(root, "operator/config/default")
-	if err := e.install(ctx, manifests); err != nil {
-		return fmt.Errorf("install the operator's manifests: %w", err)
-	}
-	crds := envtest.CRDInstallOptions{Paths: []string{filepath.Join(manifests, "../crd/bases")}}
-	if _, err := envtest.InstallCRDs(config, crds); err != nil {
+	without := []string{"Deployment", "ClusterRoleBinding", "RoleBinding"}
+	if err := install.Manifests(ctx, config, e.Client, root, without...); err != nil {
 		return err
 	}
 	// The garbage collector looks for new kinds every 30 seconds, and at its start.
 	if err := e.Cluster.Kill("kube-controller-manager"); err != nil {
 		return err
 	}
-	e.OperatorConfig, err = e.connectAsOperator(ctx, config)
-	return err
-}
-
-// install applies all but the Deployment, because runs start the operator as a process, and but the bindings: each run
-// gives the operator its role in the namespace of the run.
-func (e *Environment) install(ctx context.Context, manifests string) error {
-	objects, err := kustomize.Objects(manifests)
-	if err != nil {
+	if e.OperatorConfig, err = install.Connect(ctx, config, e.Client); err != nil {
 		return err
 	}
-	for _, object := range objects {
-		switch object.GetKind() {
-		case "Deployment", "ClusterRoleBinding", "RoleBinding":
-			continue
-		}
-		apply := client.ApplyConfigurationFromUnstructured(object)
-		if err := e.Client.Apply(ctx, apply, client.FieldOwner("faults")); err != nil {
-			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-		}
-	}
+	e.OperatorConfig.QPS = -1
 	return nil
-}
-
-// tokenLife is longer than any campaign.
-const tokenLife = 24 * time.Hour
-
-func (e *Environment) connectAsOperator(ctx context.Context, admin *rest.Config) (*rest.Config, error) {
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		ExpirationSeconds: new(int64(tokenLife.Seconds())),
-	}}
-	operator := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}}
-	if err := e.Client.SubResource("token").Create(ctx, operator, request); err != nil {
-		return nil, fmt.Errorf("get a token of the operator's service account: %w", err)
-	}
-	config := rest.AnonymousClientConfig(admin)
-	config.BearerToken, config.QPS = request.Status.Token, -1
-	return config, nil
 }

@@ -158,7 +158,7 @@ func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err
 			steps++
 			err = l.step(ctx)
 			due := l.began.Add(time.Duration(steps) * pause)
-			err = errors.Join(err, sleep(ctx, time.Until(due)))
+			err = errors.Join(err, world.Sleep(ctx, time.Until(due)))
 		}
 	}
 	return steps, errors.Join(err, l.EndFaults(ctx))
@@ -192,12 +192,3 @@ func (l *load) sample(ctx context.Context) (heap float64, err error) {
 }
 
 func goroutines(metrics monitor.Metrics) int { return int(metrics.Sum("go_goroutines", "")) }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 )
@@ -89,8 +90,8 @@ func (w *World) Monitor() {
 func (w *World) RoleBinding() *rbacv1.RoleBinding {
 	return &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "memcached-operator"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: environment.OperatorRole},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: environment.OperatorUser}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: install.Role},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: install.User}},
 	}
 }
 
@@ -153,6 +154,16 @@ func (w *World) undoAll(ctx context.Context) error {
 
 // poll is how often Await looks.
 const poll = 50 * time.Millisecond
+
+// Sleep waits for a time, or until the context ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
 
 // Await waits until a condition holds. An error of the condition is taken for "not yet", and returned at the end.
 func Await(ctx context.Context, timeout time.Duration, holds func(context.Context) (bool, error)) error {

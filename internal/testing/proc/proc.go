@@ -1,0 +1,45 @@
+// Package proc finds the processes of Pods that run on this machine, and acts in their networks.
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netns"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// OfPod returns the id of a program's process in a Pod, as this machine sees it, or 0 if it does not run.
+func OfPod(pod types.UID, program string) (pid int, err error) {
+	files, err := filepath.Glob("/proc/[0-9]*/comm")
+	for _, file := range files {
+		command, _ := os.ReadFile(file) // Processes end meanwhile.
+		groups, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cgroup"))
+		if strings.TrimSpace(string(command)) == program && strings.Contains(string(groups), string(pod)) {
+			return strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return 0, err
+}
+
+// InNetworkOf does something in the network of a process, which has to be done in one goroutine. It needs root, and
+// Linux. A socket stays in the network that it was made in.
+func InNetworkOf(pid int, do func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // For good: the thread ends with the goroutine.
+		network, err := netns.GetFromPid(pid)
+		if err == nil {
+			defer network.Close()
+			err = netns.Set(network)
+		}
+		if err == nil {
+			err = do()
+		}
+		done <- err
+	}()
+	return <-done
+}
