@@ -162,14 +162,27 @@ func TestTheSameSpecGivesTheSameObjects(t *testing.T) {
 				name, name, name, label, name),
 		}
 	}
+	deployment := func(name, affinity string) string {
+		return fmt.Sprintf(`{kind: Deployment, metadata: {name: %s, uid: d%s, managedFields: [{manager: memcached-operator,
+  operation: Apply, fieldsV1: {"f:spec": {"f:affinity": {"f:podAffinity": {}}}}}]}, spec: {affinity: {%s}}}`,
+			name, name, affinity)
+	}
 	ruleTest{
 		rule: "the same spec gives the same objects",
 		keeps: map[string]func(*tale){
+			"one of them has an empty affinity": func(s *tale) {
+				s.user(named("a", "x")...).user(named("b", "x")...)
+				s.user(deployment("a", "podAffinity: {}"), deployment("b", "")).step(history.PhaseReady)
+			},
 			"they differ in the name, and in fields of others": func(s *tale) {
 				s.user(named("a", "x")...).user(named("b", "x")...).step(history.PhaseReady)
 			},
 		},
 		breaks: map[string]func(*tale){
+			"they differ in an affinity": func(s *tale) {
+				s.user(named("a", "x")...).user(named("b", "x")...)
+				s.user(deployment("a", "podAffinity: {x: y}"), deployment("b", "")).step(history.PhaseReady)
+			},
 			"they differ in a label": func(s *tale) {
 				s.user(named("a", "x")...).user(named("b", "y")...).step(history.PhaseReady)
 			},

@@ -75,12 +75,19 @@ func itemLike(list, wanted any) any {
 func valuesOf(o *object, fields *fieldpath.Set) map[string]any {
 	values := map[string]any{}
 	fields.Iterate(func(path fieldpath.Path) {
-		name := path.String()
-		if !strings.Contains(name, ".ownerReferences") && !strings.Contains(name, "cache.example.com/") {
-			values[name] = withoutName(unordered("", at(o.Object, path)), o.GetName())
+		name, value := path.String(), at(o.Object, path)
+		if !strings.Contains(name, ".ownerReferences") && !strings.Contains(name, "cache.example.com/") &&
+			!isEmptyAffinity(name, value) {
+			values[name] = withoutName(unordered("", value), o.GetName())
 		}
 	})
 	return values
+}
+
+// isEmptyAffinity reports whether a field means the same as its absence: the operator keeps how a user first wrote it.
+func isEmptyAffinity(name string, value any) bool {
+	object, ok := value.(map[string]any)
+	return ok && len(object) == 0 && (strings.HasSuffix(name, "Affinity") || strings.HasSuffix(name, ".affinity"))
 }
 
 // withoutName replaces the name of a Memcached where it is the whole value.

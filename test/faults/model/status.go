@@ -74,12 +74,22 @@ func conditions(p *past) func(history.Entry) string {
 			return fmt.Sprintf("the status of %s: %s", mc.Name, wrong)
 		}
 		for _, node := range mc.Status.Nodes {
+			if p.mayBeKept(node, o) {
+				continue
+			}
 			if !slices.ContainsFunc(pods[node], func(uid types.UID) bool { return p.wasPodOf(mc, uid, history.ProcessOf(by)) }) {
 				return fmt.Sprintf("the status of %s: nodes has %q, which is no Pod of it", mc.Name, node)
 			}
 		}
 		return ""
 	}
+}
+
+// mayBeKept reports whether a name is from an earlier status: where the Pods could not be read, it stays.
+func (p *past) mayBeKept(node string, o *object) bool {
+	before := p.before(o)
+	return before != nil && conditionOf(p.memcached(o), cachev1.ConditionReady).Reason == cachev1.ReasonApplyFailed &&
+		slices.Contains(p.memcached(before).Status.Nodes, node)
 }
 
 // wasPodOf reports whether a process may have taken a Pod for one of a Memcached that does not terminate.

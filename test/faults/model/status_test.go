@@ -49,6 +49,8 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			", deletionTimestamp: '2026-01-01T00:00:00Z'}}"
 	)
 	nodes := mc("status: {nodes: [p], conditions: [" + ready + "]}")
+	failed := mc("status: {nodes: [p], conditions: [" + condition("Ready", "False", "ApplyFailed") + ", " +
+		condition("Reconciling", "True", "ApplyFailed") + "]}")
 	ruleTest{
 		rule: "conditions",
 		keeps: map[string]func(*tale){
@@ -61,6 +63,9 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"a Pod that terminates by now": func(s *tale) {
 				s.user(mc(""), own, terminating).reports(nodes)
 			},
+			"a Pod of the last status, where the Pods cannot be read": func(s *tale) {
+				s.user(mc(""), own).reports(nodes).deletes("user", own).restart().reports(failed)
+			},
 		},
 		breaks: map[string]func(*tale){
 			"none":                  reports(""),
@@ -70,10 +75,11 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"both":                  reports("", rolling, condition("Reconciling", "True", "RollingOut"), condition("Stalled", "True", "RollingOut")),
 			"another reason":        reports("", rolling, condition("Reconciling", "True", "PodsNotReady")),
 			"the wrong one":         reports("", rolling, condition("Stalled", "True", "RollingOut")),
-			"suspended although the spec does not ask for it": reports("", ready, condition("Suspended", "True", "Suspended")),
-			"a node that never was":                           func(s *tale) { s.user(mc("")).reports(nodes) },
-			"a Pod of another cache":                          func(s *tale) { s.user(mc(""), others).reports(nodes) },
-			"a Pod that only has the labels":                  func(s *tale) { s.user(mc(""), impostor).reports(nodes) },
+			"suspended although the spec does not ask for it":  reports("", ready, condition("Suspended", "True", "Suspended")),
+			"a node that never was":                            func(s *tale) { s.user(mc("")).reports(nodes) },
+			"a node that never was, where Pods cannot be read": func(s *tale) { s.user(mc("")).reports(failed) },
+			"a Pod of another cache":                           func(s *tale) { s.user(mc(""), others).reports(nodes) },
+			"a Pod that only has the labels":                   func(s *tale) { s.user(mc(""), impostor).reports(nodes) },
 			"a Pod that was deleted when the operator started": func(s *tale) {
 				s.user(mc(""), own).deletes("user", own).restart().reports(nodes)
 			},
