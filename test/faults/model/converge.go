@@ -153,7 +153,23 @@ func (p *past) notDone(mc *cachev1.Memcached, lastStep time.Time) string {
 	if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc, lastStep) {
 		return ""
 	}
+	if ready.Reason == cachev1.ReasonOwnershipConflict && p.isInTheWay(mc) {
+		return ""
+	}
 	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
+}
+
+// isInTheWay reports whether an object has the name of one of a Memcached, and nothing allows to adopt it: a third
+// party may also have removed what showed that the operator applied it.
+func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
+	for kind := range managed {
+		o := p.current[ref{kind, mc.Name}]
+		if o != nil && controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
+			o.GetAnnotations()[cachev1.AnnotationAdoptBy] != mc.Name {
+			return true
+		}
+	}
+	return false
 }
 
 // mayPause reports whether the operator may still pause because of a conflict during the faults: it was not restarted

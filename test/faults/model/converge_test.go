@@ -68,11 +68,17 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
 				s.request("get", "secrets", 500).step("a while").step(history.PhaseAtRest)
 			},
+			"an object that nothing allows to adopt": func(s *tale) {
+				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", "")).step(history.PhaseReady)
+			},
 			"a conflict that lasts, without a restart": func(s *tale) {
 				cache(s, "True", "FieldManagerConflict").step(history.PhaseReady)
 			},
 		},
 		breaks: map[string]func(*tale){
+			"an object that it may adopt": func(s *tale) {
+				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", adoptBy)).step(history.PhaseReady)
+			},
 			"a status that another client overwrote, and the operator was restarted": func(s *tale) {
 				overwritten(s, mostOverwrites).restart().request("list", "memcacheds", 200).step(history.PhaseAtRest)
 			},
