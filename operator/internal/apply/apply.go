@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -50,6 +51,7 @@ type Syncer struct {
 	schemas   schemas
 	conflicts *conflicts
 	creations *creations
+	refusals  refusals
 }
 
 // NewSyncer returns a Syncer that writes with the client, and reads unowned objects with the live reader. It takes
@@ -58,7 +60,7 @@ func NewSyncer(writer Client, live client.Reader, scheme *runtime.Scheme, legacy
 	return &Syncer{
 		client: writer, live: live,
 		legacy: sets.New(legacyFieldManagers...), schemas: newSchemas(scheme),
-		conflicts: newConflicts(), creations: newCreations(),
+		conflicts: newConflicts(), creations: newCreations(), refusals: refusals{cache.NewExpiring()},
 	}
 }
 
@@ -135,7 +137,7 @@ func (s *Syncer) syncOne(
 	}
 	switch {
 	case live == nil:
-		return s.create(ctx, mc, object)
+		return s.createUnlessRefused(ctx, mc, object)
 	case isTerminating(live, mc):
 		return terminating(live, object), nil
 	case !metav1.IsControlledBy(live, mc):
