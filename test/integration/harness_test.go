@@ -53,7 +53,8 @@ func emptyWorld(t *testing.T, kubeconfig string) *world {
 		log: filepath.Join(t.TempDir(), "operator.log"), binary: operatorBinary, kubeconfig: kubeconfig,
 	}
 	w.SetDefaultEventuallyTimeout(patience)
-	w.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
+	// Many tests run at a time: if each asked more often, the API server would have no time for the operator.
+	w.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	w.namespace = w.newNamespace()
 	t.Cleanup(w.end)
 	return w

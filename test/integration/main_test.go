@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,6 +37,8 @@ const (
 
 	// clusterOperatorUser has all that the manifests give the operator, in the whole cluster.
 	clusterOperatorUser = "system:serviceaccount:" + operatorNamespace + ":cluster-wide"
+
+	fewCollections = 400 // percent
 
 	// patience is how long something may take that normally takes milliseconds.
 	patience = 30 * time.Second
@@ -67,6 +71,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	// Half of the time is this process's and the API server's, which has memory to spare.
+	debug.SetGCPercent(fewCollections)
+	_ = os.Setenv("GOGC", strconv.Itoa(fewCollections))
 	stop, err := start(dir, assets)
 	defer stop()
 	if err != nil {
