@@ -38,7 +38,7 @@ func join(entries []Entry, requests []audit.Request) []Entry {
 			entries = append(entries, Entry{Time: requests[i].Answered, Request: &requests[i]})
 		}
 	}
-	return order(entries)
+	return applyScales(order(entries))
 }
 
 // attribute takes the requests that stored recorded states out of the writes, and returns them.
@@ -64,7 +64,7 @@ func fill(by *audit.Request) (entry Entry, filled bool) {
 		return r.Group == by.ObjectRef.APIGroup && r.Resource == by.ObjectRef.Resource
 	})
 	object := &unstructured.Unstructured{}
-	if !isRecorded || by.ObjectRef.Subresource != "" && by.ObjectRef.Subresource != "status" ||
+	if !isRecorded || !slices.Contains([]string{"", "status", "scale"}, by.ObjectRef.Subresource) ||
 		strings.Contains(by.URI, "dryRun=") || object.UnmarshalJSON(by.Stored) != nil || object.GetResourceVersion() == "" {
 		return entry, false
 	}

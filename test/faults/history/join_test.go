@@ -23,6 +23,9 @@ func line(e Entry) string {
 	if e.State.By != nil {
 		by = " by " + e.State.By.User.Username
 	}
+	if size, is, _ := unstructured.NestedInt64(e.State.Object.Object, "spec", "size"); is {
+		by += fmt.Sprintf(", size %d", size)
+	}
 	return fmt.Sprintf("%s %s %s%s", e.State.Type, e.State.Object.GetName(), e.State.Object.GetResourceVersion(), by)
 }
 
@@ -53,6 +56,16 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 	marked.SetDeletionTimestamp(&metav1.Time{Time: at(1)})
 	ended := marked.DeepCopy()
 	ended.SetResourceVersion("")
+	scale := func(second int, version string, size int64) audit.Request {
+		stored := object("a", version)
+		stored.SetKind("Scale")
+		_ = unstructured.SetNestedField(stored.Object, size, "spec", "replicas")
+		q := request(second, "autoscaler", "update", 200, stored)
+		q.ObjectRef.Subresource = "scale"
+		return q
+	}
+	sized := object("a", "11")
+	sized.SetKind("Memcached")
 	tests := map[string]struct {
 		entries  []Entry
 		requests []audit.Request
@@ -75,6 +88,11 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			},
 			[]string{"ADDED a 11 by creator", "MODIFIED a 12 by patcher", "DELETED b 13 by deleter", "MODIFIED a 14"},
 		},
+		"a scale that no watch has seen changes the size": {
+			[]Entry{stateOf(1, watch.Added, sized)}, []audit.Request{scale(2, "12", 4), scale(3, "13", 2)},
+			[]string{"ADDED a 11", "MODIFIED a 12 by autoscaler, size 4", "MODIFIED a 13 by autoscaler, size 2"},
+		},
+		"a scale of an object that no watch has seen": {nil, []audit.Request{scale(2, "12", 4)}, nil},
 		"a deletion that no watch has seen, and whose answer has no version, is a request": {
 			nil, []audit.Request{request(1, "kubelet", "delete", 200, ended)}, []string{"delete 200 by kubelet"},
 		},

@@ -35,16 +35,12 @@ func convergeRules() []Rule {
 const quiet = time.Second
 
 func converges(p *past) func(history.Entry) string {
-	lastStep := time.Time{}
 	return func(e history.Entry) string {
-		if e.Step != "" && !isPhase(e.Step) {
-			lastStep = e.Time
-		}
 		if e.Step != history.PhaseAtRest && e.Step != history.PhaseReady {
 			return ""
 		}
 		for _, o := range p.memcacheds() {
-			if wrong := p.isWrong(p.memcached(o), e, lastStep); wrong != "" {
+			if wrong := p.isWrong(p.memcached(o), e); wrong != "" {
 				return o.GetName() + ": " + wrong
 			}
 		}
@@ -52,13 +48,23 @@ func converges(p *past) func(history.Entry) string {
 	}
 }
 
+// lastStep returns when the last change or fault began.
+func (p *past) lastStep() time.Time {
+	for _, e := range slices.Backward(p.entries) {
+		if e.Step != "" && !isPhase(e.Step) {
+			return e.Time
+		}
+	}
+	return time.Time{}
+}
+
 // isWrong returns what is wrong with a status after a phase.
-func (p *past) isWrong(mc *cachev1.Memcached, e history.Entry, lastStep time.Time) string {
+func (p *past) isWrong(mc *cachev1.Memcached, e history.Entry) string {
 	wrong := p.disagrees(mc, e)
 	if wrong == "" && e.Step == history.PhaseReady && !isTrue(mc, cachev1.ConditionReady) {
-		wrong = p.notDone(mc, lastStep)
+		wrong = p.notDone(mc)
 	}
-	if wrong != "" && p.mayKeepStatus(mc, lastStep) {
+	if wrong != "" && p.mayKeepStatus(mc) {
 		return ""
 	}
 	return wrong
@@ -111,6 +117,9 @@ func (p *past) podsOf(cache string) []*object {
 func (p *past) notReady(mc *cachev1.Memcached, deployment *object) string {
 	var ready, all []string
 	for _, pod := range p.podsOf(mc.Name) {
+		if set := p.current[ref{"ReplicaSet", controllerOf(pod).Name}]; controllerOf(set).UID != deployment.GetUID() {
+			return "" // An earlier Deployment left it behind, and the garbage collector has not come to it yet.
+		}
 		if pod.GetDeletionTimestamp() != nil {
 			continue
 		}
@@ -148,12 +157,12 @@ func allReady(deployment *object, size int64) bool {
 }
 
 // notDone returns why a Memcached with a valid spec is not Ready, unless a conflict lasts.
-func (p *past) notDone(mc *cachev1.Memcached, lastStep time.Time) string {
+func (p *past) notDone(mc *cachev1.Memcached) string {
 	ready := conditionOf(mc, cachev1.ConditionReady)
-	if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc, lastStep) {
+	if ready.Reason == cachev1.ReasonFieldManagerConflict && p.mayPause(mc) {
 		return ""
 	}
-	if ready.Reason == cachev1.ReasonOwnershipConflict && p.isInTheWay(mc) {
+	if ready.Reason == cachev1.ReasonOwnershipConflict && p.isInTheWay(mc) || p.lostManagedFields(mc) {
 		return ""
 	}
 	return fmt.Sprintf("it has a valid spec, and is not Ready: %s: %s", ready.Reason, ready.Message)
@@ -172,13 +181,31 @@ func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
 	return false
 }
 
+// lostManagedFields reports whether another client removed the managed fields of the Deployment: a field that the
+// operator set, and no longer sets, stays, since nothing shows that it was the operator's.
+func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
+	deployment := p.current[ref{"Deployment", mc.Name}]
+	if deployment == nil {
+		return false
+	}
+	had := false
+	for _, m := range p.objects[deployment.GetUID()] {
+		has := slices.ContainsFunc(m.object.GetManagedFields(), isOperators)
+		if had && !has {
+			return true
+		}
+		had = has
+	}
+	return false
+}
+
 // mayPause reports whether the operator may still pause because of a conflict during the faults: it was not restarted
 // since.
-func (p *past) mayPause(mc *cachev1.Memcached, lastStep time.Time) bool {
+func (p *past) mayPause(mc *cachev1.Memcached) bool {
 	states := p.objects[mc.UID]
 	for _, state := range slices.Backward(states) {
 		if by := p.byOperator(p.entries[state.at]); by != nil {
-			return history.ProcessOf(by).Started().Before(lastStep)
+			return history.ProcessOf(by).Started().Before(p.lastStep())
 		}
 	}
 	return false
@@ -202,12 +229,14 @@ func sameObjects(p *past) func(history.Entry) string {
 	}
 }
 
-// upToDate returns the Memcacheds that are Ready, with the operator's current defaults.
+// upToDate returns the Memcacheds that are Ready, with the operator's current defaults. It does not trust a status that
+// the operator may no longer write.
 func (p *past) upToDate() []*cachev1.Memcached {
 	var found []*cachev1.Memcached
 	for _, o := range p.memcacheds() {
 		mc := p.memcached(o)
-		if isTrue(mc, cachev1.ConditionReady) && conditionOf(mc, cachev1.ConditionUpdatePending).Status == "False" {
+		if isTrue(mc, cachev1.ConditionReady) && conditionOf(mc, cachev1.ConditionUpdatePending).Status == "False" &&
+			!p.mayKeepStatus(mc) {
 			found = append(found, mc)
 		}
 	}

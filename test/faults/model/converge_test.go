@@ -14,7 +14,7 @@ func cache(s *tale, podReady, reason string) *tale {
 	if reason == "AllPodsReady" {
 		state = "True"
 	}
-	s.user(mc("spec: {size: 1}"), "{kind: ReplicaSet, metadata: {name: s, uid: s}}")
+	s.user(mc("spec: {size: 1}"), set)
 	count := map[string]int{"True": 1}[podReady]
 	status := fmt.Sprintf("status: {replicas: 1, updatedReplicas: 1, readyReplicas: %d, availableReplicas: %d}", count, count)
 	s.operator(owned("Service", ""), owned("NetworkPolicy", ""),
@@ -50,6 +50,11 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 		rule: "converges",
 		keeps: map[string]func(*tale){
 			"ready":                     func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"a Pod that an earlier Deployment left behind": func(s *tale) {
+				earlier := strings.NewReplacer("name: s, uid: s", "name: t, uid: t", "uid: Deployment", "uid: earlier")
+				cache(s, "True", "AllPodsReady").by("kube", earlier.Replace(set), earlier.Replace(ofSet("q", "True")))
+				s.step(history.PhaseReady)
+			},
 			"an invalid spec, at first": func(s *tale) { cache(s, "True", "InvalidSpec").step(history.PhaseAtRest) },
 			"a Pod that failed just now": func(s *tale) {
 				cache(s, "True", "AllPodsReady").atOnce().by("kube", ofSet("p", "False")).atOnce().step(history.PhaseAtRest)
@@ -70,6 +75,9 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 			},
 			"an object that nothing allows to adopt": func(s *tale) {
 				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", "")).step(history.PhaseReady)
+			},
+			"a Deployment whose managed fields another client removed": func(s *tale) {
+				cache(s, "True", "PodsNotReady").user(loose("Deployment", applied), loose("Deployment", "")).step(history.PhaseReady)
 			},
 			"a conflict that lasts, without a restart": func(s *tale) {
 				cache(s, "True", "FieldManagerConflict").step(history.PhaseReady)
@@ -116,6 +124,12 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
   ownerReferences: [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator,
   operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]}}`, label, label)
 	}
+	// listening has an item that the operator applied.
+	listening := func(addition string) string {
+		return fmt.Sprintf(`{kind: Service, metadata: {name: a, uid: Service, ownerReferences: [{kind: Memcached, name: a, uid: m,
+  controller: true}], managedFields: [{manager: memcached-operator, operation: Apply, fieldsV1: {"f:ports": {"k:{\"name\":\"p\"}":
+  {".": {}, "f:name": {}}}}}]}, ports: [{name: p%s}]}`, addition)
+	}
 	surging := withConditions("size: 1, rollout: {maxSurge: 2}", condition("Ready", "True", "AllPodsReady"))
 	ruleTest{
 		rule: "desired state",
@@ -129,6 +143,17 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 				cache(s, "True", "AllPodsReady").user(surging)
 				s.operator(deployed(1, "maxSurge: 2, maxUnavailable: 0", "i", arguments)).reports(surging)
 				s.step("a while").step(history.PhaseReady)
+			},
+			"an apply that the audit log lacks": func(s *tale) {
+				hashed := func(hash string) string {
+					return strings.Replace(policy(hash), "uid: NetworkPolicy,", "uid: NetworkPolicy, annotations: {"+appliedHash+": "+hash+"},", 1)
+				}
+				cache(s, "True", "AllPodsReady").operator(hashed("own")).user(hashed("new"))
+				s.Entries[len(s.Entries)-1].State.By = nil
+				s.step("a while").step(history.PhaseReady)
+			},
+			"an addition to a list item": func(s *tale) {
+				cache(s, "True", "AllPodsReady").operator(listening("")).user(listening(", other: x")).step("a while").step(history.PhaseReady)
 			},
 			"an object of a user": func(s *tale) {
 				cache(s, "True", "AllPodsReady").user(loose("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)

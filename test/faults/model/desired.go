@@ -48,7 +48,7 @@ func (d *desired) note(e history.Entry) {
 	}
 	o, at := e.State.Object, refOf(e.State.Object)
 	if e.State.By == nil {
-		d.last[at] = lastApply{after: d.last[at].after} // It may have been the operator: the audit log lacks the request.
+		d.noteUnknown(o, at)
 		return
 	}
 	_, by := d.writes(e)
@@ -60,6 +60,15 @@ func (d *desired) note(e history.Entry) {
 		body = d.last[at].body
 	}
 	d.last[at] = lastApply{o, body}
+}
+
+// noteUnknown notes a state whose request the audit log lacks. It was the operator's if the hash is another one.
+func (d *desired) noteUnknown(o *object, at ref) {
+	after := d.last[at].after
+	if after != nil && after.GetAnnotations()[appliedHash] != o.GetAnnotations()[appliedHash] {
+		after = o
+	}
+	d.last[at] = lastApply{after: after}
 }
 
 // wrong returns what is wrong with an object of a cache.
@@ -88,7 +97,7 @@ func (d *desired) drifted(kind string, mc *cachev1.Memcached) string {
 	if last.after == nil || last.after.GetUID() != o.GetUID() {
 		return ""
 	}
-	own := ownFields(last.after)
+	own := ownFields(last.after).Leaves()
 	if found := differences("", valuesOf(last.after, own), valuesOf(o, own)); len(found) > 0 {
 		return fmt.Sprintf("its %s is not as it was applied: %s", kind, found[0])
 	}

@@ -20,7 +20,7 @@ const (
 	mostAttempts = 25
 
 	// mostStatuses of a Memcached: each change of the spec, of a Secret or of the few Pods is worth one.
-	mostStatuses = 50
+	mostStatuses = 100
 
 	// mostReads of the same object: a Secret that does not exist is looked for whenever something else changes.
 	mostReads = 100

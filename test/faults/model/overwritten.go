@@ -2,7 +2,6 @@ package model
 
 import (
 	"slices"
-	"time"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -13,8 +12,8 @@ const mostOverwrites = 5
 
 // mayKeepStatus reports whether the operator may still leave a status that is wrong, because another client overwrote
 // it again and again during the faults: the operator was not restarted since.
-func (p *past) mayKeepStatus(mc *cachev1.Memcached, lastStep time.Time) bool {
-	if p.lastProcess().Started().After(lastStep) {
+func (p *past) mayKeepStatus(mc *cachev1.Memcached) bool {
+	if p.lastProcess().Started().After(p.lastStep()) {
 		return false
 	}
 	overwrites, author := map[history.Process]int{}, history.Process("")

@@ -108,13 +108,24 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
 			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
-			return own.Has(path) && !seized
+			return (own.Has(path) || entry.Manager == unknownManager && ownsWithin(own, path)) && !seized
 		})
 		if lost != "" {
 			return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
 		}
 	}
 	return ""
+}
+
+// unknownManager has the fields of an object whose managed fields another client removed, whoever set them.
+const unknownManager = "before-first-apply"
+
+func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
+	found := false
+	own.Iterate(func(field fieldpath.Path) {
+		found = found || len(field) > len(path) && field[:len(path)].Equals(path)
+	})
+	return found
 }
 
 // isMetadata reports whether a path is a label or an annotation, but none of the operator's notes.

@@ -18,6 +18,14 @@ func shared(other, own string) string {
     {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:own": {}}}}}]}}`, other, own)
 }
 
+// unknown is a Service with a label of the operator, whose managed fields another client removed.
+func unknown(own string) string {
+	return fmt.Sprintf(`{kind: Service, metadata: {name: a, uid: Service, labels: {other: x, own: %s},
+  annotations: {cache.example.com/applied-hash: h}, managedFields: [
+    {manager: before-first-apply, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {}}}},
+    {manager: memcached-operator, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:own": {}}}}}]}}`, own)
+}
+
 // seized is shared, and the operator applied the label of the other client as well.
 func seized(other string) string {
 	return strings.Replace(shared(other, "x"), `Apply, fieldsV1: {"f:metadata": {"f:labels": {`,
@@ -56,6 +64,9 @@ func TestFieldsOfOthersStay(t *testing.T) {
 	ruleTest{
 		rule: "unowned fields stay",
 		keeps: map[string]func(*tale){
+			"the operator's own, among those that nobody is known to have set": func(s *tale) {
+				s.user(unknown("x")).operator(unknown("y"))
+			},
 			"the operator's own":     func(s *tale) { s.user(shared("x", "x")).operator(shared("x", "y")) },
 			"another client's write": func(s *tale) { s.user(shared("x", "x")).user(shared("y", "y")) },
 			"a label that it sets for another spec": func(s *tale) {

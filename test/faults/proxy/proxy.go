@@ -36,12 +36,14 @@ type Proxy struct {
 	running int       // requests, without watches
 
 	streams map[*stream]bool
-	watched map[string]bool      // resources that the process has watched
+	watches []string             // resources that each process watches from its start
+	watched map[string]bool      // those, and others that the process has watched
 	blind   map[string]time.Time // since when a resource that the process has watched lacks a watch
 }
 
-// Start starts a proxy to an API server, which presents the config's credentials.
-func Start(config *rest.Config) (*Proxy, error) {
+// Start starts a proxy to an API server, which presents the config's credentials. A process has started once it watches
+// the given resources.
+func Start(config *rest.Config, watches ...string) (*Proxy, error) {
 	target, err := url.Parse(config.Host)
 	if err != nil {
 		return nil, err
@@ -56,8 +58,9 @@ func Start(config *rest.Config) (*Proxy, error) {
 	}
 	p := &Proxy{
 		Delayed: func(string, time.Time) {}, listener: listener,
-		streams: map[*stream]bool{}, watched: map[string]bool{}, blind: map[string]time.Time{},
+		blind: map[string]time.Time{}, watches: watches,
 	}
+	p.Reset()
 	reverse := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -134,6 +137,9 @@ func (p *Proxy) Reset() {
 	}
 	p.forget()
 	p.streams, p.watched = map[*stream]bool{}, map[string]bool{}
+	for _, resource := range p.watches {
+		p.watched[resource] = true
+	}
 }
 
 // forget ends what the process lacked when it ended.

@@ -20,11 +20,11 @@ import (
 )
 
 // between starts a proxy to a server, and returns its address.
-func between(t *testing.T, server http.HandlerFunc) (*Proxy, string) {
+func between(t *testing.T, server http.HandlerFunc, watches ...string) (*Proxy, string) {
 	t.Helper()
 	behind := httptest.NewServer(server)
 	t.Cleanup(behind.Close)
-	p, err := Start(&rest.Config{Host: behind.URL})
+	p, err := Start(&rest.Config{Host: behind.URL}, watches...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func TestARefusedWatchIsAnErrorOfItsStart(t *testing.T) {
 
 func TestAnOperatorIsIdleOnlyWithAllItsWatches(t *testing.T) {
 	send := make(chan metav1.WatchEvent)
-	p, url := between(t, events(t, mediaJSON, send))
+	p, url := between(t, events(t, mediaJSON, send), "services")
 	if p.Idle() != 0 {
 		t.Error("an operator that has not started is idle")
 	}
@@ -199,10 +199,10 @@ func TestAnOperatorIsIdleOnlyWithAllItsWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
-	}
-	time.Sleep(time.Millisecond)
-	if p.Idle() == 0 {
-		t.Error("an operator that watches is not idle")
+		time.Sleep(time.Millisecond)
+		if got, want := p.Idle() > 0, resource == "services"; got != want {
+			t.Errorf("after a watch of %s it is idle: %t, want %t", resource, got, want)
+		}
 	}
 	stops[0]()
 	for deadline := time.Now().Add(soon); p.Idle() != 0; time.Sleep(time.Millisecond) {

@@ -97,7 +97,8 @@ func (w *World) Upgrade(change func(*Launch)) error {
 }
 
 func (w *World) newOperator(launch Launch) (*Operator, error) {
-	p, err := proxy.Start(w.OperatorConfig)
+	p, err := proxy.Start(w.OperatorConfig,
+		"memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "pods")
 	if err != nil {
 		return nil, err
 	}
