@@ -185,11 +185,14 @@ func (a *availability) pod(e history.Entry) string {
 	pod := e.State.Object
 	before := a.before(pod)
 	set := a.current[ref{"ReplicaSet", controllerOf(pod).Name}]
-	if before == nil || !isReady(before) || isReady(pod) && e.State.Type != watch.Deleted || set == nil {
+	r := a.rollouts[controllerOf(set).UID]
+	if before == nil || r == nil {
 		return ""
 	}
-	r := a.rollouts[controllerOf(set).UID]
-	if r == nil {
+	if controllerOf(before).UID != controllerOf(pod).UID {
+		r.disturbed = true // The ReplicaSet adopts orphans, and has too many Pods for a moment.
+	}
+	if !isReady(before) || isReady(pod) && e.State.Type != watch.Deleted {
 		return ""
 	}
 	byController := e.State.By != nil && e.State.By.User.Username == replicaSetController && e.State.By.Verb == "delete"

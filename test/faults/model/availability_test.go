@@ -45,6 +45,11 @@ func TestARolloutLeavesEnoughPods(t *testing.T) {
 			"a user deletes": func(s *tale) {
 				start(s, "0").deletes("user", ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))
 			},
+			"the ReplicaSet adopts a Pod": func(s *tale) {
+				orphan := strings.Replace(ofSet("r", "True"), "controller: true", "controller: false", 1)
+				start(s, "0").by("kube", orphan, ofSet("r", "True"))
+				s.deletes(replicaSetController, ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))
+			},
 			"a Pod fails": func(s *tale) {
 				start(s, "0").by("kwok", ofSet("p", "False")).deletes(replicaSetController, ofSet("q", "True"))
 			},

@@ -91,10 +91,20 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 		return "it is Ready, and owns no Deployment"
 	case isTrue(mc, cachev1.ConditionReady):
 		return p.notReady(mc, deployment)
-	case isOwned && ready.Reason == cachev1.ReasonRollingOut && isComplete(deployment):
+	case isOwned && ready.Reason == cachev1.ReasonRollingOut && isComplete(deployment) && !p.isTerminating(mc):
 		return fmt.Sprintf("the reason is %s (%s), and the Deployment is complete", ready.Reason, ready.Message)
 	}
 	return ""
+}
+
+// isTerminating reports whether an object of a cache still terminates, before it is created again.
+func (p *past) isTerminating(mc *cachev1.Memcached) bool {
+	for kind := range managed {
+		if o := p.current[ref{kind, mc.Name}]; o != nil && o.GetDeletionTimestamp() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isQuiet reports whether the objects and the Pods of a cache have been as they are for a while.

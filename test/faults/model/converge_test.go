@@ -50,6 +50,10 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 		rule: "converges",
 		keeps: map[string]func(*tale){
 			"ready":                     func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"an object that terminates": func(s *tale) {
+				terminating := strings.Replace(owned("Service", ""), "uid: Service,", "uid: Service, deletionTimestamp: '2026-01-01T00:00:00Z',", 1)
+				cache(s, "True", "RollingOut").user(terminating).step("a while").step(history.PhaseAtRest)
+			},
 			"a Pod that an earlier Deployment left behind": func(s *tale) {
 				earlier := strings.NewReplacer("name: s, uid: s", "name: t, uid: t", "uid: Deployment", "uid: earlier")
 				cache(s, "True", "AllPodsReady").by("kube", earlier.Replace(set), earlier.Replace(ofSet("q", "True")))
