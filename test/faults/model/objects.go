@@ -22,6 +22,9 @@ const (
 
 // controllerOf returns the owner reference of the controller; its zero value if there is none.
 func controllerOf(o *object) metav1.OwnerReference {
+	if o == nil {
+		return metav1.OwnerReference{}
+	}
 	if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
 		return *owner
 	}
