@@ -200,7 +200,7 @@ func (p *past) lostManagedFields(mc *cachev1.Memcached) bool {
 	}
 	had := false
 	for _, m := range p.objects[deployment.GetUID()] {
-		has := slices.ContainsFunc(m.object.GetManagedFields(), isOperators)
+		has := slices.ContainsFunc(m.GetManagedFields(), isOperators)
 		if had && !has {
 			return true
 		}

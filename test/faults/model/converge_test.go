@@ -49,7 +49,7 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 	ruleTest{
 		rule: "converges",
 		keeps: map[string]func(*tale){
-			"ready":                     func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"ready": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
 			"an object that terminates": func(s *tale) {
 				terminating := strings.Replace(owned("Service", ""), "uid: Service,", "uid: Service, deletionTimestamp: '2026-01-01T00:00:00Z',", 1)
 				cache(s, "True", "RollingOut").user(terminating).step("a while").step(history.PhaseAtRest)
