@@ -84,7 +84,7 @@ go-tests:
 	@# Not from Go's cache: it does not know of the programs that tests build and run. Vetting is a part of lint. The longest
 	@# come first, and as they mostly wait, many tests of a package run at a time.
 	@KUBEBUILDER_ASSETS="$$(go run ./scripts/cluster assets)" $(FAST) $(TOOL) gotestsum --format pkgname-and-test-fails -- \
-		$(UNHURRIED) -vet=off -count=1 -parallel 14 -timeout 20m ./test/integration ./test/placement ./... $(ARGS)
+		$(UNHURRIED) -vet=off -count=1 -parallel 14 -timeout 20m ./test/integration ./... $(ARGS)
 
 .PHONY: module-tests
 module-tests:
@@ -128,7 +128,7 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@# Two packages at a time, the longest first, and many tests of a package: most of it is waiting for Pods and for Argo CD.
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 2 -parallel 16 \
 		./test/e2e ./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client \
-		./test/tutorial ./test/install ./test/release $(ARGS)
+		./test/tutorial ./test/install ./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 

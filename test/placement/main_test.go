@@ -1,3 +1,5 @@
+//go:build e2e
+
 // Package placement shows where Pods go: the operator's own binary, with the generated role, and the real scheduler in
 // a cluster of simulated nodes. Nothing runs in the Pods; it is about their places alone.
 package placement

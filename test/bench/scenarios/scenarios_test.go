@@ -1,75 +1,14 @@
 package scenarios
 
 import (
-	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
-	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
-
-// TestScenariosMeasure measures so little that the times are of no use. The numbers of requests do not depend on how fast
-// a machine is, so they must reach their bounds.
-func TestScenariosMeasure(t *testing.T) {
-	log.SetLogger(logr.Discard())
-	tree, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	folders := environment.Folders{Tree: tree, Programs: t.TempDir()}
-	if err := folders.Build(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	tests := map[string]struct {
-		figures int
-		exact   []string
-	}{
-		"create": {4, []string{"requests per new Memcached, without events", "refused requests among them"}},
-		"drift":  {3, []string{"requests after 16 annotations and labels by other clients"}},
-		"growth": {12, []string{
-			"3 Memcacheds at rest for 1s: requests", "1 restarts with 3: requests after the first lists",
-			"a resync of 3: requests",
-		}},
-		"pure": {6, nil},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := Bench{
-				Folders: folders, Runs: 1, Count: 3, InFlight: []int{2}, Drifts: 8, Sizes: []int{1, 2, 3}, Changes: 2,
-				Rest: time.Second, Resync: 2 * time.Second, BenchTime: "1x", update: func(string) {},
-			}
-			b.Run = t.TempDir()
-			chosen, err := Choose([]string{name})
-			if err != nil {
-				t.Fatal(err)
-			}
-			figures, err := chosen[0].measure(&b, t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			verdicts := map[string]report.Verdict{}
-			for _, figure := range figures {
-				verdicts[figure.Name] = figure.Verdict
-			}
-			if len(figures) != tc.figures {
-				t.Errorf("%d figures, want %d: %v", len(figures), tc.figures, verdicts)
-			}
-			for _, name := range tc.exact {
-				if verdicts[name] != report.Reached {
-					t.Errorf("%q has the verdict %q: %v", name, verdicts[name], figures)
-				}
-			}
-		})
-	}
-}
 
 func TestRequestsInTheBackgroundDoNotCount(t *testing.T) {
 	tests := map[string]struct {
