@@ -143,29 +143,6 @@ func TestTheNewestRuleComesFirstAndTheOthersFollow(t *testing.T) {
 	}
 }
 
-func TestAHangingRequestEndsWithTheFault(t *testing.T) {
-	p, url := between(t, func(http.ResponseWriter, *http.Request) {})
-	rule := &Rule{Matches: Request.IsWrite, Fault: Hang(0)}
-	p.Add(rule)
-	answers := make(chan string)
-	go func() {
-		_, answer := send(context.WithoutCancel(t.Context()), t, http.MethodPatch, url+deployment)
-		answers <- answer
-	}()
-	for p.Idle(); ; time.Sleep(time.Millisecond) {
-		p.mu.Lock()
-		seen := rule.seen
-		p.mu.Unlock()
-		if seen > 0 {
-			break
-		}
-	}
-	p.Remove(rule)
-	if got := <-answers; got != "cut" {
-		t.Errorf("answer %q, want that the connection is cut", got)
-	}
-}
-
 func TestAWriteIsCarriedOutAlthoughTheOperatorHasEnded(t *testing.T) {
 	reached, carried := make(chan struct{}), make(chan error, 1)
 	p, url := between(t, func(_ http.ResponseWriter, r *http.Request) {

@@ -52,13 +52,27 @@ func (p *Proxy) Add(rule *Rule) {
 // Remove ends a rule, and waits for its faults to end. It must not be called by a fault of the rule.
 func (p *Proxy) Remove(rule *Rule) {
 	p.mu.Lock()
-	if !rule.removed {
-		rule.removed = true
-		close(rule.over)
-	}
+	rule.end()
 	p.rules = slices.DeleteFunc(p.rules, func(r *Rule) bool { return r == rule })
 	p.mu.Unlock()
 	rule.running.Wait()
+}
+
+// Release lets all rules end. Otherwise the removal of one could wait for a request that another one holds.
+func (p *Proxy) Release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, rule := range p.rules {
+		rule.end()
+	}
+}
+
+// end ends the waiting of a rule's requests. The caller holds the lock of the proxy.
+func (r *Rule) end() {
+	if !r.removed {
+		r.removed = true
+		close(r.over)
+	}
 }
 
 func (p *Proxy) current() []*Rule {

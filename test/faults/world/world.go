@@ -127,6 +127,7 @@ func (w *World) fail(err error) {
 
 // EndFaults undoes what faults left, the last first, and leaves one operator, of this commit.
 func (w *World) EndFaults(ctx context.Context) error {
+	w.release()
 	err := w.undoAll(ctx)
 	w.KillOthers()
 	w.mu.Lock()
@@ -139,6 +140,14 @@ func (w *World) EndFaults(ctx context.Context) error {
 	w.failing.Lock()
 	defer w.failing.Unlock()
 	return errors.Join(append(w.failed, err)...)
+}
+
+func (w *World) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, o := range w.operators {
+		o.Release()
+	}
 }
 
 func (w *World) undoAll(ctx context.Context) error {
