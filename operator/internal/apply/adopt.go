@@ -102,7 +102,7 @@ func (s *Syncer) adopt(ctx context.Context, found client.Object, object render.O
 // adoptCommand returns the kubectl command that allows the Memcached to adopt an object.
 func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) string {
 	command := fmt.Sprintf("kubectl -n %s annotate %s %s %s=%s",
-		mc.Namespace, strings.ToLower(kind), mc.Name, cachev1.AnnotationAdoptBy, mc.Name)
+		mc.Namespace, strings.ToLower(kind), found.GetName(), cachev1.AnnotationAdoptBy, mc.Name)
 	if _, other := found.GetAnnotations()[cachev1.AnnotationAdoptBy]; other {
 		command += " --overwrite"
 	}

@@ -185,7 +185,7 @@ func TestAReplacedObjectIsNoErrorInTheSpec(t *testing.T) {
 }
 
 func snapshotOf(kind schema.GroupKind, child client.Object) observe.Snapshot {
-	return observe.Snapshot{Objects: map[schema.GroupKind]client.Object{kind: child}}
+	return observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{{GroupKind: kind, Name: "cache"}: child}}
 }
 
 func TestOnlyTheOperatorsPauseIsResumed(t *testing.T) {

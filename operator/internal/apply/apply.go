@@ -75,19 +75,25 @@ func (s *Syncer) Sync(
 ) Report {
 	var report Report
 	for _, object := range objects {
+		key := keyOf(object)
 		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
 		if outcome.Result == "" {
-			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[object.GroupKind], object)
+			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[key], object)
 		}
-		outcome.GroupKind, outcome.Name = object.GroupKind, mc.Name
+		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		report = append(report, settle(outcome, err))
 	}
-	for _, existing := range unwanted(mc, snapshot, objects) {
-		outcome, err := s.remove(ctx, mc, existing)
-		outcome.GroupKind, outcome.Name = existing.kind, mc.Name
+	for _, key := range unwanted(mc, snapshot, objects) {
+		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
+		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		report = append(report, settle(outcome, err))
 	}
 	return report
+}
+
+// keyOf identifies a desired object.
+func keyOf(object render.Object) observe.Key {
+	return observe.Key{GroupKind: object.GroupKind, Name: *object.Metadata.Name}
 }
 
 // waitingForPolicy returns the result Waiting for a Deployment whose NetworkPolicy could not be applied, if the
@@ -245,7 +251,7 @@ func (s *Syncer) meet(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
 ) (Outcome, error) {
 	found := observe.New(object.GroupKind)
-	err := s.live.Get(ctx, client.ObjectKeyFromObject(mc), found)
+	err := s.live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: *object.Metadata.Name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
 		return Outcome{}, refusal // It was deleted meanwhile; the next reconciliation creates the object.

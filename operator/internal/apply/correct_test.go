@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,8 +63,7 @@ func (s *Syncer) syncDeployment(t *testing.T, cached *appsv1.Deployment) Outcome
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	kind := observe.DeploymentKind.GroupKind()
-	snapshot := observe.Snapshot{Objects: map[schema.GroupKind]client.Object{kind: cached}}
-	return s.Sync(t.Context(), mc, snapshot, []render.Object{rendered(t, planned(t, nil))})[0]
+	return s.Sync(t.Context(), mc, snapshotOf(kind, cached), []render.Object{rendered(t, planned(t, nil))})[0]
 }
 
 func TestDriftIsReverted(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
@@ -25,7 +25,7 @@ type refusals struct {
 type refusalKey struct {
 	memcached  types.UID
 	generation int64
-	kind       schema.GroupKind
+	object     observe.Key
 	hash       string
 }
 
@@ -38,7 +38,7 @@ type refusal struct {
 func (s *Syncer) createUnlessRefused(
 	ctx context.Context, mc *cachev1.Memcached, object render.Object,
 ) (Outcome, error) {
-	key := refusalKey{mc.UID, mc.Generation, object.GroupKind, hashOf(object)}
+	key := refusalKey{mc.UID, mc.Generation, keyOf(object), hashOf(object)}
 	if last, known := s.refusals.Get(key); known {
 		last := last.(refusal)
 		return last.outcome, last.err

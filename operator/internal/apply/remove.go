@@ -1,7 +1,10 @@
 package apply
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,28 +18,21 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// existing is a managed object that exists.
-type existing struct {
-	kind   schema.GroupKind
-	object client.Object
-}
-
-// unwanted returns the existing objects that are, or may be, owned and are not desired.
-func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []existing {
-	wanted := map[schema.GroupKind]bool{}
+// unwanted returns the existing objects that are, or may be, owned and are not desired, by kind and name.
+func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []observe.Key {
+	wanted := map[observe.Key]bool{}
 	for _, object := range objects {
-		wanted[object.GroupKind] = true
+		wanted[keyOf(object)] = true
 	}
-	var found []existing
-	for _, kind := range observe.Kinds() {
-		live := snapshot.Objects[kind.GroupKind()]
-		if live == nil || wanted[kind.GroupKind()] || isTerminating(live, mc) {
-			continue
-		}
-		if metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc) {
-			found = append(found, existing{kind: kind.GroupKind(), object: live})
+	var found []observe.Key
+	for key, live := range snapshot.Objects {
+		if !wanted[key] && !isTerminating(live, mc) && (metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc)) {
+			found = append(found, key)
 		}
 	}
+	slices.SortFunc(found, func(a, b observe.Key) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
 	return found
 }
 
@@ -52,11 +48,12 @@ const removeAttempts = 5
 
 // remove deletes an owned object in the version that was read. The uid protects a replacement, the resource version
 // an object that another client adopted since. After a conflict it reads the object again.
-func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted existing) (Outcome, error) {
-	live := unwanted.object
-	var err error
+func (s *Syncer) remove(
+	ctx context.Context, mc *cachev1.Memcached, kind schema.GroupKind, live client.Object,
+) (Outcome, error) {
+	key, err := client.ObjectKeyFromObject(live), error(nil)
 	if !metav1.IsControlledBy(live, mc) {
-		live, err = s.withManagedFields(ctx, live, unwanted.kind)
+		live, err = s.withManagedFields(ctx, live, kind)
 	}
 	for attempt := 1; err == nil; attempt++ {
 		if isTerminating(live, mc) || !isOwned(live, mc) {
@@ -68,8 +65,8 @@ func (s *Syncer) remove(ctx context.Context, mc *cachev1.Memcached, unwanted exi
 		if !apierrors.IsConflict(err) || attempt == removeAttempts {
 			break
 		}
-		live = observe.New(unwanted.kind)
-		err = s.live.Get(ctx, client.ObjectKeyFromObject(mc), live)
+		live = observe.New(kind)
+		err = s.live.Get(ctx, key, live)
 	}
 	return Outcome{Result: Deleted}, client.IgnoreNotFound(err)
 }

@@ -102,7 +102,7 @@ func (r Report) Has(result Result) bool {
 	return slices.ContainsFunc(r, func(outcome Outcome) bool { return outcome.Result == result })
 }
 
-// Of returns the outcome of the object of a kind, if it is desired.
+// Of returns the outcome of the object of a kind of which a Memcached has at most one, if it is desired.
 func (r Report) Of(kind schema.GroupKind) (Outcome, bool) {
 	for _, outcome := range r {
 		if outcome.GroupKind == kind {

@@ -103,12 +103,16 @@ func created(made apply.Report) pendingEvent {
 	if len(made) == 1 {
 		return normal(made[0], "Created", "Create", fmt.Sprintf("%s %q created", made[0].Kind, made[0].Name))
 	}
-	var kinds []string
-	for _, outcome := range made {
-		kinds = append(kinds, outcome.Kind)
+	var objects []string
+	for i, outcome := range made {
+		object := outcome.Kind
+		if i+1 == len(made) || made[i+1].Name != outcome.Name { // Once for all kinds with the same name.
+			object += fmt.Sprintf(" %q", outcome.Name)
+		}
+		objects = append(objects, object)
 	}
-	last := len(kinds) - 1
-	note := fmt.Sprintf("%s and %s %q created", strings.Join(kinds[:last], ", "), kinds[last], made[0].Name)
+	last := len(objects) - 1
+	note := fmt.Sprintf("%s and %s created", strings.Join(objects[:last], ", "), objects[last])
 	return normal(apply.Outcome{}, "Created", "Create", note)
 }
 

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -76,7 +75,7 @@ func (f *fleet) reconcile(name string) bool {
 		OwnerReferences: []metav1.OwnerReference{{UID: mc.UID, Controller: new(true)}},
 	}}
 	in := status.Input{Memcached: mc, Snapshot: observe.Snapshot{
-		Objects: map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): deployment},
+		Objects: map[observe.Key]client.Object{{GroupKind: observe.DeploymentKind.GroupKind()}: deployment},
 	}}
 	if !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
 		in.Plan.Size = 1 // Of which no Pod is there.

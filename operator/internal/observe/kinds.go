@@ -23,6 +23,12 @@ type Kind struct {
 	New func() client.Object
 }
 
+// Key identifies a managed object in the namespace of its Memcached.
+type Key struct {
+	schema.GroupKind
+	Name string
+}
+
 // Kinds returns the kinds of managed objects: they are read, watched and cached.
 func Kinds() []Kind {
 	return []Kind{

@@ -20,9 +20,12 @@ import (
 
 // Snapshot is the observed state of a Memcached.
 type Snapshot struct {
-	// Objects are the existing objects with the Memcached's name and the operator's labels, by kind. If there are Pods,
+	// Name is the name of the Memcached.
+	Name string
+
+	// Objects are the existing objects with the names of managed objects and the operator's labels. If there are Pods,
 	// a Deployment without these labels is included. They come from the cache: do not change them.
-	Objects map[schema.GroupKind]client.Object
+	Objects map[Key]client.Object
 
 	// Pods are the memcached Pods that are not terminating, sorted by name.
 	Pods []Pod
@@ -42,9 +45,12 @@ type Snapshot struct {
 
 // Deployment returns the Deployment, or nil if there is none.
 func (s Snapshot) Deployment() *appsv1.Deployment {
-	deployment, _ := s.Objects[DeploymentKind.GroupKind()].(*appsv1.Deployment)
+	deployment, _ := s.Main(DeploymentKind.GroupKind()).(*appsv1.Deployment)
 	return deployment
 }
+
+// Main returns the object of a kind that has the Memcached's name, or nil if there is none.
+func (s Snapshot) Main(kind schema.GroupKind) client.Object { return s.Objects[Key{kind, s.Name}] }
 
 // DeployedPorts returns the ports of the Pods that the Deployment creates.
 func (s Snapshot) DeployedPorts() names.Ports {
@@ -59,7 +65,7 @@ func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
 		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
 		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
-		ServicePorts: servicePorts(s.Objects[serviceKind.GroupKind()]),
+		ServicePorts: servicePorts(s.Main(serviceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
 		current.Pods = append(current.Pods, pod.Ports)
@@ -90,7 +96,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	}
 	c.Secrets.follow(mc)
 	snapshot := Snapshot{
-		Objects: objects, Pods: podsOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
+		Name: mc.Name, Objects: objects, Pods: podsOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
 		Progressed: progressed(pods),
 		TLS:        c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}
@@ -115,8 +121,8 @@ func needsLiveDeployment(mc *cachev1.Memcached, snapshot Snapshot) bool {
 
 func collectObjects(
 	ctx context.Context, reader client.Reader, key client.ObjectKey, kinds []Kind,
-) (map[schema.GroupKind]client.Object, error) {
-	objects := map[schema.GroupKind]client.Object{}
+) (map[Key]client.Object, error) {
+	objects := map[Key]client.Object{}
 	for _, kind := range kinds {
 		object := kind.New()
 		switch err := reader.Get(ctx, key, object); {
@@ -124,7 +130,7 @@ func collectObjects(
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
 		default:
-			objects[kind.GroupKind()] = object
+			objects[Key{kind.GroupKind(), key.Name}] = object
 		}
 	}
 	return objects, nil

@@ -47,7 +47,7 @@ func TestConditions(t *testing.T) {
 		},
 		"the Deployment was just created": {
 			change: func(in *Input) {
-				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
+				in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Created, Generation: 1}}
 			},
 			want: cachev1.ReasonRollingOut, message: "0 of 3 Pods ready", beside: cachev1.ConditionReconciling,
@@ -206,7 +206,7 @@ func TestConditions(t *testing.T) {
 		"suspended before there was a Pod": {
 			change: func(in *Input) {
 				in.Plan.Suspended, in.Report = true, nil
-				in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
+				in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 			},
 			want: cachev1.ReasonSuspended, message: "No Deployment exists: set spec.suspend to false to create it",
 			beside: cachev1.ConditionStalled,

@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/randfill"
 
@@ -47,7 +46,7 @@ func anyPass(filler *randfill.Filler) Input {
 	filler.Fill(&in.Nodes)
 	in.Now = time.Unix(1_700_000_000, 0)
 	filler.Fill(&in.Snapshot.Progressed)
-	in.Snapshot.Objects = map[schema.GroupKind]client.Object{observe.DeploymentKind.GroupKind(): live}
+	in.Snapshot.Objects = map[observe.Key]client.Object{{GroupKind: observe.DeploymentKind.GroupKind()}: live}
 	in.Plan, in.Err = plan.Compute(in.Memcached, in.Snapshot.Current(), defaults)
 	var broken bool
 	if filler.Fill(&broken); broken {

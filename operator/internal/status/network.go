@@ -13,7 +13,7 @@ func exposure(in Input) string {
 	if !wanted || policy.IsMade() {
 		return ""
 	}
-	live := in.Snapshot.Objects[observe.PolicyKind.GroupKind()]
+	live := in.Snapshot.Main(observe.PolicyKind.GroupKind())
 	switch waiting := in.Report.Why(apply.Waiting); {
 	case len(waiting) > 0:
 		return "; until then " + waiting[0]

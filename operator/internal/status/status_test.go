@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -41,8 +40,8 @@ func rolledOut() Input {
 		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1", Generation: 7}},
 		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
 		Snapshot: observe.Snapshot{
-			Objects: map[schema.GroupKind]client.Object{deploymentKind: deployment},
-			Pods:    []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
+			Name: "cache", Objects: map[observe.Key]client.Object{{GroupKind: deploymentKind, Name: "cache"}: deployment},
+			Pods: []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
 		},
 		Report: apply.Report{{GroupKind: deploymentKind, Name: "cache", Result: apply.Unchanged}},
 	}
@@ -176,7 +175,7 @@ func TestADeploymentThatIsTakenBackIsOwned(t *testing.T) {
 
 func TestUpdatePendingIsFalseFromTheFirstStatusOn(t *testing.T) {
 	in := rolledOut()
-	in.Snapshot = observe.Snapshot{Objects: map[schema.GroupKind]client.Object{}}
+	in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 	in.Memcached.Status = Evaluate(in)
 	want := &metav1.Condition{
 		Type: "UpdatePending", Status: "False", Reason: "NoUpdatePending", ObservedGeneration: 7, Message: "No update is pending",
