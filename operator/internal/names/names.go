@@ -43,6 +43,10 @@ const (
 	// AnnotationTemplateRevision is on the Pods: the revision of the template that rendered them.
 	AnnotationTemplateRevision = "cache.example.com/template-revision"
 
+	// AnnotationHandoff is on the Pods of a cache with slots: what the agent does, and what the operator remembers about
+	// the Pod (instruction.Instruction).
+	AnnotationHandoff = "cache.example.com/handoff"
+
 	// AnnotationDefaultContainer selects the container for kubectl logs and kubectl exec.
 	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"
 )

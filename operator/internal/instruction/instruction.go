@@ -1,0 +1,187 @@
+// Package instruction is what the operator writes into a Pod of a cache with slots: the annotation
+// cache.example.com/handoff, as JSON. The agent in the Pod reads it from a downward API volume and does what Role says.
+// The operator keeps its own record of the Pod in the same annotation, because Pods are its memory.
+//
+// The package is pure. Both programs share it, and their versions may differ: unknown fields are ignored, and a field
+// never changes its type or meaning.
+package instruction
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Role is what the agent does for the slot.
+type Role string
+
+// Roles. The agent is ready, which means that GET /ready answers 200, only as described.
+const (
+	// None is the role of a Pod without an instruction. The agent does nothing and is not ready.
+	None Role = ""
+
+	// Serve is the role of a Pod that holds a slot. The agent does nothing and is ready. After Receive without Moved
+	// the agent first stops the copy and empties its memcached.
+	Serve Role = "serve"
+
+	// Cold is the role of a Pod that gets its slot without keys. The agent empties its memcached once and is ready
+	// afterwards.
+	Cold Role = "cold"
+
+	// Receive is the role of a Pod that copies the keys of the slot from the Pod at From. The agent empties its
+	// memcached, copies, and is ready once all keys are copied; from then on it keeps both Pods invalidated.
+	Receive Role = "receive"
+
+	// Moved is the role of a Pod that has received the slot while its former holder still serves connected clients.
+	// The agent keeps both Pods invalidated and is ready.
+	Moved Role = "moved"
+
+	// Leave is the role of a Pod that gave its slot away. The agent ends memcached after End, and stays ready.
+	Leave Role = "leave"
+)
+
+// State is the state of the slot in the status of the cache.
+type State string
+
+// States.
+const (
+	StateServing State = "Serving"
+	StateCopying State = "Copying"
+	StateCold    State = "Cold"
+)
+
+// Instruction is the content of the annotation. The zero Instruction means that the Pod has none. Two instructions with
+// the same meaning are equal by == after Normal, and have the same JSON.
+type Instruction struct {
+	// Slot is the name of the slot, such as shop-2. Every role but None has one.
+	Slot string `json:"slot,omitempty"`
+
+	// Role is what the agent does.
+	Role Role `json:"role,omitempty"`
+
+	// From is the IP address of the Pod that held the slot before, without a port. Receive and Moved need it.
+	From string `json:"from,omitempty"`
+
+	// Rate is the limit of the copy in bytes per second. 0 means no limit.
+	Rate int64 `json:"rate,omitempty"`
+
+	// Since is when the operator gave this role, in whole seconds. Another Since is another attempt: the agent begins
+	// anew.
+	Since time.Time `json:"since,omitzero"`
+
+	// End is for how many seconds a Pod with the role Leave still serves, counted from Since.
+	End int64 `json:"end,omitempty"`
+
+	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
+	Record Record `json:"record,omitzero"`
+}
+
+// Record is what the operator remembers about the Pod.
+type Record struct {
+	// State is what the status says about the slot.
+	State State `json:"state,omitempty"`
+
+	// Keys is how many keys the agent copied, as last reported.
+	Keys int64 `json:"keys,omitempty"`
+
+	// Bytes is how many bytes of keys and values the agent copied, as last reported.
+	Bytes int64 `json:"bytes,omitempty"`
+
+	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. Empty if all went well.
+	Reason string `json:"reason,omitempty"`
+
+	// StateSince is when State began. It outlives changes of the role, such as from Moved to Serve.
+	StateSince time.Time `json:"stateSince,omitzero"`
+
+	// MovedAt is when the slot moved to this Pod (Moved, Serve) or away from it (Leave).
+	MovedAt time.Time `json:"movedAt,omitzero"`
+
+	// CordonedSince is when the operator first saw this Pod, a holder, on a cordoned Node. The handoff timeout counts
+	// from it.
+	CordonedSince time.Time `json:"cordonedSince,omitzero"`
+
+	// GivenUpAt is when the operator gave up handing over this Pod's slot, so that a drain may evict the Pod.
+	GivenUpAt time.Time `json:"givenUpAt,omitzero"`
+}
+
+// Order returns the part that the agent follows: the instruction without the operator's record.
+func (i Instruction) Order() Instruction {
+	i.Record = Record{}
+	return i.Normal()
+}
+
+// Normal returns the instruction with all times in UTC and whole seconds, so that == compares the meaning.
+func (i Instruction) Normal() Instruction {
+	for _, at := range i.times() {
+		*at = at.UTC().Truncate(time.Second)
+	}
+	return i
+}
+
+func (i *Instruction) times() []*time.Time {
+	return []*time.Time{
+		&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.CordonedSince, &i.Record.GivenUpAt,
+	}
+}
+
+// Encode returns the JSON for the annotation. Equal instructions have equal JSON; the zero Instruction has none.
+func (i Instruction) Encode() string {
+	if i = i.Normal(); i == (Instruction{}) {
+		return ""
+	}
+	content, err := json.Marshal(i)
+	if err != nil {
+		panic(err) // only a year beyond 9999 can't be encoded, and no clock says so
+	}
+	return string(content)
+}
+
+// Decode reads the annotation. An empty annotation is the zero Instruction. An error means that the content can't be
+// followed: the agent then keeps doing what it did, and the operator writes the annotation anew.
+func Decode(content string) (Instruction, error) {
+	if strings.TrimSpace(content) == "" {
+		return Instruction{}, nil
+	}
+	var i Instruction
+	if err := json.Unmarshal([]byte(content), &i); err != nil {
+		return Instruction{}, fmt.Errorf("the instruction is not valid JSON: %w", err)
+	}
+	i = i.Normal()
+	if err := i.validate(); err != nil {
+		return Instruction{}, err
+	}
+	return i, nil
+}
+
+// longestEnd keeps End far from what a time.Duration can't hold.
+const longestEnd = 24 * 60 * 60
+
+func (i Instruction) validate() error {
+	switch i.Role {
+	case None, Serve, Cold, Leave:
+	case Receive, Moved:
+		if _, err := netip.ParseAddr(i.From); err != nil {
+			return fmt.Errorf("role %s: from %q is no IP address", i.Role, i.From)
+		}
+	default:
+		return fmt.Errorf("role %q is unknown", i.Role)
+	}
+	switch {
+	case i.Role != None && i.Slot == "":
+		return fmt.Errorf("role %s: slot is empty", i.Role)
+	case i.Rate < 0:
+		return fmt.Errorf("rate %d is negative", i.Rate)
+	case i.End < 0 || i.End > longestEnd:
+		return fmt.Errorf("end %d is not within 0 and %d", i.End, longestEnd)
+	case i.Record.Keys < 0 || i.Record.Bytes < 0:
+		return fmt.Errorf("record: keys %d or bytes %d is negative", i.Record.Keys, i.Record.Bytes)
+	}
+	for _, at := range i.times() {
+		if at.Year() < 1 || at.Year() > 9999 {
+			return fmt.Errorf("the year %d can't be encoded", at.Year())
+		}
+	}
+	return nil
+}
