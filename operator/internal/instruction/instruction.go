@@ -71,7 +71,8 @@ type Instruction struct {
 	// anew.
 	Since time.Time `json:"since,omitzero"`
 
-	// End is for how many seconds a Pod with the role Leave still serves, counted from Since.
+	// End is for how many seconds a Pod with the role Leave still serves, counted from when the agent reads this: the
+	// clocks of two Nodes may differ.
 	End int64 `json:"end,omitempty"`
 
 	// Record is the operator's own. The agent ignores it: a change of the record alone is no new instruction.
