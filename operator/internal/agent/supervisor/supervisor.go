@@ -24,8 +24,15 @@ const (
 	steady = time.Minute
 )
 
-// failed is the exit code of a program that reports a permanent error. Go's own, for a panic, is 2.
-const failed = 1
+// Exit codes of the program. Go's own, for a panic, is 2.
+const (
+	// failed reports a permanent error.
+	failed = 1
+
+	// handoffFailed is instruction.ExitCode: the program asks for the end of its container at any time, because the
+	// operator reads the exit code there.
+	handoffFailed = 3
+)
 
 // Supervisor keeps a program running.
 type Supervisor struct {
@@ -35,8 +42,8 @@ type Supervisor struct {
 	Log     *slog.Logger
 }
 
-// Run returns the exit code of the program when it ends for good: after a signal, or with an error such as an invalid
-// flag soon after its first start.
+// Run returns the exit code of the program when it ends for good: after a signal, with an error such as an invalid flag
+// soon after its first start, or when a handoff has failed.
 func (s *Supervisor) Run() int {
 	runtime.LockOSThread() // Linux kills a child process when the thread that started it ends
 	defer runtime.UnlockOSThread()
@@ -45,7 +52,7 @@ func (s *Supervisor) Run() int {
 		start := time.Now()
 		told, err := s.once(restarts)
 		ran := time.Since(start)
-		if told || restarts == 0 && ran < steady && itself(err) {
+		if told || exitCode(err) == handoffFailed || restarts == 0 && ran < steady && itself(err) {
 			return exitCode(err)
 		}
 		pause = s.next(pause, ran)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
 // TestMain is the supervisor of a program where a test starts it as one.
@@ -40,6 +42,10 @@ func TestAProgramThatEndsByItselfEndsTheSupervisor(t *testing.T) {
 		"it is done":            {[]string{"/bin/sh", "-c", "exit 0"}, 0},
 		"it says what is wrong": {[]string{"/bin/sh", "-c", "exit 1"}, 1},
 		"there is none":         {[]string{"/no/such/program"}, 1},
+		"a handoff has failed":  {[]string{"/bin/sh", "-c", "exit 3"}, 3},
+		"a handoff has failed, after a crash": {
+			[]string{"/bin/sh", "-c", "[ $AGENT_RESTARTS = 2 ] && exit 3; exit 2"}, 3,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -150,6 +156,12 @@ func TestAProgramEndsWithItsSupervisor(t *testing.T) {
 func running(pid int) bool {
 	status := read("/proc/" + strconv.Itoa(pid) + "/status")
 	return status != "" && !strings.Contains(status, "State:\tZ")
+}
+
+func TestTheExitCodeOfAFailedHandoffIsThatOfTheAgent(t *testing.T) {
+	if handoffFailed != instruction.ExitCode {
+		t.Errorf("%d, the agent's is %d", handoffFailed, instruction.ExitCode)
+	}
 }
 
 func start(s *Supervisor) <-chan int {
