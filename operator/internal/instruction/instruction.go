@@ -105,6 +105,14 @@ type Record struct {
 
 	// GivenUpAt is when the operator gave up handing over this Pod's slot, so that a drain may evict the Pod.
 	GivenUpAt time.Time `json:"givenUpAt,omitzero"`
+
+	// Predecessor is the uid of the Pod that this Pod succeeds in its slot. An IP address would not identify it: that of
+	// a deleted Pod is used again.
+	Predecessor string `json:"predecessor,omitempty"`
+
+	// OldFailure is when the agent had last failed before it got this role. A later failure is one of this role: both
+	// times are of the same clock.
+	OldFailure time.Time `json:"oldFailure,omitzero"`
 }
 
 // Order returns the part that the agent follows: the instruction without the operator's record.
@@ -124,6 +132,7 @@ func (i Instruction) Normal() Instruction {
 func (i *Instruction) times() []*time.Time {
 	return []*time.Time{
 		&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.CordonedSince, &i.Record.GivenUpAt,
+		&i.Record.OldFailure,
 	}
 }
 

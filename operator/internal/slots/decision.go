@@ -1,0 +1,101 @@
+package slots
+
+import (
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// Decision is what to write, and what to report. All writes are independent: each may fail or be left out, and the next
+// decision depends on the observed result alone.
+type Decision struct {
+	// Endpoints are the desired slice, by slot. Write it only if it differs from the observed one, on condition of the
+	// observed resourceVersion.
+	Endpoints []Endpoint
+
+	// Changes are the changes of Pods, at most one for each Pod, each on condition of the observed uid and
+	// resourceVersion.
+	Changes []Change
+
+	// Replicas are the desired replicas of the Deployment: Size, or more for a while.
+	Replicas int
+
+	// HoldBack: no Pod may be evicted now, because each would lose keys that a handoff keeps. The PodDisruptionBudget then
+	// has maxUnavailable 0, unless the spec has a value of its own.
+	HoldBack bool
+
+	// RequeueAfter is when to decide again without an event; 0 is never.
+	RequeueAfter time.Duration
+
+	// Slots are what the status reports for each slot.
+	Slots []Status
+
+	// Progress is what is in progress, in one line; empty if nothing is.
+	Progress string
+}
+
+// Change is a change of a Pod. Fields that are nil stay as they are.
+type Change struct {
+	Pod string
+	UID string
+
+	// Instruction and Cost are annotations: write both in one patch.
+	Instruction *instruction.Instruction
+	Cost        *int32
+
+	// Gate is the condition of the readiness gate, in the status of the Pod.
+	Gate *bool
+}
+
+// Deletion costs. A ReplicaSet that is scaled down deletes Pods that are not ready first, and of those the Pods with
+// the lowest cost.
+const (
+	// CostHolder is the cost of a Pod that holds a slot, and the default: the annotation is then removed.
+	CostHolder int32 = 0
+
+	// CostCandidate is the cost of a Pod that holds no slot yet.
+	CostCandidate int32 = -50
+
+	// CostLeave is the cost of a Pod that gave its slot away.
+	CostLeave int32 = -100
+)
+
+// Status is what the status reports for a slot.
+type Status struct {
+	Name    string
+	Address string
+
+	// Pod holds the slot; empty if none does.
+	Pod string
+
+	// State is the state of the slot. A slot that no Pod holds is Cold.
+	State instruction.State
+
+	// Keys and Bytes are what was copied: so far while State is Copying, and otherwise by the last handoff.
+	Keys  int64
+	Bytes int64
+
+	// Since is when the state began; zero if that is unknown.
+	Since time.Time
+
+	// Reason is why the slot is cold: one of the reasons below, or that of the agent's failure.
+	Reason string
+}
+
+// Reasons of a slot that is cold.
+const (
+	// ReasonNoPod: no Pod holds the slot.
+	ReasonNoPod = "NoPod"
+
+	// ReasonPodLost: the Pod that held the slot ended before all keys were copied.
+	ReasonPodLost = "PodLost"
+
+	// ReasonTimedOut: the copy took longer than the timeout.
+	ReasonTimedOut = "HandoffTimedOut"
+
+	// ReasonFailed: the copy failed, and the agent gave no reason.
+	ReasonFailed = "HandoffFailed"
+
+	// ReasonNever: the spec forbids handoffs.
+	ReasonNever = "HandoffNever"
+)

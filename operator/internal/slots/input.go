@@ -1,0 +1,141 @@
+package slots
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// Input is what a decision depends on: the spec and the observed state. Decide remembers nothing.
+type Input struct {
+	// Cache is the name of the Memcached, and Size the number of its slots.
+	Cache string
+	Size  int
+
+	// Suspended leaves everything as it is.
+	Suspended bool
+
+	// Handoff copies the keys of a Pod that is replaced (Auto). Without it the new Pod starts empty (Never).
+	Handoff bool
+
+	// Timeout is how long a copy may take, and how long a Pod on a cordoned Node is protected from a drain.
+	Timeout time.Duration
+
+	// Rate is the limit of a copy in bytes per second.
+	Rate int64
+
+	// Drain is how long a Pod that gave its slot away still serves connected clients.
+	Drain time.Duration
+
+	Now time.Time
+
+	// Deployed is the number of replicas of the Deployment; 0 if it does not exist.
+	Deployed int
+
+	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up: that of its current template, which
+	// after an undo is older than that of its Pods. It is the direction of a rollout, which no other field determines. If
+	// it is empty, no Pod is replaced because of its template.
+	Hash string
+
+	// Endpoints are the observed slice: which Pod holds which slot. An endpoint whose hostname is no slot of the cache is
+	// left out.
+	Endpoints []Endpoint
+
+	// Pods are all Pods of the cache, including those that are terminating or have ended. A Pod that is in Endpoints but
+	// not here does not exist: ask the API server, not the cache, before you leave it out, because the cache of the Pods
+	// may be older than that of the slice.
+	Pods []Pod
+
+	// Addresses are the addresses of the slots for the status, by the name of the slot.
+	Addresses map[string]string
+}
+
+// Endpoint is an entry of the EndpointSlice: a Pod holds a slot.
+type Endpoint struct {
+	// Slot is the number of the slot, from 0.
+	Slot int
+
+	// Pod, UID and IP are the Pod's.
+	Pod string
+	UID string
+	IP  string
+
+	// Ready publishes the address. It is false while memcached in the Pod is not ready, and if the Pod has ended and no
+	// other Pod has taken the slot yet.
+	Ready bool
+}
+
+// Pod is the observed state of a Pod.
+type Pod struct {
+	Name    string
+	UID     string
+	IP      string
+	Created time.Time
+
+	// Hash is its label pod-template-hash.
+	Hash string
+
+	// Gated: it has the readiness gate of slots. Others take no part: they were created before slots were enabled, or
+	// after they were disabled.
+	Gated bool
+
+	// Terminating: it has a deletionTimestamp. It still serves for a while.
+	Terminating bool
+
+	// Ended: its phase is Succeeded or Failed.
+	Ended bool
+
+	// OnCordonedNode: its Node is unschedulable.
+	OnCordonedNode bool
+
+	// MemcachedReady and AgentReady are the readiness of the two containers.
+	MemcachedReady bool
+	AgentReady     bool
+
+	// Ready is the condition Ready: both containers and the gate, as the kubelet sees them.
+	Ready bool
+
+	// GateTrue: the condition of the readiness gate is True.
+	GateTrue bool
+
+	// Cost is the annotation pod-deletion-cost; 0 without it.
+	Cost int32
+
+	// Instruction is the operator's last instruction; the zero value if there is none or it can't be decoded.
+	Instruction instruction.Instruction
+
+	// Failure is the last termination of the agent with instruction.ExitCode.
+	Failure Failure
+
+	// Progress is the last line of progress in the agent's log. It is read for Pods with the role Receive, and for no
+	// others.
+	Progress instruction.Progress
+}
+
+// Failure is a copy that failed. The zero value is none.
+type Failure struct {
+	// At is when the agent's container ended.
+	At time.Time
+
+	// Reason is that of instruction.Failure; empty if the agent gave none.
+	Reason string
+}
+
+// slotName returns the name of a slot.
+func (in Input) slotName(slot int) string { return fmt.Sprintf("%s-%d", in.Cache, slot) }
+
+// slotOf returns the number of a slot with this name, or none.
+func (in Input) slotOf(name string) int {
+	digits, found := strings.CutPrefix(name, in.Cache+"-")
+	slot, err := strconv.Atoi(digits)
+	if !found || err != nil || name != in.slotName(slot) {
+		return none
+	}
+	return slot
+}
+
+// none is no slot.
+const none = -1
