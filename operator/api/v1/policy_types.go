@@ -2,6 +2,7 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -91,7 +92,7 @@ type Rollout struct {
 	// progressDeadlineSeconds is the time without progress after which the cache is Stalled with the reason
 	// ProgressDeadlineExceeded, in seconds, 1 to 86400. It must be greater than minReadySeconds. Each Pod that becomes
 	// ready is progress, so a rollout of many Pods may take longer. A change replaces no Pod. Defaults to 600, plus
-	// minReadySeconds.
+	// minReadySeconds, and plus handoffTimeoutSeconds where the cache has slots.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
@@ -103,6 +104,26 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+
+	// handoff is whether a Pod that replaces another copies its keys first, where the cache has slots: Auto or Never.
+	// With Auto, a Node that is cordoned is emptied in the same way, before it is drained. Without slots it has no effect.
+	// A change replaces no Pod. Defaults to Auto.
+	// +optional
+	Handoff Handoff `json:"handoff,omitempty"`
+
+	// handoffTimeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. After that the new Pod
+	// starts empty, which the status reports. A change replaces no Pod. Defaults to 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=86400
+	HandoffTimeoutSeconds *int32 `json:"handoffTimeoutSeconds,omitempty"`
+
+	// handoffRate is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share of
+	// the network and of the old Pod. A change replaces no Pod. Defaults to 32Mi.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="handoffRate must be a quantity of at least 64Ki, in bytes per second, such as 32Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="handoffRate must be at most 64Gi, in bytes per second, which no network exceeds: lower it"
+	HandoffRate *resource.Quantity `json:"handoffRate,omitempty"`
 }
 
 // UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods empties them.
@@ -122,7 +143,8 @@ const (
 type Disruption struct {
 	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a
 	// percentage of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, as
-	// it would only block drains.
+	// it would only block drains. A cache with slots and handoff Auto, of any size, has one of 0 instead, until the keys of
+	// the Pods on a cordoned Node are copied, or the handoff is given up.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

@@ -109,6 +109,10 @@ type MemcachedSpec struct {
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 
+	// slots gives each Pod a place with a name that stays when the Pod is replaced.
+	// +optional
+	Slots *Slots `json:"slots,omitempty"`
+
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
 	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, at once. Defaults to
 	// OnSpecChange.

@@ -63,4 +63,11 @@ type MemcachedStatus struct {
 	// tls is the state of the certificate in the Secret of spec.tls.
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
+
+	// slots are the slots of the cache, in their order; empty if it has none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Slots []SlotStatus `json:"slots,omitempty"`
 }
