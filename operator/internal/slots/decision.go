@@ -96,6 +96,9 @@ const (
 	// ReasonFailed: the copy failed, and the agent gave no reason.
 	ReasonFailed = "HandoffFailed"
 
+	// ReasonInstructionLost: the instruction of the Pod or the slice was edited.
+	ReasonInstructionLost = "InstructionLost"
+
 	// ReasonNever: the spec forbids handoffs.
 	ReasonNever = "HandoffNever"
 )

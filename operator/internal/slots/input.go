@@ -91,7 +91,8 @@ type Pod struct {
 	// OnCordonedNode: its Node is unschedulable.
 	OnCordonedNode bool
 
-	// MemcachedReady and AgentReady are the readiness of the two containers.
+	// MemcachedReady and AgentReady are the readiness of the two containers. MemcachedReady is false on a Node that is
+	// not ready, whose kubelet reports nothing.
 	MemcachedReady bool
 	AgentReady     bool
 
@@ -104,7 +105,8 @@ type Pod struct {
 	// Cost is the annotation pod-deletion-cost; 0 without it.
 	Cost int32
 
-	// Instruction is the operator's last instruction; the zero value if there is none or it can't be decoded.
+	// Instruction is the operator's last instruction; the zero value if there is none, and one with the
+	// role Unknown if it can't be decoded.
 	Instruction instruction.Instruction
 
 	// Failure is the last termination of the agent with instruction.ExitCode.
@@ -114,6 +116,9 @@ type Pod struct {
 	// others.
 	Progress instruction.Progress
 }
+
+// Unknown is the role in an instruction that can't be decoded.
+const Unknown instruction.Role = "unknown"
 
 // Failure is a copy that failed. The zero value is none.
 type Failure struct {

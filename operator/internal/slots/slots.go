@@ -1,3 +1,140 @@
 // Package slots decides which Pod of a cache holds which slot, and moves a slot from a Pod that is to be replaced to
-// its successor.
+// its successor. It is pure, and it remembers nothing: every decision depends on the observed slice and Pods alone, so
+// an operator that was killed between two writes, or a new leader, continues where the other one stopped.
+//
+// The life of a Pod, by the role in its instruction:
+//
+//	none    -> serve                     a slot is free, and the Pod never had an instruction
+//	none    -> cold -> serve             a slot is free, and the Pod may have old keys
+//	none    -> receive -> moved -> serve it copies the keys of a holder, takes the slot, and the holder ends
+//	receive -> cold -> serve             the copy failed, took too long, or lost its source
+//	receive -> none                      the holder need not be replaced any more: an undo, or its Node is uncordoned
+//	serve   -> leave                     it gave its slot away, and is to be deleted
+//	leave   -> none                      it is needed again: an undo, or a slot more
+//
+// A Pod without a role is not ready, and gets the next role only when its agent is seen not ready. So the agent's
+// readiness under a new role is never one that the kubelet reported under an old role.
+//
+// The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
+// then moves, leaving, scale (with cordoned), timeouts and status.
 package slots
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// Decide decides what to write now.
+func Decide(in Input) Decision {
+	b := lookAt(in)
+	if !in.Suspended {
+		b.keepHolders()
+		b.keepSuccessors()
+		b.callBack()
+		b.findSuccessors()
+	}
+	d := Decision{
+		Endpoints: in.Endpoints, Replicas: max(in.Deployed, 0), HoldBack: b.holdsBack(),
+		Slots: b.statuses(), Progress: b.progress(),
+	}
+	if !in.Suspended {
+		d.Endpoints, d.Changes, d.Replicas, d.RequeueAfter = b.endpoints(), b.changes(), b.replicas(), b.requeueAfter()
+	}
+	return d
+}
+
+// board is the observed state, and what is decided so far.
+type board struct {
+	Input
+
+	// live are the Pods with the gate that have not ended, the oldest first.
+	live  []*Pod
+	byUID map[string]*Pod
+
+	// holders and successors are Pods by slot: those that hold it, and those that are about to take it. nil is none.
+	holders    []*Pod
+	successors []*Pod
+
+	// slot is the number of the slot that a Pod holds.
+	slot map[*Pod]int
+
+	// next is the next instruction of a Pod. Others keep what they have.
+	next map[*Pod]instruction.Instruction
+}
+
+func lookAt(in Input) *board {
+	in.Now = in.Now.UTC().Truncate(time.Second)
+	in.Size = max(in.Size, 0)
+	in.Pods = slices.Clone(in.Pods)
+	b := &board{
+		Input: in, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
+		successors: make([]*Pod, in.Size),
+	}
+	for i := range b.Pods {
+		pod := &b.Pods[i]
+		pod.Instruction = pod.Instruction.Normal()
+		if pod.Gated && !pod.Ended && pod.UID != "" && b.byUID[pod.UID] == nil {
+			b.live, b.byUID[pod.UID] = append(b.live, pod), pod
+		}
+	}
+	slices.SortFunc(b.live, olderFirst)
+	b.holders = b.findHolders()
+	return b
+}
+
+func olderFirst(x, y *Pod) int {
+	if order := x.Created.Compare(y.Created); order != 0 {
+		return order
+	}
+	return strings.Compare(x.Name+x.UID, y.Name+y.UID)
+}
+
+// tell gives a Pod an instruction.
+func (b *board) tell(pod *Pod, i instruction.Instruction) { b.next[pod] = i.Normal() }
+
+// holds reports whether a Pod holds a slot.
+func (b *board) holds(pod *Pod) bool {
+	_, found := b.slot[pod]
+	return found
+}
+
+// isSuccessor reports whether a Pod is about to take a slot.
+func (b *board) isSuccessor(pod *Pod) bool { return slices.Contains(b.successors, pod) }
+
+// isCurrent reports whether a Pod is of the template that a rollout leads to.
+func (b *board) isCurrent(pod *Pod) bool { return b.Hash != "" && pod.Hash == b.Hash }
+
+// isOutdated reports whether a rollout replaces a Pod.
+func (b *board) isOutdated(pod *Pod) bool { return b.Hash != "" && pod.Hash != b.Hash }
+
+// changes returns the changes of all Pods.
+func (b *board) changes() []Change {
+	var changes []Change
+	for _, pod := range b.live {
+		change := Change{Pod: pod.Name, UID: pod.UID}
+		if next, found := b.next[pod]; found && next != pod.Instruction {
+			change.Instruction = &next
+		}
+		if cost := b.cost(pod); cost != pod.Cost {
+			change.Cost = &cost
+		}
+		if gate := b.gate(pod); gate != pod.GateTrue {
+			change.Gate = &gate
+		}
+		if change.Instruction != nil || change.Cost != nil || change.Gate != nil {
+			changes = append(changes, change)
+		}
+	}
+	return changes
+}
+
+// following returns the instruction of a Pod after this decision.
+func (b *board) following(pod *Pod) instruction.Instruction {
+	if next, found := b.next[pod]; found {
+		return next
+	}
+	return pod.Instruction
+}

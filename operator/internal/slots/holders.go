@@ -1,0 +1,119 @@
+package slots
+
+import (
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// findHolders returns the Pod that holds each slot: the one in the slice, as long as it has not ended. A terminating
+// Pod still holds its slot, because it serves while it drains. A Pod that is twice in the slice keeps the lower slot.
+func (b *board) findHolders() []*Pod {
+	holders := make([]*Pod, b.Size)
+	for slot := range holders {
+		for _, endpoint := range b.Endpoints {
+			if endpoint.Slot != slot || holders[slot] != nil {
+				continue
+			}
+			pod := b.byUID[endpoint.UID]
+			if pod != nil && pod.Instruction.Role == instruction.Leave {
+				pod = b.heldInstead(slot)
+			}
+			if pod != nil && !b.holds(pod) {
+				holders[slot], b.slot[pod] = pod, slot
+			}
+		}
+	}
+	return holders
+}
+
+// heldInstead returns the Pod that holds a slot although the slice names one with the role Leave. That role is given
+// only after the slice was seen with the new holder, so this slice is older than the Pods, or was edited.
+func (b *board) heldInstead(slot int) *Pod {
+	for _, pod := range b.live {
+		if pod.Instruction.Slot == b.slotName(slot) && b.hasHeld(pod) && pod.Instruction.Role != instruction.Leave {
+			return pod
+		}
+	}
+	return nil
+}
+
+// hasHeld reports whether a Pod held the slot of its instruction at some time.
+func (b *board) hasHeld(pod *Pod) bool {
+	i := pod.Instruction
+	switch i.Role {
+	case instruction.Serve, instruction.Cold:
+		return pod.GateTrue || !i.Record.MovedAt.IsZero()
+	default:
+		return i.Role == instruction.Moved || i.Role == instruction.Leave
+	}
+}
+
+// keepHolders lets every holder follow what happened: that it took the slot, that its predecessor ended, and that its
+// Node is cordoned.
+func (b *board) keepHolders() {
+	for slot, holder := range b.holders {
+		if holder == nil {
+			continue
+		}
+		i := b.holding(holder, slot)
+		if i.Role != instruction.None {
+			i.Record = b.noteCordon(holder, i.Record)
+		}
+		b.tell(holder, i)
+	}
+}
+
+func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
+	i := holder.Instruction
+	if i.Slot != b.slotName(slot) || !serves(i.Role) {
+		return b.lost(holder, slot)
+	}
+	before := b.byUID[i.Record.Predecessor]
+	switch {
+	case i.Role == instruction.Receive: // not Serve, which would end the copy and empty memcached
+		i.Role = instruction.Moved
+		i.Record.Keys, i.Record.Bytes = holder.Progress.Keys, holder.Progress.Bytes
+		i.Record.State, i.Record.StateSince, i.Record.MovedAt = instruction.StateServing, b.Now, b.Now
+	case i.Role == instruction.Cold:
+		i.Role, i.Since = instruction.Serve, b.Now
+		i.Record.MovedAt = b.Now
+	case i.Role == instruction.Moved && b.predecessor(holder) == nil:
+		i.Role, i.Since, i.From, i.Rate = instruction.Serve, b.Now, "", 0
+		i.Record.Predecessor = ""
+	case before != nil && before.Instruction.Slot != i.Slot: // It was called back.
+		i.Record.Predecessor = ""
+	case i.Record.Predecessor != "" && i.Record.MovedAt.IsZero():
+		i.Record.MovedAt = b.Now
+	}
+	return i
+}
+
+// serves reports whether a Pod with a role may hold a slot.
+func serves(role instruction.Role) bool {
+	switch role {
+	case instruction.Serve, instruction.Cold, instruction.Receive, instruction.Moved:
+		return true
+	default:
+		return false
+	}
+}
+
+// lost returns the instruction of a holder that has none for its slot, because the annotation or the slice was edited.
+// Nothing is known about its keys.
+func (b *board) lost(holder *Pod, slot int) instruction.Instruction {
+	switch {
+	case holder.Instruction.Role != instruction.None:
+		return b.idle(holder)
+	case holder.AgentReady:
+		return holder.Instruction
+	}
+	return b.start(holder, slot, ReasonInstructionLost)
+}
+
+// predecessor returns the Pod that gave its slot to this one and has not ended, or nil.
+func (b *board) predecessor(holder *Pod) *Pod {
+	before := b.byUID[holder.Instruction.Record.Predecessor]
+	if before == nil || before == holder || before.Instruction.Slot != holder.Instruction.Slot {
+		return nil
+	}
+	return before
+}

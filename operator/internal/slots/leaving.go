@@ -1,0 +1,87 @@
+package slots
+
+import (
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// leave is the instruction of a Pod that gave its slot away.
+func (b *board) leave(pod *Pod) instruction.Instruction {
+	return instruction.Instruction{
+		Slot: pod.Instruction.Slot, Role: instruction.Leave, Since: b.Now, End: int64(b.Drain.Seconds()),
+		Record: instruction.Record{MovedAt: b.Now},
+	}
+}
+
+// cost returns the deletion cost of a Pod: of the Pods that are not ready, a ReplicaSet deletes those without a slot.
+func (b *board) cost(pod *Pod) int32 {
+	role := b.following(pod).Role
+	switch {
+	case pod.Terminating:
+		return pod.Cost
+	case b.holds(pod):
+		return CostHolder
+	case role == instruction.Leave:
+		return CostLeave
+	case b.following(pod).Record.Predecessor != "", role == instruction.None && (pod.Cost != 0 || b.isSurplus(pod)):
+		return CostCandidate
+	}
+	return pod.Cost
+}
+
+// isSurplus reports whether no slot is left for a Pod.
+func (b *board) isSurplus(pod *Pod) bool {
+	for slot, holder := range b.holders {
+		if b.successors[slot] == nil && (holder == nil || b.mustSucceed(pod, holder)) {
+			return false
+		}
+	}
+	return true
+}
+
+// gate returns the condition of the readiness gate. When a slot has moved, the order is: the deletion cost of the old
+// Pod, the gate of the new one, then the gate of the old one. So the Service of the cache always has a Pod of the slot,
+// and the ReplicaSet that is scaled down deletes exactly the old Pod.
+func (b *board) gate(pod *Pod) bool {
+	switch role := b.following(pod).Role; {
+	case b.holds(pod):
+		return pod.GateTrue || b.isDeletedFirst(b.predecessor(pod))
+	case pod.Terminating || !pod.GateTrue:
+		return pod.GateTrue
+	case role == instruction.Leave:
+		return !b.hasReadySuccessor(pod)
+	default:
+		return role != instruction.None
+	}
+}
+
+// isDeletedFirst reports whether the ReplicaSet would delete this predecessor before any holder.
+func (b *board) isDeletedFirst(old *Pod) bool {
+	switch {
+	case old == nil || old.Terminating:
+		return true
+	case b.hasHolderNotReady(old.Hash):
+		return !old.Ready && old.Cost <= CostLeave
+	default:
+		return old.Cost <= CostLeave
+	}
+}
+
+// hasReadySuccessor reports whether a Pod that gave its slot away need not be ready any more.
+func (b *board) hasReadySuccessor(old *Pod) bool {
+	slot := b.slotOf(old.Instruction.Slot)
+	if slot < 0 || slot >= b.Size || b.holders[slot] == nil || b.holders[slot].Ready {
+		return true
+	}
+	return b.hasHolderNotReady(old.Hash) && old.Cost <= CostLeave
+}
+
+// hasHolderNotReady reports whether a holder with this pod-template-hash is not ready. Its ReplicaSet would delete it
+// before any ready Pod, whatever the deletion costs are. So the old Pod must stop being ready first.
+func (b *board) hasHolderNotReady(hash string) bool {
+	for _, holder := range b.holders {
+		if holder != nil && holder.Hash == hash && holder.GateTrue && !holder.Ready && !holder.Terminating {
+			return true
+		}
+	}
+	return false
+}

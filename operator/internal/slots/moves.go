@@ -1,0 +1,46 @@
+package slots
+
+// endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose holder
+// ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
+func (b *board) endpoints() []Endpoint {
+	var endpoints []Endpoint
+	for slot := range b.Size {
+		switch successor, holder := b.successors[slot], b.holders[slot]; {
+		case successor != nil && b.canTake(successor):
+			endpoints = append(endpoints, endpointOf(slot, successor))
+		case holder != nil:
+			endpoint := endpointOf(slot, holder)
+			if holder.IP == "" { // An entry needs an address.
+				endpoint.IP, endpoint.Ready = b.observed(slot).IP, false
+			}
+			endpoints = append(endpoints, endpoint)
+		default:
+			if last := b.observed(slot); last.IP != "" {
+				last.Ready = false
+				endpoints = append(endpoints, last)
+			}
+		}
+	}
+	return endpoints
+}
+
+func endpointOf(slot int, pod *Pod) Endpoint {
+	return Endpoint{Slot: slot, Pod: pod.Name, UID: pod.UID, IP: pod.IP, Ready: pod.MemcachedReady}
+}
+
+// observed returns the first entry of a slot in the slice.
+func (b *board) observed(slot int) Endpoint {
+	for _, endpoint := range b.Endpoints {
+		if endpoint.Slot == slot {
+			return endpoint
+		}
+	}
+	return Endpoint{}
+}
+
+// canTake reports whether a successor takes its slot now: the agent did what its instruction says. One that held the
+// slot before takes it back at once.
+func (b *board) canTake(pod *Pod) bool {
+	return pod.MemcachedReady && pod.IP != "" && b.following(pod) == pod.Instruction &&
+		(pod.AgentReady || b.hasHeld(pod))
+}
