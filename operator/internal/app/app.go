@@ -36,7 +36,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		if err := newCaches(mgr).areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
+		if err := newCaches(mgr, options.Slots).areFilled(context.WithoutCancel(ctx), cachedAtOnce(options.Slots)); err != nil {
 			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
 			return nil
 		}
@@ -83,6 +83,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Nodes: nodeReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
+		Progress: progressReader(mgr), Slots: options.Slots, SlotNodes: options.Slots && options.servesAll(),
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,
@@ -92,7 +93,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
-	if err := addProbes(mgr, work); err != nil {
+	if err := addProbes(mgr, work, options.Slots); err != nil {
 		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
 	return mgr, nil
@@ -112,7 +113,7 @@ func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
 			Revisions: render.Revisions(), Hash: render.Hash, Image: options.MemcachedImage, AgentImage: options.AgentImage,
-			Architectures: options.Architectures,
+			Architectures: options.Architectures, Slots: options.Slots,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults

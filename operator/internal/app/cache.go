@@ -23,11 +23,13 @@ func cacheOptions(operator *Options) cache.Options {
 		Label: observe.Selector(), Transform: observe.TrimObject, UnsafeDisableDeepCopy: new(true),
 	}
 	pods := managed
-	pods.Transform = observe.TrimPod
+	pods.Transform = observe.TrimPod(operator.Slots)
 	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}
-	for _, kind := range observe.Kinds() {
+	for _, kind := range observe.Kinds(operator.Slots) {
+		managed.Label = kind.Selector()
 		byObject[kind.New()] = managed
 	}
+	byObject[&corev1.Node{}] = cache.ByObject{Transform: observe.TrimNode, UnsafeDisableDeepCopy: new(true)}
 	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: observe.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,
@@ -60,7 +62,7 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 		corev1.SchemeGroupVersion.WithKind("Pod"),
 		corev1.SchemeGroupVersion.WithKind("Secret"),
 	}
-	for _, kind := range observe.Kinds() {
+	for _, kind := range observe.Kinds(true) {
 		kinds = append(kinds, kind.GroupVersionKind)
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)

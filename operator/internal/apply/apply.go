@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,6 +39,7 @@ type Client interface {
 	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
 	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
 	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
+	Status() client.SubResourceWriter
 }
 
 // Syncer applies managed objects.
@@ -141,6 +143,9 @@ func (s *Syncer) syncOne(
 	if err := stamp(object); err != nil {
 		return Outcome{}, err
 	}
+	if object.Guarded && live != nil {
+		object.Version = live.GetResourceVersion()
+	}
 	switch {
 	case live == nil:
 		return s.createUnlessRefused(ctx, mc, object)
@@ -193,6 +198,9 @@ func (s *Syncer) update(
 ) (Outcome, error) {
 	hash := hashOf(object) // The answer overwrites the object.
 	object.Metadata.WithUID(live.GetUID())
+	if object.Version != "" {
+		object.Metadata.WithResourceVersion(object.Version)
+	}
 	err := s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 	if len(refusedFields(err)) > 0 {
 		err = s.applyWithoutStrays(ctx, live, changed, object, err)
@@ -259,7 +267,7 @@ func (s *Syncer) meet(
 		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):
 		return terminating(found, object), nil
-	case metav1.IsControlledBy(found, mc) && selected(found, mc):
+	case metav1.IsControlledBy(found, mc) && selected(object.GroupKind, found, mc):
 		return Outcome{Result: Unchanged}, nil // It is owned, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
 		// The Memcached owns it, and it lacks the labels by which the cache selects objects.
@@ -269,8 +277,9 @@ func (s *Syncer) meet(
 }
 
 // selected reports whether an object has the labels by which the cache selects objects.
-func selected(object metav1.Object, mc *cachev1.Memcached) bool {
-	return labels.SelectorFromSet(names.Selector(mc.Name)).Matches(labels.Set(object.GetLabels()))
+func selected(kind schema.GroupKind, object metav1.Object, mc *cachev1.Memcached) bool {
+	set := labels.Set(object.GetLabels())
+	return observe.IsCached(kind, set) && set.Get(names.LabelInstance) == mc.Name
 }
 
 // answeredGeneration reads the generation from the API server's answer, which Apply writes into the configuration.

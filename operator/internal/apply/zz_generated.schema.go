@@ -418,6 +418,15 @@ var kindsSchema = schema.Schema{Types: []schema.TypeDef{
 		{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
 		{Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},
 	}, ElementRelationship: schema.ElementRelationship("atomic")}}},
+	{Name: "io.k8s.api.core.v1.ObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+	}, ElementRelationship: schema.ElementRelationship("atomic")}}},
 	{Name: "io.k8s.api.core.v1.PersistentVolumeClaimSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
 		{Name: "accessModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, ElementRelationship: schema.ElementRelationship("atomic")}}}},
 		{Name: "dataSource", Type: schema.TypeRef{NamedType: new("io.k8s.api.core.v1.TypedLocalObjectReference")}},
@@ -883,6 +892,45 @@ var kindsSchema = schema.Schema{Types: []schema.TypeDef{
 		{Name: "gmsaCredentialSpecName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
 		{Name: "hostProcess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},
 		{Name: "runAsUserName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.Endpoint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, ElementRelationship: schema.ElementRelationship("associative")}}}},
+		{Name: "conditions", Type: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.EndpointConditions")}, Default: map[interface{}]interface{}{}},
+		{Name: "deprecatedTopology", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}}}}},
+		{Name: "hints", Type: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.EndpointHints")}},
+		{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "targetRef", Type: schema.TypeRef{NamedType: new("io.k8s.api.core.v1.ObjectReference")}},
+		{Name: "zone", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.EndpointConditions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},
+		{Name: "serving", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},
+		{Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("boolean"))}}},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.EndpointHints", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "forNodes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.ForNode")}, ElementRelationship: schema.ElementRelationship("atomic")}}}},
+		{Name: "forZones", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.ForZone")}, ElementRelationship: schema.ElementRelationship("atomic")}}}},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.EndpointPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("numeric"))}}},
+		{Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+	}, ElementRelationship: schema.ElementRelationship("atomic")}}},
+	{Name: "io.k8s.api.discovery.v1.EndpointSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "addressType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},
+		{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.Endpoint")}, ElementRelationship: schema.ElementRelationship("atomic")}}}},
+		{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}},
+		{Name: "metadata", Type: schema.TypeRef{NamedType: new("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")}, Default: map[interface{}]interface{}{}},
+		{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: new("io.k8s.api.discovery.v1.EndpointPort")}, ElementRelationship: schema.ElementRelationship("atomic")}}}},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.ForNode", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},
+	}}}},
+	{Name: "io.k8s.api.discovery.v1.ForZone", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},
 	}}}},
 	{Name: "io.k8s.api.networking.v1.IPBlock", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
 		{Name: "cidr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: new(schema.Scalar("string"))}}, Default: ""},

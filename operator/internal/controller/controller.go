@@ -37,6 +37,7 @@ type Reconciler struct {
 	client   client.Client
 	observe  observe.Collector
 	secrets  *secretWatch
+	cordons  *cordonWatch
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -78,7 +79,7 @@ func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 // sync runs all steps before the status, until one fails, and returns what they found.
 func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
 	in := status.Input{Memcached: mc, Now: time.Now()}
-	if in.Err = r.secrets.startFor(mc); in.Err != nil {
+	if in.Err = errors.Join(r.secrets.startFor(mc), r.cordons.startFor(mc)); in.Err != nil {
 		return in
 	}
 	if in.Snapshot, in.Err = r.observe.Collect(ctx, mc); in.Err != nil {
@@ -90,14 +91,23 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 		in.Report = r.syncer.Pause(ctx, mc, in.Snapshot)
 	case in.Err == nil && !in.Plan.Suspended:
 		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
+		r.syncPods(ctx, &in)
 	}
 	return in
+}
+
+// syncPods changes the Pods as their slots require.
+func (r *Reconciler) syncPods(ctx context.Context, in *status.Input) {
+	if in.Plan.Slots == nil || len(in.Plan.Slots.Changes) == 0 {
+		return
+	}
+	in.PodsChanged, in.PodsErr = r.syncer.SyncPods(ctx, in.Memcached, in.Snapshot, in.Plan.Slots.Changes)
 }
 
 // plan computes the plan. A cache with updatePolicy Automatic may be queued for its update.
 func (r *Reconciler) plan(ctx context.Context, in *status.Input) {
 	mc, current, defaults := in.Memcached, in.Snapshot.Current(), r.defaults(ctx)
-	defaults.Queued = true
+	defaults.Queued, defaults.Now = true, in.Now
 	in.Plan, in.Err = plan.Compute(mc, current, defaults)
 	if turn := r.updates.enter(*in); turn.phase == updating {
 		in.Updating = !turn.unready
@@ -123,6 +133,9 @@ func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.R
 	}
 	if result, err = retry(in, wait); err == nil {
 		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(in, now), longestWait))
+		if status.IsCopying(now) {
+			result.RequeueAfter = sooner(result.RequeueAfter, progressEvery)
+		}
 	}
 	return result, err
 }
@@ -135,10 +148,24 @@ func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
 		// succeed.
 		err = errors.Join(in.Err, in.Snapshot.Err(), err)
 	}
-	if err != nil {
+	if err = errors.Join(err, in.PodsErr); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: sooner(wait, in.Report.RetryAfter())}, nil
+	return ctrl.Result{RequeueAfter: sooner(sooner(wait, in.Report.RetryAfter()), slotsAfter(in))}, nil
+}
+
+// progressEvery is how often the agent's log is read while it copies.
+const progressEvery = 10 * time.Second
+
+// slotsAfter returns when to decide about slots again without an event.
+func slotsAfter(in status.Input) time.Duration {
+	switch {
+	case in.Plan.Slots == nil:
+		return 0
+	case in.PodsChanged:
+		return changedRetry
+	}
+	return in.Plan.Slots.RequeueAfter
 }
 
 // sooner returns the shorter of two waits; 0 means no wait.

@@ -63,6 +63,9 @@ func eventsOf(in status.Input, now cachev1.MemcachedStatus) []pendingEvent {
 			apply.Failed:
 		}
 	}
+	for _, slot := range status.StartedCold(in.Memcached.Status, now) {
+		found = append(found, startedCold(slot))
+	}
 	found = append(found, transition(in.Memcached.Status, now)...)
 	if in.Updating && updateFailed(now) && !updateFailed(in.Memcached.Status) {
 		found = append(found, updatesStopped())
@@ -146,6 +149,12 @@ func driftCorrected(o apply.Outcome) pendingEvent {
 		o.Kind, o.Name, drift.Describe(o.Drift), drift.Fixes(o.Kind, o.Drift)))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected
+}
+
+// startedCold is the event of a slot whose keys were lost.
+func startedCold(slot cachev1.SlotStatus) pendingEvent {
+	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", slot.Name, slot.Pod, slot.Reason)
+	return pendingEvent{eventType: corev1.EventTypeWarning, reason: "SlotStartedCold", action: "Handoff", note: note}
 }
 
 // updatesStopped is the event of a cache that is not Ready after an automatic update.

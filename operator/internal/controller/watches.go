@@ -22,6 +22,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/consistent"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
@@ -39,6 +40,11 @@ type Config struct {
 
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
+
+	// Slots: caches may have slots, and Progress reads how far the agent of a Pod is with a copy. SlotNodes: the operator
+	// may watch Nodes.
+	Slots, SlotNodes bool
+	Progress         func(ctx context.Context, pod types.NamespacedName) instruction.Progress
 
 	// ServerTime is the time by the clock of the API server.
 	ServerTime func() time.Time
@@ -67,7 +73,14 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		nodes:    newNodes(config.Nodes),
 		statuses: newStatuses(),
 		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
-		metrics:  metrics.New(ctrlmetrics.Registry),
+		metrics:  metrics.New(ctrlmetrics.Registry, config.Slots),
+		cordons:  &cordonWatch{cache: mgr.GetCache(), reader: writer, enabled: config.SlotNodes},
+	}
+	if config.Slots {
+		reconciler.observe.Slots = &observe.Slots{Progress: config.Progress}
+		if config.SlotNodes {
+			reconciler.observe.Slots.Nodes = mgr.GetClient()
+		}
 	}
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
@@ -76,20 +89,24 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		For(&cachev1.Memcached{}, builder.WithPredicates(
 			writer.Predicate(), reconciler.updates.news(), reconciler.statuses.news())).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
-			builder.WithPredicates(podChanges)).
+			builder.WithPredicates(writer.Predicate(), podChanges)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
 		WatchesRawSource(source.Channel(
 			reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
 		WithOptions(config.Work.watched(config.Options))
-	for _, kind := range observe.Kinds() {
+	for _, kind := range observe.Kinds(config.Slots) {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))
 	}
 	built, err := build.Build(config.Work.note(reconciler))
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller = built
-	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
+	reconciler.secrets.controller, reconciler.cordons.controller = built, built
+	err = errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
+	if config.Slots {
+		err = errors.Join(err, indexSlots(mgr))
+	}
+	return err
 }
 
 // objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and

@@ -32,6 +32,9 @@ type Settings struct {
 	// MaxItemSize is the size of the largest item, in bytes.
 	MaxItemSize int64
 
+	// Handoff: the agent reads the log of changes, to copy the keys to another Pod.
+	Handoff bool
+
 	// ExtraArguments come last. CheckArguments rejects invalid ones.
 	ExtraArguments []string
 }
@@ -70,7 +73,7 @@ func Arguments(s Settings) []string {
 	arguments := []string{
 		listen(s),
 		fmt.Sprintf("--memory-limit=%d", s.ItemMemory/Mebibyte),
-		fmt.Sprintf("--conn-limit=%d", s.MaxConnections+ownDescriptors(s.Threads)),
+		fmt.Sprintf("--conn-limit=%d", s.MaxConnections+s.agentsConnections()+ownDescriptors(s.Threads)),
 		fmt.Sprintf("--threads=%d", s.Threads),
 		fmt.Sprintf("--max-item-size=%d", s.MaxItemSize),
 	}
@@ -79,6 +82,10 @@ func Arguments(s Settings) []string {
 	}
 	if s.AuthFile != "" {
 		arguments = append(arguments, "--auth-file="+s.AuthFile)
+	}
+	if s.Handoff { // Up to 1.6.39, worker_logbuf_size overwrites the slab classes, and slab_sizes resets them.
+		arguments = append(arguments, fmt.Sprintf("--extended=worker_logbuf_size=%d,watcher_logbuf_size=%d,slab_sizes",
+			workerLogBuffer>>10, watcherLogBuffer>>10))
 	}
 	return append(arguments, s.ExtraArguments...)
 }
@@ -133,6 +140,17 @@ const (
 // up. Measured with 1.6.18 and 1 to 64 threads. Three are for the agent.
 func ownDescriptors(threads int32) int32 {
 	return 5*threads + 32 + 3
+}
+
+// handoffConnections is how many connections the agents of this and of other Pods open for a handoff.
+const handoffConnections = 16
+
+// agentsConnections is how many connections agents open beyond the few that ownDescriptors includes.
+func (s Settings) agentsConnections() int32 {
+	if s.Handoff {
+		return handoffConnections
+	}
+	return 0
 }
 
 // ItemChunk is the chunk in which memcached stores large items: half a slab page. The maximum item size must be a

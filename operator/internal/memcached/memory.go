@@ -26,6 +26,14 @@ const (
 	// write (16 KiB each, a TLS record).
 	tlsConnectionMemory = int64(32) << 10
 
+	// workerLogBuffer and watcherLogBuffer are the log buffers of each worker thread and of each connection that watches
+	// the log (logger.h: -o worker_logbuf_size and watcher_logbuf_size). Lines that do not fit are dropped.
+	workerLogBuffer  = 8 * Mebibyte
+	watcherLogBuffer = 16 * Mebibyte
+
+	// handoffWatchers: a Pod is watched by its own agent and by that of its successor.
+	handoffWatchers = 2
+
 	// smallestItem is the smallest chunk of an item: its header and 48 bytes (slabs.c, slabs_init).
 	smallestItem = 96
 )
@@ -40,8 +48,11 @@ func ContainerMemory(s Settings) int64 {
 		programMemory +
 		int64(s.MaxConnections)*connectionMemory +
 		int64(s.Threads)*threadMemory
+	if s.Handoff {
+		sum += int64(s.Threads)*workerLogBuffer + handoffWatchers*watcherLogBuffer + handoffConnections*connectionMemory
+	}
 	if s.TLS != nil {
-		sum += int64(s.MaxConnections) * tlsConnectionMemory
+		sum += int64(s.MaxConnections+s.agentsConnections()) * tlsConnectionMemory
 	}
 	return (sum + Mebibyte - 1) / Mebibyte * Mebibyte
 }

@@ -51,7 +51,7 @@ type Metrics struct {
 
 // New returns metrics without counts. Every series exists from the start: a counter that starts at 1 would hide its
 // first increase.
-func New(registry prometheus.Registerer) *Metrics {
+func New(registry prometheus.Registerer, slots bool) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
 			"Reconciliations of a Memcached, by the resulting reason of Ready. A failed one is retried.",
@@ -66,7 +66,7 @@ func New(registry prometheus.Registerer) *Metrics {
 		}),
 		waits: newWaits(),
 	}
-	m.begin()
+	m.begin(slots)
 	registry.MustRegister(m.reconciles, m.written, m.drift, m.ready)
 	return m
 }
@@ -76,13 +76,13 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 }
 
 // begin creates all series.
-func (m *Metrics) begin() {
+func (m *Metrics) begin(slots bool) {
 	for _, reason := range reasons {
 		for _, result := range []string{resultDone, resultFailed} {
 			m.reconciles.WithLabelValues(reason, result)
 		}
 	}
-	for _, kind := range observe.Kinds() {
+	for _, kind := range observe.Kinds(slots) {
 		m.drift.WithLabelValues(kind.Kind)
 		for _, result := range writes {
 			m.written.WithLabelValues(kind.Kind, string(result))

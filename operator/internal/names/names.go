@@ -3,6 +3,11 @@
 // label, for example, cannot be applied to an existing Deployment.
 package names
 
+import (
+	"strconv"
+	"strings"
+)
+
 const (
 	// FieldOwner is the field manager of the operator in server-side apply.
 	FieldOwner = "memcached-operator"
@@ -91,9 +96,30 @@ const (
 	// AuthFile is the file with the users.
 	AuthFile = AuthDir + "/users"
 
+	// HandoffDir is where the agent mounts the Pod's annotation AnnotationHandoff.
+	HandoffDir = "/run/handoff"
+
+	// HandoffFile is the file with the instruction.
+	HandoffFile = HandoffDir + "/handoff"
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
+
+// HasSlot is the readiness gate of Pods of a cache with slots: only a Pod that holds a slot is ready.
+const HasSlot = "cache.example.com/has-slot"
+
+// SliceManager is the value of the label endpointslice.kubernetes.io/managed-by of the operator's EndpointSlices.
+const SliceManager = LeaderElectionID
+
+// SlotService returns the name of the headless Service of a Memcached's slots.
+func SlotService(instance string) string { return instance + "-slots" }
+
+// Slot returns the name of a slot: its host name below the Service of the slots.
+func Slot(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
+
+// Slice returns the name of a Service's EndpointSlice for an IP family.
+func Slice(service string, family string) string { return service + "-" + strings.ToLower(family) }
 
 // Selector returns the labels that select the Pods of a Memcached. They cannot change: a Deployment's selector is
 // immutable.

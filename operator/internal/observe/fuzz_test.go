@@ -18,7 +18,7 @@ func FuzzATrimmedPodHasTheSameState(f *testing.F) {
 		arbitrary.Filler(data).Fill(&pod.ObjectMeta)
 		arbitrary.Filler(data).Fill(&pod.Status)
 		arbitrary.Filler(data).Fill(&pod.Spec.ImagePullSecrets)
-		trimmed, err := TrimPod(pod.DeepCopy())
+		trimmed, err := TrimPod(false)(pod.DeepCopy())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -29,19 +30,29 @@ type Key struct {
 	Name string
 }
 
-// Kinds returns the kinds of managed objects: they are read, watched and cached.
-func Kinds() []Kind {
-	return []Kind{
-		{serviceKind, func() client.Object { return &corev1.Service{} }},
+// Kinds returns the kinds of managed objects: they are read, watched and cached. Only an operator that was installed
+// with slots has the rights on EndpointSlices.
+func Kinds(withSlots bool) []Kind {
+	kinds := []Kind{
+		{ServiceKind, func() client.Object { return &corev1.Service{} }},
 		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
 		{PolicyKind, func() client.Object { return &networkingv1.NetworkPolicy{} }},
 		{budgetKind, func() client.Object { return &policyv1.PodDisruptionBudget{} }},
 	}
+	if withSlots {
+		kinds = append(kinds, Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }})
+	}
+	return kinds
 }
 
 var (
-	budgetKind  = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
-	serviceKind = corev1.SchemeGroupVersion.WithKind("Service")
+	budgetKind = policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")
+
+	// ServiceKind is the kind of the object that gives Pods, or a slot, a name.
+	ServiceKind = corev1.SchemeGroupVersion.WithKind("Service")
+
+	// SliceKind is the kind of the object that records which Pod holds which slot.
+	SliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice")
 
 	// PolicyKind is the kind of the object that restricts access to the Pods.
 	PolicyKind = networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")
@@ -59,10 +70,23 @@ func Selector() labels.Selector {
 	return labels.SelectorFromSet(labels.Set{names.LabelApp: names.App}).Add(*instance)
 }
 
+// Selector selects the objects of the kind that are cached. EndpointSlices of other controllers have the labels of the
+// Service that they belong to.
+func (k Kind) Selector() labels.Selector {
+	if k.GroupVersionKind != SliceKind {
+		return Selector()
+	}
+	own, err := labels.NewRequirement(discoveryv1.LabelManagedBy, selection.Equals, []string{names.SliceManager})
+	if err != nil {
+		panic(err) // Both are constants.
+	}
+	return Selector().Add(*own)
+}
+
 // IsCached reports whether the cache holds objects of a kind that have these labels.
 func IsCached(kind schema.GroupKind, set labels.Set) bool {
-	_, isManaged := find(kind)
-	return !isManaged || Selector().Matches(set)
+	known, isManaged := find(kind)
+	return !isManaged || known.Selector().Matches(set)
 }
 
 // New returns an empty object of a managed kind.
@@ -83,7 +107,7 @@ func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 }
 
 func find(wanted schema.GroupKind) (Kind, bool) {
-	for _, kind := range Kinds() {
+	for _, kind := range Kinds(true) {
 		if kind.GroupKind() == wanted {
 			return kind, true
 		}
@@ -92,5 +116,5 @@ func find(wanted schema.GroupKind) (Kind, bool) {
 }
 
 func kindsOf(wanted schema.GroupVersionKind) []Kind {
-	return slices.DeleteFunc(Kinds(), func(kind Kind) bool { return kind.GroupVersionKind != wanted })
+	return slices.DeleteFunc(Kinds(true), func(kind Kind) bool { return kind.GroupVersionKind != wanted })
 }

@@ -39,6 +39,11 @@ type Snapshot struct {
 	// OpenPorts are the ports of all memcached Pods that have not ended, including terminating ones.
 	OpenPorts names.Ports
 
+	// Slots is the observed state of the slots, and Versions are the resource versions of its Pods by uid; zero for an
+	// operator that was installed without slots.
+	Slots    plan.CurrentSlots
+	Versions map[string]string
+
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *Secret
 }
@@ -63,9 +68,9 @@ func (s Snapshot) DeployedPorts() names.Ports {
 // Current is the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
-		Deployment: s.Deployment(), SecretsUsable: s.Usable(),
+		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots,
 		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
-		ServicePorts: servicePorts(s.Main(serviceKind.GroupKind())),
+		ServicePorts: servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
 		current.Pods = append(current.Pods, pod.Ports)
@@ -82,11 +87,17 @@ type Collector struct {
 	Live client.Reader
 
 	Secrets *Secrets
+
+	// Slots is what is read for slots; nil for an operator that was installed without them.
+	Slots *Slots
 }
 
 // Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
-	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
+	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds(false))
+	if err == nil && c.Slots != nil {
+		err = c.addSlotObjects(ctx, mc, objects)
+	}
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -100,15 +111,17 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 		Progressed: progressed(pods),
 		TLS:        c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
 	}
-	if !needsLiveDeployment(mc, snapshot) {
-		return snapshot, nil
+	if needsLiveDeployment(mc, snapshot) {
+		live, err := collectObjects(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))
+		if err != nil {
+			return Snapshot{}, err
+		}
+		maps.Copy(snapshot.Objects, live)
 	}
-	live, err := collectObjects(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))
-	if err != nil {
-		return Snapshot{}, err
+	if c.Slots != nil {
+		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
-	maps.Copy(snapshot.Objects, live)
-	return snapshot, nil
+	return snapshot, err
 }
 
 // needsLiveDeployment reports whether the Deployment must be read from the API server. One that lost its labels is
@@ -124,16 +137,26 @@ func collectObjects(
 ) (map[Key]client.Object, error) {
 	objects := map[Key]client.Object{}
 	for _, kind := range kinds {
-		object := kind.New()
-		switch err := reader.Get(ctx, key, object); {
-		case apierrors.IsNotFound(err):
-		case err != nil:
-			return nil, fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
-		default:
-			objects[Key{kind.GroupKind(), key.Name}] = object
+		if err := addObject(ctx, reader, key, kind, objects); err != nil {
+			return nil, err
 		}
 	}
 	return objects, nil
+}
+
+// addObject reads an object, if it exists.
+func addObject(
+	ctx context.Context, reader client.Reader, key client.ObjectKey, kind Kind, objects map[Key]client.Object,
+) error {
+	object := kind.New()
+	switch err := reader.Get(ctx, key, object); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read %s %s: %w", kind.GroupKind().Kind, key, err)
+	default:
+		objects[Key{kind.GroupKind(), key.Name}] = object
+	}
+	return nil
 }
 
 func collectPods(ctx context.Context, reader client.Reader, mc *cachev1.Memcached) ([]corev1.Pod, error) {

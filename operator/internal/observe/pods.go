@@ -166,12 +166,23 @@ func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// TrimPod keeps only what the type Pod is made from, before a Pod is cached: ten thousand caches have many Pods.
-func TrimPod(object any) (any, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return object, nil
+// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand caches
+// have many Pods. With slots it keeps more of Pods that need one.
+func TrimPod(withSlots bool) func(object any) (any, error) {
+	return func(object any) (any, error) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return object, nil
+		}
+		trimmed := trimPod(pod)
+		if withSlots && isGated(pod) {
+			keepSlot(trimmed, pod)
+		}
+		return trimmed, nil
 	}
+}
+
+func trimPod(pod *corev1.Pod) *corev1.Pod {
 	trimmed := &corev1.Pod{}
 	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
 	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
@@ -188,7 +199,7 @@ func TrimPod(object any) (any, error) {
 	if len(trimmed.Status.InitContainerStatuses)+len(trimmed.Status.ContainerStatuses) > 0 {
 		trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
 	}
-	return trimmed, nil
+	return trimmed
 }
 
 // relevantConditions returns the relevant conditions: that a Pod is ready, and since when, or that it is unschedulable.
@@ -218,8 +229,8 @@ func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return kept
 }
 
-// PodChanged reports whether an update of a Pod changes the result of podsOf.
+// PodChanged reports whether an update of a Pod changes the result of podsOf, or what decides about its slot.
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
-	return !slices.Equal(old, now)
+	return !slices.Equal(old, now) || isGated(after) && slotPod(before) != slotPod(after)
 }

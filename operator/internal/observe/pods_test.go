@@ -129,7 +129,7 @@ func TestProblemOf(t *testing.T) {
 			if got := problemOf(&tc.pod); got != tc.want {
 				t.Errorf("problem %q, want %q", got, tc.want)
 			}
-			trimmed, err := TrimPod(tc.pod.DeepCopy())
+			trimmed, err := TrimPod(false)(tc.pod.DeepCopy())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 			}}
 			tc.change(pod)
 			for range 2 {
-				trimmed, err := TrimPod(pod)
+				trimmed, err := TrimPod(false)(pod)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -243,7 +243,7 @@ func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			for i := range tc.pods { // As it lies in the cache.
-				trimmed, err := TrimPod(&tc.pods[i])
+				trimmed, err := TrimPod(false)(&tc.pods[i])
 				if err != nil {
 					t.Fatal(err)
 				}

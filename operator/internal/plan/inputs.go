@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -44,6 +45,10 @@ type Inputs struct {
 
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
+
+	// Slots: a Pod becomes ready only with a slot. The spec asks for that, but it applies like an update: it would replace
+	// the Pods.
+	Slots bool `json:"slots,omitempty"`
 }
 
 // Defaults are the operator's current values for new Pods.
@@ -67,6 +72,12 @@ type Defaults struct {
 	// Platform is what the operator runs on; empty while it is unknown, for the reason in Unknown.
 	Platform Platform
 	Unknown  error
+
+	// Slots: the operator was installed with slots.
+	Slots bool
+
+	// Now is the current time.
+	Now time.Time
 
 	// Queued defers the update of a cache with updatePolicy Automatic: other caches are updated first.
 	Queued bool
@@ -96,6 +107,9 @@ type Current struct {
 
 	// Pods are the ports of each Pod that is not terminating.
 	Pods []names.Ports
+
+	// Slots is the observed state of the slots.
+	Slots CurrentSlots
 }
 
 // choose decides what the Pods are made from: the same as before, until the spec replaces them anyway or the user
@@ -107,8 +121,10 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 			return Plan{}, err
 		}
 		return compute(mc, current, defaults, now)
-	case updates(mc.Spec, *before, now, defaults), !slices.Contains(defaults.Revisions, before.Revision):
-		return compute(mc, current, defaults, now) // An older operator does not know the revision of a newer one.
+	case updates(mc.Spec, *before, now, defaults), !slices.Contains(defaults.Revisions, before.Revision),
+		before.Slots && !defaults.Slots:
+		// An older operator does not know the revision of a newer one, and one without slots cannot make the Pods ready.
+		return compute(mc, current, defaults, now)
 	}
 	p, err := compute(mc, current, defaults, *before)
 	if err == nil && before.Template != "" && p.Record.Template != before.Template {
@@ -121,6 +137,7 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 // now.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
+	now.Slots = wantsSlots(mc.Spec)
 	found, ok := recorded(mc, live, now)
 	if !ok {
 		return nil, now
@@ -152,7 +169,7 @@ func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	if spec.Image != "" {
 		inputs.Image = ""
 	}
-	if !needsAgent(spec) {
+	if !needsAgent(spec) && !inputs.Slots {
 		inputs.Agent = ""
 	}
 	if len(spec.Architectures) > 0 {
@@ -179,11 +196,21 @@ func pending(before, now Inputs) []string {
 		}
 	}
 	tell("image", before.Image, now.Image)
-	tell("agent image", before.Agent, now.Agent)
+	if before.Agent != "" && now.Agent != "" { // Otherwise slots bring the agent, or take it away.
+		tell("agent image", before.Agent, now.Agent)
+	}
 	tell("architectures", listed(before.Architectures), listed(now.Architectures))
 	tell("platform", string(before.Platform), string(now.Platform))
+	tell("slots", onOrOff(before.Slots), onOrOff(now.Slots))
 	tell("template revision", fmt.Sprint(before.Revision), fmt.Sprint(now.Revision))
 	return differences
+}
+
+func onOrOff(slots bool) string {
+	if slots {
+		return "on"
+	}
+	return "off"
 }
 
 func listed(architectures []string) string {

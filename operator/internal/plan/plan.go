@@ -72,6 +72,9 @@ type Plan struct {
 
 	Rollout Rollout
 
+	// Slots are the slots of the Pods; nil means none.
+	Slots *Slots
+
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
@@ -137,6 +140,9 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 		}
 		p.Pending = pending(leftOpen(mc.Spec, made.Inputs), leftOpen(mc.Spec, now.Inputs))
 	}
+	if err == nil && p.Slots != nil {
+		p.decideSlots(mc.Spec, current, defaults.Now)
+	}
 	return p, err
 }
 
@@ -144,6 +150,7 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record Record) (Plan, error) {
 	spec := mc.Spec
 	settings := memcachedSettings(spec)
+	settings.Handoff = record.Slots
 	p := Plan{
 		Name:      mc.Name,
 		Namespace: mc.Namespace,
@@ -167,7 +174,8 @@ func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record R
 		PreferredArchitectures: spec.PreferredArchitectures,
 		Placement:              placement(spec, mc.Name),
 
-		Rollout:       rollout(spec),
+		Rollout:       rollout(spec, record.Slots),
+		Slots:         slotsOf(mc, record),
 		NetworkPolicy: networkPolicy(spec),
 		Metadata:      orZero(spec.Metadata),
 		PodMetadata:   orZero(spec.PodMetadata),
@@ -176,7 +184,7 @@ func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record R
 	p.Disruption = disruption(spec, p.Size)
 	p.setPorts(current)
 	p.Endpoint = p.endpoint(mc.Status.Endpoint, current.Pods)
-	if err := validate(spec, p); err != nil {
+	if err := validate(spec, p, defaults); err != nil {
 		return p, err
 	}
 	p.Record.Template = defaults.Hash(p)
@@ -246,14 +254,26 @@ func architectures(spec cachev1.MemcachedSpec, record Record) []string {
 // (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
 const defaultDrainSeconds = 30
 
-func rollout(spec cachev1.MemcachedSpec) Rollout {
+// none is no Pod.
+var none = intstr.FromInt32(0)
+
+func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 	wanted := orZero(spec.Rollout)
+	surge, unavailable := orDefault(wanted.MaxSurge, intstr.FromInt32(1)), orDefault(wanted.MaxUnavailable, none)
 	minReady := orDefault(wanted.MinReadySeconds, 0)
+	deadline := minReady + DefaultProgressDeadlineSeconds
+	if slots {
+		deadline += orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)
+		unavailable = none // Until the Pods have no slots any more, if the spec turns them off.
+		if isZero(surge) {
+			surge = intstr.FromInt32(1)
+		}
+	}
 	return Rollout{
-		MaxSurge:                orDefault(wanted.MaxSurge, intstr.FromInt32(1)),
-		MaxUnavailable:          orDefault(wanted.MaxUnavailable, intstr.FromInt32(0)),
+		MaxSurge:                surge,
+		MaxUnavailable:          unavailable,
 		MinReadySeconds:         minReady,
-		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, minReady+DefaultProgressDeadlineSeconds),
+		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, deadline),
 		RevisionHistoryLimit:    wanted.RevisionHistoryLimit,
 		DrainSeconds:            orDefault(wanted.DrainSeconds, defaultDrainSeconds),
 	}

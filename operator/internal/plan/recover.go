@@ -22,6 +22,7 @@ var (
 		"spec", "template", "spec", "initContainers", fieldpath.KeyByFields("name", names.Agent), "image")
 	architecturesPath = fieldpath.MakePathOrDie("spec", "template", "spec", "affinity", "nodeAffinity",
 		"requiredDuringSchedulingIgnoredDuringExecution") // It is atomic.
+	gatesPath   = fieldpath.MakePathOrDie("spec", "template", "spec", "readinessGates") // It is atomic.
 	userPath    = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsUser")
 	nonRootPath = fieldpath.MakePathOrDie("spec", "template", "spec", "securityContext", "runAsNonRoot")
 )
@@ -35,6 +36,7 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 		return Inputs{}, false
 	}
 	now.Revision = revision
+	now.Slots = drift.Owns(live, gatesPath)
 	if image := imageOf(template.Spec.Containers, names.Container); spec.Image == "" && drift.Owns(live, imagePath) {
 		now.Image = image
 	}

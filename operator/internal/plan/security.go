@@ -58,13 +58,13 @@ func hasMetrics(spec cachev1.MemcachedSpec) bool {
 	return orZero(spec.Metrics).Mode != cachev1.MetricsDisabled
 }
 
-// needsAgent reports whether the agent has anything to do.
+// needsAgent reports whether the agent has anything to do besides the handoff of slots.
 func needsAgent(spec cachev1.MemcachedSpec) bool {
 	return spec.TLS != nil || spec.Auth != nil || hasMetrics(spec)
 }
 
 func agent(spec cachev1.MemcachedSpec, record Record) *Agent {
-	if !needsAgent(spec) {
+	if !needsAgent(spec) && !record.Slots {
 		return nil
 	}
 	return &Agent{

@@ -28,8 +28,8 @@ func (e *InvalidSpec) Error() string {
 }
 
 // validate returns all problems at once, or nil.
-func validate(spec cachev1.MemcachedSpec, p Plan) error {
-	var problems []string
+func validate(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) error {
+	problems := slotProblems(spec, p, defaults)
 	for _, problem := range []string{
 		imageProblem(spec),
 		itemSizeProblem(spec, p),

@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addAgent adds the agent as a sidecar that starts before memcached. It has no readiness probe, because it says
-// nothing about memcached's readiness.
+// addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because it
+// says nothing about memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
@@ -42,6 +42,11 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 		agent.WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
+	if p.Slots != nil {
+		agent.WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(1)).
+			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
+		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
+	}
 	spec.WithInitContainers(agent)
 }
 
@@ -62,6 +67,9 @@ func agentArguments(p plan.Plan) []string {
 	if p.AuthSecret != "" {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
 	}
+	if p.Slots != nil {
+		arguments = append(arguments, "--handoff-file="+names.HandoffFile)
+	}
 	return arguments
 }
 
@@ -76,6 +84,8 @@ const (
 	tlsVolume   = "tls"
 	usersVolume = "users"
 	authVolume  = "auth"
+
+	handoffVolume = "handoff"
 )
 
 // addVolumes mounts the Secrets as whole folders: the kubelet updates those, but no subPath mounts. The agent's

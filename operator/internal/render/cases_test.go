@@ -75,6 +75,11 @@ func networkPeers(s *cachev1.MemcachedSpec) {
 	}}
 }
 
+func withSlots(s *cachev1.MemcachedSpec) {
+	networkPeers(s)
+	s.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+}
+
 func tls(s *cachev1.MemcachedSpec) {
 	s.TLS = &cachev1.TLS{SecretName: "cache-tls"}
 }

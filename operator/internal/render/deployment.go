@@ -16,7 +16,7 @@ func deployment(p plan.Plan) Object {
 		WithAnnotations(p.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().
-			WithReplicas(p.Size).
+			WithReplicas(p.Replicas()).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
 			WithStrategy(appsv1ac.DeploymentStrategy().
 				WithType(appsv1.RollingUpdateDeploymentStrategyType).

@@ -1,8 +1,11 @@
 package render
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
@@ -18,7 +21,7 @@ func networkPolicy(p plan.Plan) Object {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(names.Selector(p.Name))).
 		WithPolicyTypes(networkingv1.PolicyTypeIngress).
-		WithIngress(ingress(p.NetworkPolicy.From, p.ServicePorts...))
+		WithIngress(ingress(clients(p), p.ServicePorts...))
 	if p.AgentMetrics {
 		metrics := plan.Port{Name: names.MetricsPort, Number: names.MetricsPortNumber}
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
@@ -33,6 +36,15 @@ func networkPolicy(p plan.Plan) Object {
 		Configuration: policy,
 		Metadata:      policy.ObjectMetaApplyConfiguration,
 	}
+}
+
+// clients returns the peers of memcached; none means all. The agent of a Pod copies the keys of another one.
+func clients(p plan.Plan) []networkingv1.NetworkPolicyPeer {
+	if p.Slots == nil || len(p.NetworkPolicy.From) == 0 {
+		return p.NetworkPolicy.From
+	}
+	pods := &metav1.LabelSelector{MatchLabels: names.Selector(p.Name)}
+	return append(slices.Clone(p.NetworkPolicy.From), networkingv1.NetworkPolicyPeer{PodSelector: pods})
 }
 
 // ingress allows peers to reach ports, by number: a name could mean another port in another Pod.

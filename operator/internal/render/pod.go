@@ -28,7 +28,7 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(int64(p.Rollout.DrainSeconds + endSeconds)).
+		WithTerminationGracePeriodSeconds(int64(drainSeconds(p) + endSeconds)).
 		WithSecurityContext(podSecurity(p)).
 		WithContainers(container(p))
 	for _, secret := range p.PullSecrets {
@@ -39,6 +39,9 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		addAgent(spec, p)
 	}
 	place(spec, p)
+	if p.Slots != nil {
+		needSlot(spec)
+	}
 	return spec
 }
 
@@ -70,10 +73,10 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	if p.PullPolicy != "" {
 		container.WithImagePullPolicy(p.PullPolicy)
 	}
-	if p.Rollout.DrainSeconds > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
+	if drain := drainSeconds(p); drain > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().
-				WithSleep(corev1ac.SleepAction().WithSeconds(int64(p.Rollout.DrainSeconds)))))
+				WithSleep(corev1ac.SleepAction().WithSeconds(int64(drain)))))
 	}
 	for _, port := range p.ClientPorts() {
 		container.WithPorts(corev1ac.ContainerPort().
@@ -83,6 +86,18 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	}
 	memcachedMounts(container, p)
 	return container
+}
+
+// leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet does: only the agent's
+// signal makes memcached send the end of its log.
+const leaveSeconds = 5
+
+// drainSeconds is how long the kubelet waits before it ends memcached.
+func drainSeconds(p plan.Plan) int32 {
+	if p.Slots == nil {
+		return p.Rollout.DrainSeconds
+	}
+	return p.Rollout.DrainSeconds + leaveSeconds
 }
 
 func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {

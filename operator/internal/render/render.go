@@ -27,13 +27,17 @@ type Object struct {
 
 	// Ports are the client ports of a Deployment's Pods.
 	Ports names.Ports
+
+	// Guarded: it is applied only over the version that was read, which is then in Version.
+	Guarded bool
+	Version string
 }
 
 // Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
 // its name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is ever open to everybody, or
 // closed to its clients.
 func Objects(p plan.Plan) []Object {
-	objects := []Object{service(p)}
+	objects := append([]Object{service(p)}, slotObjects(p)...)
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))
 	}

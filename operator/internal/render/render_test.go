@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
-	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
+	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0", Slots: true,
 }
 
 // memcachedWith is a Memcached of size three and nothing else, changed by a case.
@@ -93,6 +93,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 			auth(s)
 			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 		}},
+		"slots":            {change: withSlots},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
 	}
@@ -105,10 +106,18 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 			file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
 			compareGolden(t, filepath.Join("testdata", "memcached", file), memcachedWith(tc.change))
 			for _, object := range Objects(planned(t, tc.change, defaults)) {
-				compareGolden(t, filepath.Join("testdata", strings.ToLower(object.Kind), file), object.Configuration)
+				compareGolden(t, filepath.Join("testdata", strings.ToLower(kindOf(object)), file), object.Configuration)
 			}
 		})
 	}
+}
+
+// kindOf returns the kind of an object, with its name if that is not the Memcached's.
+func kindOf(object Object) string {
+	if name := *object.Metadata.Name; name != "cache" {
+		return object.Kind + "-" + name
+	}
+	return object.Kind
 }
 
 func compareGolden(t *testing.T, path string, object any) {

@@ -72,7 +72,7 @@ var checks = []check{
 func judge(in Input) verdict {
 	for _, check := range checks {
 		if verdict, failed := check(in); failed {
-			verdict.message += exposure(in)
+			verdict.message += exposure(in) + handoffProgress(in, verdict)
 			return late(in, verdict)
 		}
 	}
@@ -130,7 +130,7 @@ func explained(in Input, outcome apply.Result, v verdict) (verdict, bool) {
 }
 
 func applySucceeded(in Input) (verdict, bool) {
-	err := errors.Join(in.Err, in.Snapshot.Err(), in.Report.Err())
+	err := errors.Join(in.Err, in.Snapshot.Err(), in.Report.Err(), in.PodsErr)
 	if err == nil {
 		return verdict{}, false
 	}

@@ -37,6 +37,10 @@ type Input struct {
 	// Updating: the cache is being updated to the operator's defaults, until it is Ready.
 	Updating bool
 
+	// PodsErr is why a Pod could not be changed for its slot. PodsChanged: another client had changed one before.
+	PodsErr     error
+	PodsChanged bool
+
 	// Err ended the reconciliation before anything was applied.
 	Err error
 }
@@ -55,6 +59,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 		status.Endpoint = in.Plan.Endpoint
 	}
 	setTemplate(&status, in)
+	setSlots(&status, in)
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)
@@ -207,5 +212,6 @@ func Differs(old, now cachev1.MemcachedStatus) bool {
 		old.TemplateInputs != now.TemplateInputs ||
 		!equality.Semantic.DeepEqual(old.TLS, now.TLS) ||
 		!slices.Equal(old.Nodes, now.Nodes) ||
+		!equality.Semantic.DeepEqual(old.Slots, now.Slots) ||
 		!slices.Equal(old.Conditions, now.Conditions)
 }

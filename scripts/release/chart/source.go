@@ -21,6 +21,8 @@ const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
 	everything = "scripts/release/chart/everything" // the same with all components that values turn on
 
+	slotRules = "overlays/components/slots/rules.yaml"
+
 	manager = "spec.template.spec.containers.[name=manager]"
 )
 
@@ -31,6 +33,8 @@ var data embed.FS
 type source struct {
 	Version                    string
 	Operator, Agent, Memcached image
+
+	SlotRules                  []string // rights for slots, each in one line
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
@@ -53,6 +57,9 @@ func readSource(root string, o Options) (*source, error) {
 			return nil, err
 		}
 	}
+	if err := s.addSlotRules(filepath.Join(root, slotRules)); err != nil {
+		return nil, err
+	}
 	var errs [3]error
 	s.Operator, errs[0] = s.image("image", o.Operator, manager+".image")
 	s.Agent, errs[1] = s.image("agent-image", o.Agent, manager+".env.[name=RELATED_IMAGE_AGENT].value")
@@ -74,6 +81,26 @@ func (s *source) addObjects(dir string) error {
 			s.deployment = cmp.Or(s.deployment, object)
 		}
 		s.objects[idOf(object)] = object
+	}
+	return nil
+}
+
+// addSlotRules reads the rules that a patch adds.
+func (s *source) addSlotRules(path string) error {
+	patch, err := yaml.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	rules, err := match(patch, "*.value")
+	if err != nil {
+		return err
+	}
+	for _, rule := range rules {
+		line, err := inline(rule)
+		if err != nil {
+			return err
+		}
+		s.SlotRules = append(s.SlotRules, line)
 	}
 	return nil
 }

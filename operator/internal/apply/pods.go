@@ -1,0 +1,107 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. Each change
+// finds the Pod as it was read, or is left out: the next reconciliation decides anew. The slice has been written before,
+// so that no Pod gives its slot away that the slice still names.
+func (s *Syncer) SyncPods(
+	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
+) (changed bool, err error) {
+	var errs []error
+	for _, change := range changes {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: change.Pod}}
+		version := snapshot.Versions[change.UID]
+		switch err := s.syncPod(ctx, pod, change, version); {
+		case apierrors.IsNotFound(err):
+		case apierrors.IsConflict(err), isReplaced(err):
+			changed = true
+		case err != nil:
+			errs = append(errs, fmt.Errorf("Pod %q: %w", change.Pod, err))
+		}
+	}
+	return changed, errors.Join(errs...)
+}
+
+func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {
+	if annotations := annotationsOf(change); len(annotations) > 0 {
+		metadata := map[string]any{"uid": change.UID, "resourceVersion": version, "annotations": annotations}
+		patch := client.RawPatch(types.MergePatchType, mustEncode(map[string]any{"metadata": metadata}))
+		if err := s.client.Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner)); err != nil {
+			return err
+		}
+		version = pod.ResourceVersion
+	}
+	if change.Gate == nil {
+		return nil
+	}
+	status := corev1.ConditionFalse
+	if *change.Gate {
+		status = corev1.ConditionTrue
+	}
+	// The strategic merge keeps the other conditions, which the kubelet writes. Its answer is the whole Pod.
+	patch := client.RawPatch(types.StrategicMergePatchType, mustEncode(map[string]any{
+		"metadata": map[string]any{"uid": change.UID, "resourceVersion": version},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type": names.HasSlot, "status": status, "lastTransitionTime": metav1.Now(),
+		}}},
+	}))
+	return s.client.Status().Patch(ctx, pod, patch, client.FieldOwner(names.FieldOwner))
+}
+
+// annotationsOf returns the annotations that a change sets or, with nil, removes.
+func annotationsOf(change slots.Change) map[string]any {
+	annotations := map[string]any{}
+	if change.Instruction != nil {
+		annotations[names.AnnotationHandoff] = orNil(change.Instruction.Encode())
+	}
+	if change.Cost != nil {
+		annotations[corev1.PodDeletionCost] = nil
+		if *change.Cost != slots.CostHolder {
+			annotations[corev1.PodDeletionCost] = strconv.Itoa(int(*change.Cost))
+		}
+	}
+	return annotations
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// isReplaced reports whether the API server rejected the uid: another Pod has the name.
+func isReplaced(err error) bool {
+	for _, field := range refusedFields(err) {
+		if field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+func mustEncode(value any) []byte {
+	content, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // It consists of texts and numbers.
+	}
+	return content
+}

@@ -1,0 +1,221 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// Slots are what a Collector reads for caches with slots; nil means that the operator was installed without them.
+type Slots struct {
+	// Nodes is read for the Nodes of the Pods; nil means that the operator does not watch Nodes.
+	Nodes client.Reader
+
+	// Progress reads how far the agent of a Pod is with its copy.
+	Progress func(ctx context.Context, pod types.NamespacedName) instruction.Progress
+}
+
+// MemcachedIndex finds the Services and EndpointSlices of a Memcached by its name, like PodIndex.
+const MemcachedIndex = PodIndex
+
+// addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may lack the
+// operator's own writes, so each object is then read by its name.
+func (c Collector) addSlotObjects(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
+	keys := slotKeys(mc)
+	for kind, list := range map[Key]client.ObjectList{
+		{GroupKind: ServiceKind.GroupKind()}: &corev1.ServiceList{},
+		{GroupKind: SliceKind.GroupKind()}:   &discoveryv1.EndpointSliceList{},
+	} {
+		of := client.MatchingFields{MemcachedIndex: mc.Name}
+		if err := c.Cache.List(ctx, list, client.InNamespace(mc.Namespace), of); err != nil {
+			return fmt.Errorf("list the objects of kind %s: %w", kind.Kind, err)
+		}
+		for _, name := range namesIn(list) {
+			keys[Key{kind.GroupKind, name}] = true
+		}
+	}
+	for key := range keys {
+		if objects[key] != nil {
+			continue
+		}
+		kind, _ := find(key.GroupKind)
+		named := client.ObjectKey{Namespace: mc.Namespace, Name: key.Name}
+		if err := addObject(ctx, c.Cache, named, kind, objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func namesIn(list client.ObjectList) []string {
+	var found []string
+	switch list := list.(type) {
+	case *corev1.ServiceList:
+		for i := range list.Items {
+			found = append(found, list.Items[i].Name)
+		}
+	case *discoveryv1.EndpointSliceList:
+		for i := range list.Items {
+			found = append(found, list.Items[i].Name)
+		}
+	}
+	return found
+}
+
+var families = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+
+// slotKeys returns the objects that a Memcached with slots may have.
+func slotKeys(mc *cachev1.Memcached) map[Key]bool {
+	keys := map[Key]bool{}
+	services := []string{names.SlotService(mc.Name)}
+	if mc.Spec.Slots != nil && mc.Spec.Slots.Mode == cachev1.SlotsClusterIP && mc.Spec.Size != nil {
+		for number := range int(*mc.Spec.Size) {
+			services = append(services, names.Slot(mc.Name, number))
+		}
+	}
+	for _, service := range services {
+		keys[Key{ServiceKind.GroupKind(), service}] = true
+		for _, family := range families {
+			keys[Key{SliceKind.GroupKind(), names.Slice(service, string(family))}] = true
+		}
+	}
+	return keys
+}
+
+// addSlots adds the observed state of the slots to a snapshot.
+func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snapshot, pods []corev1.Pod) error {
+	s.Slots.Hash, s.Slots.NodesWatched = rollsTo(s.Deployment()), c.Slots.Nodes != nil
+	s.Slots.Endpoints, s.Slots.Family = s.holders(mc)
+	s.Versions = map[string]string{}
+	for i := range pods {
+		pod := &pods[i]
+		if isGated(pod) {
+			pod = &corev1.Pod{} // The list may lack the operator's own writes.
+			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod)
+			if apierrors.IsNotFound(err) {
+				continue
+			} else if err != nil {
+				return fmt.Errorf("read Pod %s: %w", pods[i].Name, err)
+			}
+		}
+		c.addSlotPod(ctx, s, pod)
+	}
+	return c.addMissingHolders(ctx, mc, s)
+}
+
+// addSlotPod adds a Pod, with what is read elsewhere.
+func (c Collector) addSlotPod(ctx context.Context, s *Snapshot, pod *corev1.Pod) {
+	observed := slotPod(pod)
+	if observed.Instruction.Role == instruction.Receive && !observed.Ended {
+		observed.Progress = c.Slots.Progress(ctx, client.ObjectKeyFromObject(pod))
+	}
+	if c.Slots.Nodes != nil && observed.Gated && pod.Spec.NodeName != "" {
+		node := &corev1.Node{}
+		err := c.Slots.Nodes.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node)
+		observed.OnCordonedNode = err == nil && node.Spec.Unschedulable
+	}
+	if s.Slots.Family == "" {
+		s.Slots.Family = familyOf(observed.IP)
+	}
+	s.Slots.Pods = append(s.Slots.Pods, observed)
+	s.Versions[observed.UID] = pod.ResourceVersion
+}
+
+// addMissingHolders reads the Pods that hold a slot and are not in the cache: it may be older than the EndpointSlice.
+func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached, s *Snapshot) error {
+	for _, endpoint := range s.Slots.Endpoints {
+		if _, known := s.Versions[endpoint.UID]; known {
+			continue
+		}
+		pod := &corev1.Pod{}
+		err := c.Live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: endpoint.Pod}, pod)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read Pod %s: %w", endpoint.Pod, err)
+		}
+		if err == nil && string(pod.UID) == endpoint.UID && memcachedOf(pod) == mc.Name {
+			c.addSlotPod(ctx, s, pod)
+		}
+	}
+	return nil
+}
+
+// holders reads the record of who holds which slot, and the IP family of its addresses.
+func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFamily) {
+	var endpoints []slots.Endpoint
+	var family corev1.IPFamily
+	for _, candidate := range families {
+		key := Key{SliceKind.GroupKind(), names.Slice(names.SlotService(s.Name), string(candidate))}
+		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
+		if !ok || !metav1.IsControlledBy(slice, mc) || family != "" {
+			continue
+		}
+		family = candidate
+		for i := range slice.Endpoints {
+			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok {
+				endpoints = append(endpoints, endpoint)
+			}
+		}
+	}
+	return endpoints, family
+}
+
+func holder(instance string, endpoint *discoveryv1.Endpoint) (slots.Endpoint, bool) {
+	if endpoint.Hostname == nil || endpoint.TargetRef == nil || len(endpoint.Addresses) == 0 {
+		return slots.Endpoint{}, false
+	}
+	digits, found := strings.CutPrefix(*endpoint.Hostname, instance+"-")
+	number, err := strconv.Atoi(digits)
+	if !found || err != nil || *endpoint.Hostname != names.Slot(instance, number) {
+		return slots.Endpoint{}, false
+	}
+	ready := endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready
+	return slots.Endpoint{
+		Slot: number, Pod: endpoint.TargetRef.Name, UID: string(endpoint.TargetRef.UID),
+		IP: endpoint.Addresses[0], Ready: ready,
+	}, true
+}
+
+func familyOf(address string) corev1.IPFamily {
+	switch {
+	case address == "":
+		return ""
+	case strings.Contains(address, ":"):
+		return corev1.IPv6Protocol
+	}
+	return corev1.IPv4Protocol
+}
+
+// newReplicaSet matches the name of the ReplicaSet that a Deployment scales up, in its condition Progressing
+// (pkg/controller/deployment of Kubernetes).
+var newReplicaSet = regexp.MustCompile(`(?i)replica ?set "([^"]+)"`)
+
+// rollsTo returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
+func rollsTo(deployment *appsv1.Deployment) string {
+	if deployment == nil || deployment.Status.ObservedGeneration < deployment.Generation {
+		return ""
+	}
+	for i := range deployment.Status.Conditions {
+		condition := &deployment.Status.Conditions[i]
+		match := newReplicaSet.FindStringSubmatch(condition.Message)
+		if condition.Type == appsv1.DeploymentProgressing && match != nil {
+			hash, _ := strings.CutPrefix(match[1], deployment.Name+"-")
+			return hash
+		}
+	}
+	return ""
+}

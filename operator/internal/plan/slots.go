@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// Slots are the slots of a cache.
+type Slots struct {
+	slots.Decision
+
+	// Services: each slot has a Service with a cluster IP.
+	Services bool
+
+	// Family is the IP family of the Pods; empty while there are none.
+	Family corev1.IPFamily
+}
+
+// CurrentSlots is the observed state of the slots.
+type CurrentSlots struct {
+	// Pods are all Pods of the cache.
+	Pods []slots.Pod
+
+	// Endpoints are the record of which Pod holds which slot, and Family the IP family of its addresses.
+	Endpoints []slots.Endpoint
+	Family    corev1.IPFamily
+
+	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up; empty if that is unknown.
+	Hash string
+
+	// NodesWatched: it is known which Pods are on a cordoned Node.
+	NodesWatched bool
+}
+
+const (
+	defaultHandoffTimeoutSeconds = int32(600)
+	defaultHandoffRate           = int64(32) << 20
+)
+
+func wantsSlots(spec cachev1.MemcachedSpec) bool {
+	mode := orZero(spec.Slots).Mode
+	return mode != "" && mode != cachev1.SlotsDisabled
+}
+
+func slotsOf(mc *cachev1.Memcached, record Record) *Slots {
+	if !record.Slots {
+		return nil
+	}
+	return &Slots{Services: orZero(mc.Spec.Slots).Mode == cachev1.SlotsClusterIP}
+}
+
+// decideSlots decides which Pod has which slot.
+func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time.Time) {
+	observed, wanted := current.Slots, orZero(spec.Rollout)
+	in := slots.Input{
+		Cache: p.Name, Size: int(p.Size), Suspended: p.Suspended,
+		Handoff: wanted.Handoff != cachev1.HandoffNever,
+		Timeout: time.Duration(orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)) * time.Second,
+		Rate:    defaultHandoffRate, Drain: time.Duration(p.Rollout.DrainSeconds) * time.Second, Now: now,
+		Hash: observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods, Addresses: p.slotAddresses(),
+	}
+	if wanted.HandoffRate != nil {
+		in.Rate = wanted.HandoffRate.Value()
+	}
+	if current.Deployment != nil {
+		in.Deployed = int(orDefault(current.Deployment.Spec.Replicas, 1))
+	}
+	if in.Hash == "" {
+		in.Hash = youngestHash(observed.Pods)
+	}
+	p.Slots.Decision, p.Slots.Family = slots.Decide(in), observed.Family
+	if in.Handoff && observed.NodesWatched && orZero(spec.Disruption).MaxUnavailable == nil && p.Size > 0 {
+		p.Disruption = new(intstr.FromInt32(1))
+		if p.Slots.HoldBack && !slices.ContainsFunc(observed.Pods, hasNoPart) {
+			p.Disruption = new(intstr.FromInt32(0))
+		}
+	}
+}
+
+// hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.
+func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
+
+// youngestHash returns the pod-template-hash of the Pod that was created last: it is the direction of a rollout unless a
+// Pod of an older template was lost meanwhile.
+func youngestHash(pods []slots.Pod) (hash string) {
+	var youngest time.Time
+	for _, pod := range pods {
+		if pod.Gated && !pod.Ended && !pod.Terminating && pod.Created.After(youngest) {
+			hash, youngest = pod.Hash, pod.Created
+		}
+	}
+	return hash
+}
+
+// slotAddresses returns the addresses for clients, by slot.
+func (p Plan) slotAddresses() map[string]string {
+	addresses := map[string]string{}
+	for number := range int(p.Size) {
+		name := names.Slot(p.Name, number)
+		host := name + "." + names.SlotService(p.Name)
+		if p.Slots.Services {
+			host = name
+		}
+		addresses[name] = fmt.Sprintf("%s.%s.svc:%d", host, p.Namespace, p.ClientPorts()[0].Number)
+	}
+	return addresses
+}
+
+// longestName is the limit of a DNS label.
+const longestName = 63
+
+// slotProblems finds what keeps a cache from having the slots that its spec asks for.
+func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []string {
+	if !wantsSlots(spec) {
+		return nil
+	}
+	mode := spec.Slots.Mode
+	if !defaults.Slots {
+		return []string{fmt.Sprintf("spec.slots.mode %q needs an operator that was installed with slots, and this one was "+
+			"not: install it with the component overlays/components/slots or the chart's value slots=true, or set the mode to "+
+			"Disabled", mode)}
+	}
+	var problems []string
+	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
+		problems = append(problems, fmt.Sprintf("spec.rollout.maxUnavailable %q would delete Pods before their keys are "+
+			"copied: set it to 0, or spec.slots.mode to Disabled", count.String()))
+	}
+	for _, name := range []string{names.SlotService(p.Name), names.Slot(p.Name, max(int(p.Size), 1)-1)} {
+		if len(name) > longestName {
+			problems = append(problems, fmt.Sprintf("metadata.name is too long for slots: %q has more than %d characters; use "+
+				"a name of at most %d, or set spec.slots.mode to Disabled", name, longestName,
+				longestName-len(strings.TrimPrefix(name, p.Name))))
+			break
+		}
+	}
+	return problems
+}
+
+func isZero(count intstr.IntOrString) bool {
+	return count == intstr.FromInt32(0) || count == intstr.FromString("0%")
+}
+
+// Replicas returns how many Pods the Deployment has.
+func (p Plan) Replicas() int32 {
+	if p.Slots == nil {
+		return p.Size
+	}
+	return int32(p.Slots.Decision.Replicas) //nolint:gosec // Decide returns at most one more than it gets.
+}

@@ -1,0 +1,122 @@
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	discoveryv1ac "k8s.io/client-go/applyconfigurations/discovery/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// slotObjects returns the Services and EndpointSlices of the slots. The EndpointSlice of the headless Service comes
+// first: it is the record of which Pod holds which slot, and the others follow from it.
+func slotObjects(p plan.Plan) []Object {
+	if p.Slots == nil {
+		return nil
+	}
+	all := names.SlotService(p.Name)
+	objects := []Object{slotService(p, all, corev1.ClusterIPNone)}
+	if p.Slots.Family != "" {
+		record := slice(p, all, p.Slots.Endpoints, true)
+		record.Guarded = true
+		objects = append(objects, record)
+	}
+	if !p.Slots.Services {
+		return objects
+	}
+	for number := range int(p.Size) {
+		name := names.Slot(p.Name, number)
+		objects = append(objects, slotService(p, name, ""))
+		if p.Slots.Family != "" {
+			objects = append(objects, slice(p, name, endpointsOf(p, number), false))
+		}
+	}
+	return objects
+}
+
+func endpointsOf(p plan.Plan, number int) []slots.Endpoint {
+	for _, endpoint := range p.Slots.Endpoints {
+		if endpoint.Slot == number {
+			return []slots.Endpoint{endpoint}
+		}
+	}
+	return nil
+}
+
+// slotService has no selector: the operator writes its EndpointSlice.
+func slotService(p plan.Plan, name, clusterIP string) Object {
+	service := corev1ac.Service(name, p.Namespace).
+		WithLabels(labelsWith(p, p.Metadata.Labels, p.Service.Labels)).
+		WithAnnotations(p.Metadata.Annotations).
+		WithAnnotations(p.Service.Annotations).
+		WithOwnerReferences(owner(p)).
+		WithSpec(corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP))
+	if clusterIP != "" {
+		service.Spec.WithClusterIP(clusterIP)
+	}
+	for _, port := range p.ServicePorts {
+		service.Spec.WithPorts(corev1ac.ServicePort().
+			WithName(port.Name).
+			WithPort(port.Number).
+			WithTargetPort(intstr.FromInt32(port.Number)).
+			WithProtocol(corev1.ProtocolTCP))
+	}
+	if p.Slots.Family != "" && clusterIP == "" {
+		service.Spec.WithIPFamilies(p.Slots.Family)
+	}
+	return Object{
+		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
+		Configuration: service,
+		Metadata:      service.ObjectMetaApplyConfiguration,
+	}
+}
+
+// slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
+func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
+	slice := discoveryv1ac.EndpointSlice(names.Slice(service, string(p.Slots.Family)), p.Namespace).
+		WithLabels(labelsWith(p, p.Metadata.Labels)).
+		WithLabels(map[string]string{
+			discoveryv1.LabelServiceName: service, discoveryv1.LabelManagedBy: names.SliceManager,
+		}).
+		WithAnnotations(p.Metadata.Annotations).
+		WithOwnerReferences(owner(p)).
+		WithAddressType(discoveryv1.AddressType(p.Slots.Family))
+	slice.Endpoints = []discoveryv1ac.EndpointApplyConfiguration{} // Required, also if there are none.
+	for _, endpoint := range endpoints {
+		configuration := discoveryv1ac.Endpoint().
+			WithAddresses(endpoint.IP).
+			WithConditions(discoveryv1ac.EndpointConditions().WithReady(endpoint.Ready)).
+			WithTargetRef(corev1ac.ObjectReference().
+				WithKind("Pod").WithNamespace(p.Namespace).WithName(endpoint.Pod).WithUID(types.UID(endpoint.UID)))
+		if hostnames {
+			configuration.WithHostname(names.Slot(p.Name, endpoint.Slot))
+		}
+		slice.WithEndpoints(configuration)
+	}
+	for _, port := range p.ServicePorts {
+		slice.WithPorts(discoveryv1ac.EndpointPort().
+			WithName(port.Name).WithPort(port.Number).WithProtocol(corev1.ProtocolTCP))
+	}
+	return Object{
+		GroupKind:     discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind(),
+		Configuration: slice,
+		Metadata:      slice.ObjectMetaApplyConfiguration,
+	}
+}
+
+// needSlot lets a Pod become ready only with a slot, and shows the agent the operator's instruction.
+func needSlot(spec *corev1ac.PodSpecApplyConfiguration) {
+	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.HasSlot)).
+		WithVolumes(corev1ac.Volume().WithName(handoffVolume).
+			WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
+				WithItems(corev1ac.DownwardAPIVolumeFile().
+					WithPath("handoff").
+					WithFieldRef(corev1ac.ObjectFieldSelector().
+						WithAPIVersion("v1"). // The default, which counts as a part of it.
+						WithFieldPath("metadata.annotations['" + names.AnnotationHandoff + "']")))))
+}

@@ -1,0 +1,62 @@
+package status
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// setSlots reports which Pod has which slot. What is copied changes all the time: it is reported once it is copied.
+func setSlots(status *cachev1.MemcachedStatus, in Input) {
+	if in.Plan.Name == "" || in.Err != nil {
+		return
+	}
+	status.Slots = nil
+	if in.Plan.Slots == nil {
+		return
+	}
+	for _, slot := range in.Plan.Slots.Slots {
+		reported := cachev1.SlotStatus{
+			Name: slot.Name, Address: slot.Address, Pod: slot.Pod, State: cachev1.SlotState(slot.State),
+			KeysCopied: slot.Keys, BytesCopied: slot.Bytes, Reason: slot.Reason,
+		}
+		if reported.State == cachev1.SlotCopying {
+			reported.KeysCopied, reported.BytesCopied = 0, 0
+		}
+		if !slot.Since.IsZero() {
+			reported.Since = &metav1.Time{Time: slot.Since}
+		}
+		status.Slots = append(status.Slots, reported)
+	}
+}
+
+// handoffProgress reports how far the handoff of slots is, while Pods are replaced.
+func handoffProgress(in Input, v verdict) string {
+	if in.Plan.Slots == nil || in.Plan.Slots.Progress == "" || v.state != reconciling {
+		return ""
+	}
+	return "; " + in.Plan.Slots.Progress
+}
+
+// IsCopying reports whether the keys of a slot are being copied: only the agent's log shows how far that is.
+func IsCopying(now cachev1.MemcachedStatus) bool {
+	return slices.ContainsFunc(now.Slots, func(slot cachev1.SlotStatus) bool { return slot.State == cachev1.SlotCopying })
+}
+
+// StartedCold returns the slots whose Pod started empty since the last status, because of a failure.
+func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
+	var cold []cachev1.SlotStatus
+	for _, slot := range now.Slots {
+		was := slices.IndexFunc(before.Slots, func(was cachev1.SlotStatus) bool {
+			return was.Name == slot.Name && was.State == slot.State && was.Pod == slot.Pod && was.Reason == slot.Reason
+		})
+		expected := slot.Reason == "" || slot.Reason == slots.ReasonNever
+		if slot.State == cachev1.SlotCold && slot.Pod != "" && !expected && was < 0 {
+			cold = append(cold, slot)
+		}
+	}
+	return cold
+}

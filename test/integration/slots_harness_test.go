@@ -1,0 +1,164 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// slotWorld is a world whose operator was installed with slots, and in which the test plays kubelet and agents.
+type slotWorld struct {
+	*world
+
+	// copies: agents that receive have copied all keys.
+	copies atomic.Bool
+}
+
+func newSlotWorld(t *testing.T) *slotWorld {
+	t.Helper()
+	t.Parallel()
+	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
+	w.copies.Store(true)
+	w.bindSlotRules()
+	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for w.ctx.Err() == nil {
+			w.actOnPods()
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+	t.Cleanup(func() { <-ended })
+	return w
+}
+
+// bindSlotRules gives operators the rights of overlays/components/slots in the namespace.
+func (w *slotWorld) bindSlotRules() {
+	w.t.Helper()
+	content, err := os.ReadFile(repository + "/overlays/components/slots/rules.yaml")
+	w.Expect(err).NotTo(gomega.HaveOccurred())
+	var patch []struct {
+		Op, Path string
+		Value    rbacv1.PolicyRule
+	}
+	w.Expect(yaml.UnmarshalStrict(content, &patch)).To(gomega.Succeed())
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"}}
+	for _, operation := range patch {
+		role.Rules = append(role.Rules, operation.Value)
+	}
+	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
+	})).To(gomega.Succeed())
+}
+
+// actOnPods does what kubelet and agents do.
+func (w *slotWorld) actOnPods() {
+	pods := &corev1.PodList{}
+	if err := cluster.List(w.ctx, pods, client.InNamespace(w.namespace)); err != nil {
+		return
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		before := pod.DeepCopy()
+		w.run(pod)
+		if fmt.Sprint(before.Status) != fmt.Sprint(pod.Status) {
+			_ = cluster.Status().Update(w.ctx, pod) // A Pod that was changed meanwhile is seen again.
+		}
+	}
+}
+
+func (w *slotWorld) run(pod *corev1.Pod) {
+	var order struct{ Role string }
+	_ = json.Unmarshal([]byte(pod.Annotations["cache.example.com/handoff"]), &order)
+	agentReady := order.Role != "" && (order.Role != "receive" || w.copies.Load())
+	gated := len(pod.Spec.ReadinessGates) > 0
+	pod.Status.Phase = corev1.PodRunning
+	if pod.Status.PodIP == "" {
+		sum := fnv.New32()
+		_, _ = sum.Write([]byte(pod.UID))
+		pod.Status.PodIP = fmt.Sprintf("10.0.%d.%d", sum.Sum32()%250+1, sum.Sum32()/250%250+1)
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	}
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "memcached", Ready: true, State: running}}
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
+		{Name: "agent", Ready: agentReady || !gated, State: running},
+	}
+	ready := !gated || agentReady && hasCondition(pod, "cache.example.com/has-slot")
+	setCondition(pod, corev1.PodReady, ready)
+}
+
+func hasCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == conditionType && c.Status == corev1.ConditionTrue
+	})
+}
+
+func setCondition(pod *corev1.Pod, conditionType corev1.PodConditionType, value bool) {
+	status := corev1.ConditionFalse
+	if value {
+		status = corev1.ConditionTrue
+	}
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == conditionType {
+			if c.Status != status {
+				c.Status, c.LastTransitionTime = status, metav1.Now()
+			}
+			return
+		}
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions,
+		corev1.PodCondition{Type: conditionType, Status: status, LastTransitionTime: metav1.Now()})
+}
+
+// memcachedWithSlots creates a Memcached with slots, and waits until all of them are served.
+func (w *slotWorld) memcachedWithSlots(name string, size int32, mode cachev1.SlotsMode) *cachev1.Memcached {
+	w.t.Helper()
+	mc := &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+		Spec:       cachev1.MemcachedSpec{Size: &size, Slots: &cachev1.Slots{Mode: mode}},
+	}
+	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
+	return w.served(name)
+}
+
+// served waits until each slot has a Pod, and all Pods are up to date and ready.
+func (w *slotWorld) served(name string) *cachev1.Memcached {
+	w.t.Helper()
+	return eventually(w.world, name, w.reason(name, cachev1.ReasonAllPodsReady), func(mc *cachev1.Memcached) bool {
+		return len(mc.Status.Slots) == int(*mc.Spec.Size) && len(mc.Status.Nodes) == int(*mc.Spec.Size) &&
+			!slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {
+				return slot.State != cachev1.SlotServing || !slices.Contains(mc.Status.Nodes, slot.Pod)
+			})
+	})
+}
+
+// holders returns the name of the Pod of each slot, as clients find it.
+func (w *slotWorld) holders(name string) map[string]string {
+	w.t.Helper()
+	slice := get(w.world, name+"-slots-ipv4", &discoveryv1.EndpointSlice{})
+	holders := map[string]string{}
+	for _, endpoint := range slice.Endpoints {
+		holders[*endpoint.Hostname] = endpoint.TargetRef.Name
+	}
+	return holders
+}

@@ -1,0 +1,144 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestANewCacheWithSlotsGivesEachPodOne(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsDNS)
+	want := map[string]string{}
+	for _, slot := range mc.Status.Slots {
+		want[slot.Name] = slot.Pod
+	}
+	if diff := cmp.Diff(want, w.holders("cache")); diff != "" || len(want) != 3 || want["cache-2"] == "" {
+		t.Errorf("slots in the EndpointSlice (-status +slice):\n%s", diff)
+	}
+	if address := mc.Status.Slots[1].Address; address != "cache-1.cache-slots."+w.namespace+".svc:11211" {
+		t.Errorf("address %q", address)
+	}
+	service := get(w.world, "cache-slots", &corev1.Service{})
+	if service.Spec.ClusterIP != corev1.ClusterIPNone || len(service.Spec.Selector) > 0 {
+		t.Errorf("the Service of the slots: %+v", service.Spec)
+	}
+	before := len(w.quiet())
+	w.stop()
+	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	w.memcached("probe", 0)
+	w.reason("probe", cachev1.ReasonScaledToZero)
+	wantRequests := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
+	if diff := cmp.Diff(wantRequests, w.quiet()[before:]); diff != "" {
+		t.Errorf("requests after a restart, beyond those of a new Memcached without slots (-want +got):\n%s", diff)
+	}
+}
+
+func TestARolloutHandsEachSlotOver(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsDNS)
+	before := w.holders("cache")
+	w.copies.Store(false)
+	patched := mc.DeepCopy()
+	patched.Spec.Threads = new(int32(2))
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	eventually(w.world, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		return len(mc.Status.Slots) == 3 && mc.Status.Slots[0].State == cachev1.SlotCopying
+	})
+	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
+		t.Errorf("a slot moved before its keys were copied (-before +now):\n%s", diff)
+	}
+	w.copies.Store(true)
+	w.served("cache")
+	after := w.holders("cache")
+	for slot, pod := range before {
+		if after[slot] == "" || after[slot] == pod {
+			t.Errorf("slot %s: Pod %q before and %q after", slot, pod, after[slot])
+		}
+	}
+}
+
+func TestScalingDownRemovesTheHighestSlot(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsClusterIP)
+	want := w.holders("cache")
+	w.Expect(want).To(gomega.HaveLen(3))
+	get(w.world, "cache-2", &corev1.Service{})
+	patched := mc.DeepCopy()
+	patched.Spec.Size = new(int32(2))
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.served("cache")
+	delete(want, "cache-2")
+	if diff := cmp.Diff(want, w.holders("cache")); diff != "" {
+		t.Errorf("slots (-want +got):\n%s", diff)
+	}
+	for _, object := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
+		name := map[bool]string{true: "cache-2", false: "cache-2-ipv4"}[isService(object)]
+		w.Eventually(func() bool {
+			return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object))
+		}).Should(gomega.BeTrue(), name)
+	}
+}
+
+func isService(object client.Object) bool {
+	_, ok := object.(*corev1.Service)
+	return ok
+}
+
+func TestTheSlotOfALostPodIsGivenToTheNext(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
+	before := w.holders("cache")
+	pod := get(w.world, before["cache-1"], &corev1.Pod{})
+	w.Expect(cluster.Delete(w.ctx, pod)).To(gomega.Succeed())
+	w.Eventually(func() bool {
+		now := w.holders("cache")
+		return now["cache-1"] != before["cache-1"] && now["cache-1"] != "" && now["cache-0"] == before["cache-0"]
+	}).Should(gomega.BeTrue())
+	mc := eventually(w.world, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		return len(mc.Status.Slots) == 2 && mc.Status.Slots[1].Pod == w.holders("cache")["cache-1"]
+	})
+	if slot := mc.Status.Slots[1]; slot.State != cachev1.SlotCold || slot.Reason == "" {
+		t.Errorf("the status says of the slot: %+v", slot)
+	}
+}
+
+func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcached("cache", 2)
+	mc = w.reason(mc.Name, cachev1.ReasonAllPodsReady)
+	nodes := mc.Status.Nodes
+	patched := mc.DeepCopy()
+	patched.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+		pending := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending)
+		return pending != nil && pending.Status == "True"
+	})
+	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending).Message
+	w.Expect(message).To(gomega.HavePrefix("slots off -> on. "))
+	w.Expect(mc.Status.Nodes).To(gomega.Equal(nodes))
+	patched = mc.DeepCopy()
+	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	w.served("cache")
+}
+
+func TestSlotsNeedAnOperatorThatHasThem(t *testing.T) {
+	w := newWorld(t)
+	mc := w.memcached("cache", 2)
+	patched := mc.DeepCopy()
+	patched.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	mc = w.reason("cache", cachev1.ReasonInvalidSpec)
+	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
+	w.Expect(message).To(gomega.ContainSubstring("overlays/components/slots"))
+}
