@@ -11,7 +11,7 @@ import (
 func (b *board) candidates() []*Pod {
 	var candidates []*Pod
 	for _, pod := range b.newcomers() {
-		if pod.MemcachedReady && !pod.AgentReady && pod.IP != "" && !b.isPredecessor(pod) {
+		if pod.MemcachedReady && !pod.AgentReady && pod.IP != "" && b.isSettled(pod) && !b.isPredecessor(pod) {
 			candidates = append(candidates, pod)
 		}
 	}

@@ -73,7 +73,7 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 		i.Role = instruction.Moved
 		i.Record.Keys, i.Record.Bytes = holder.Progress.Keys, holder.Progress.Bytes
 		i.Record.State, i.Record.StateSince, i.Record.MovedAt = instruction.StateServing, b.Now, b.Now
-	case i.Role == instruction.Cold:
+	case i.Role == instruction.Cold && holder.AgentReady && b.isSettled(holder):
 		i.Role, i.Since = instruction.Serve, b.Now
 		i.Record.MovedAt = b.Now
 	case i.Role == instruction.Moved && b.predecessor(holder) == nil:
@@ -103,7 +103,7 @@ func (b *board) lost(holder *Pod, slot int) instruction.Instruction {
 	switch {
 	case holder.Instruction.Role != instruction.None:
 		return b.idle(holder)
-	case holder.AgentReady:
+	case holder.AgentReady || !b.isSettled(holder):
 		return holder.Instruction
 	}
 	return b.start(holder, slot, ReasonInstructionLost)

@@ -59,7 +59,7 @@ func (b *board) isDeletedFirst(old *Pod) bool {
 	switch {
 	case old == nil || old.Terminating:
 		return true
-	case b.hasHolderNotReady(old.Hash):
+	case b.hasHolderNotReady(old):
 		return !old.Ready && old.Cost <= CostLeave
 	default:
 		return old.Cost <= CostLeave
@@ -72,14 +72,16 @@ func (b *board) hasReadySuccessor(old *Pod) bool {
 	if slot < 0 || slot >= b.Size || b.holders[slot] == nil || b.holders[slot].Ready {
 		return true
 	}
-	return b.hasHolderNotReady(old.Hash) && old.Cost <= CostLeave
+	return b.hasHolderNotReady(old) && old.Cost <= CostLeave
 }
 
-// hasHolderNotReady reports whether a holder with this pod-template-hash is not ready. Its ReplicaSet would delete it
-// before any ready Pod, whatever the deletion costs are. So the old Pod must stop being ready first.
-func (b *board) hasHolderNotReady(hash string) bool {
+// hasHolderNotReady reports whether a holder of the same ReplicaSet is not ready, other than the Pod's own successor. The
+// ReplicaSet would delete it before any ready Pod, whatever the deletion costs are. So the old Pod must stop being ready
+// first.
+func (b *board) hasHolderNotReady(old *Pod) bool {
 	for _, holder := range b.holders {
-		if holder != nil && holder.Hash == hash && holder.GateTrue && !holder.Ready && !holder.Terminating {
+		if holder != nil && holder.Hash == old.Hash && !holder.Ready && !holder.Terminating &&
+			b.predecessor(holder) != old {
 			return true
 		}
 	}

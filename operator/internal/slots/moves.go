@@ -1,5 +1,9 @@
 package slots
 
+import (
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
 // endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose holder
 // ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
 func (b *board) endpoints() []Endpoint {
@@ -41,6 +45,9 @@ func (b *board) observed(slot int) Endpoint {
 // canTake reports whether a successor takes its slot now: the agent did what its instruction says. One that held the
 // slot before takes it back at once.
 func (b *board) canTake(pod *Pod) bool {
+	if pod.Instruction.Role == instruction.Cold && !b.isSettled(pod) {
+		return false
+	}
 	return pod.MemcachedReady && pod.IP != "" && b.following(pod) == pod.Instruction &&
 		(pod.AgentReady || b.hasHeld(pod))
 }

@@ -12,8 +12,9 @@
 //	serve   -> leave                     it gave its slot away, and is to be deleted
 //	leave   -> none                      it is needed again: an undo, or a slot more
 //
-// A Pod without a role is not ready, and gets the next role only when its agent is seen not ready. So the agent's
-// readiness under a new role is never one that the kubelet reported under an old role.
+// A Pod that had a role before is not ready without one, and gets the next only when its agent is seen not ready and
+// the last change is a few seconds old; for the same reason a Pod with the role cold takes its slot only after a few
+// seconds. So the agent's readiness under a new role is never one that the kubelet reported under an old role.
 //
 // The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
 // then moves, leaving, scale (with cordoned), timeouts and status.

@@ -1,0 +1,215 @@
+package slots
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// TestAnyOrderOfEventsConverges: whatever happens in whatever order, no key is lost without need, and in the end every
+// slot has a Pod. SLOTS_SEED=17 repeats one seed and shows what happened; SLOTS_SEEDS=100000 tries more.
+func TestAnyOrderOfEventsConverges(t *testing.T) {
+	first, count := uint64(1), uint64(1500)
+	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {
+		first, count = seed, 1
+	}
+	if seeds, err := strconv.ParseUint(os.Getenv("SLOTS_SEEDS"), 10, 64); err == nil {
+		count = seeds
+	}
+	losses := 0
+	for seed := first; seed < first+count; seed++ {
+		w := simulate(seed, false)
+		losses += w.losses
+		if w.wrong != "" {
+			w = simulate(seed, true)
+			t.Fatalf("seed %d: %s\n%s", seed, w.wrong, strings.Join(w.trace, "\n"))
+		}
+		if count == 1 {
+			t.Log(strings.Join(simulate(seed, true).trace, "\n"))
+		}
+	}
+	t.Logf("%d seeds; ReplicaSets deleted %d holders", count, losses)
+}
+
+func simulate(seed uint64, tracing bool) *world {
+	w := newWorld(seed, tracing)
+	if w.IntN(4) > 0 {
+		w.settle(40)
+	}
+	for range 60 + w.IntN(100) {
+		w.event()
+		for range w.IntN(8) {
+			w.step()
+		}
+		if w.wrong != "" {
+			return w
+		}
+	}
+	w.log("no more events")
+	w.suspended, w.killed = false, false
+	w.cordoned[w.IntN(3)] = false
+	if !w.settle(1500) {
+		w.violated("it does not come to rest")
+	}
+	w.checkRest()
+	return w
+}
+
+// settle lets everything happen without events, until nothing changes for a while. It returns false if that takes more
+// rounds.
+func (w *world) settle(rounds int) bool {
+	quiet := 0
+	for range rounds {
+		before := w.state()
+		w.seeAll()
+		writes := w.operate(func() {})
+		w.deploy()
+		for _, set := range w.sets {
+			w.replicate(set)
+		}
+		for _, pod := range slices.Clone(w.pods) {
+			w.obey(pod)
+			w.kubelet(pod)
+		}
+		w.now = w.now.Add(time.Second)
+		quiet++
+		if writes > 0 || w.state() != before {
+			quiet = 0
+		}
+		if w.wrong != "" || quiet > int(simTimeout.Seconds())+2 {
+			return true
+		}
+	}
+	return false
+}
+
+// state is a number that grows with every change.
+func (w *world) state() int {
+	state := w.sliceRV + w.names
+	for _, pod := range w.pods {
+		state += pod.rv + pod.agent.copied
+	}
+	for _, set := range w.sets {
+		state += 1000 * set.replicas
+	}
+	return state
+}
+
+// step lets one part of the cluster run.
+func (w *world) step() {
+	w.now = w.now.Add(time.Duration(w.IntN(2000)) * time.Millisecond)
+	switch w.IntN(9) {
+	case 0:
+		w.deploy()
+	case 1:
+		for _, set := range w.sets {
+			w.replicate(set)
+		}
+	case 2, 3:
+		w.seeSome()
+		w.operate(func() {
+			if w.IntN(4) == 0 {
+				w.inPods()
+			}
+		})
+	case 4:
+		w.seeAll()
+		w.operate(func() {})
+	default:
+		w.inPods()
+	}
+}
+
+// inPods lets things happen in some Pods.
+func (w *world) inPods() {
+	for _, pod := range slices.Clone(w.pods) {
+		switch w.IntN(3) {
+		case 0:
+			w.kubelet(pod)
+		case 1:
+			w.obey(pod)
+		}
+	}
+}
+
+// checkGates checks that a reconciliation leaves no Pod ready for a slot that it saw another ready Pod hold.
+func (w *world) checkGates(in Input) {
+	for _, left := range in.Pods {
+		pod := w.pod(left.UID)
+		if pod == nil || left.Instruction.Role != instruction.Leave || !pod.GateTrue || pod.Terminating || pod.rv != w.view.versions[pod.UID] {
+			continue
+		}
+		for _, endpoint := range in.Endpoints {
+			i := slices.IndexFunc(in.Pods, func(p Pod) bool { return p.UID == endpoint.UID })
+			if i >= 0 && in.Pods[i].Ready && in.Pods[i].Instruction.Slot == pod.Instruction.Slot {
+				w.violated("%s and %s are ready for the same slot", in.Pods[i].Name, pod.Name)
+			}
+		}
+	}
+}
+
+// event is something from outside.
+func (w *world) event() {
+	if w.IntN(3) > 0 {
+		return
+	}
+	var pod *simPod
+	if len(w.pods) > 0 {
+		pod = w.pods[w.IntN(len(w.pods))]
+	}
+	switch event := w.IntN(16); {
+	case event < 2:
+		w.template = string(rune('a' + w.IntN(3)))
+		w.log("EVENT template %s", w.template)
+	case event < 4:
+		w.size = w.IntN(6)
+		w.log("EVENT size %d", w.size)
+	case event < 6:
+		node := w.IntN(len(w.cordoned))
+		w.cordoned[node] = !w.cordoned[node]
+		w.log("EVENT Node %d cordoned: %v", node, w.cordoned[node])
+	case event == 6:
+		w.suspended = !w.suspended
+		w.log("EVENT suspended %v", w.suspended)
+	case event == 7:
+		w.handoff = !w.handoff
+		w.log("EVENT handoff %v", w.handoff)
+	case event == 8:
+		w.killed = true
+	case event == 9:
+		w.now = w.now.Add(time.Duration(w.IntN(60)) * time.Second)
+	case pod != nil:
+		w.disturb(pod, event)
+	}
+}
+
+// disturb is an event for one Pod.
+func (w *world) disturb(pod *simPod, event int) {
+	switch event {
+	case 10:
+		w.log("EVENT delete %s", pod.Name)
+		w.terminate(pod)
+	case 11:
+		w.log("EVENT %s ends at once", pod.Name)
+		w.terminate(pod)
+		pod.drain = 0
+	case 12:
+		if pod.OnCordonedNode && (!pod.Ready || !w.holdBack) {
+			w.log("EVENT evict %s", pod.Name)
+			w.terminate(pod)
+		}
+	case 13:
+		w.log("EVENT the agent of %s is killed", pod.Name)
+		w.endAgent(pod, false)
+	case 14:
+		pod.agent.fails = true
+	case 15:
+		pod.agent.hangs = !pod.agent.hangs
+		w.log("EVENT %s hangs: %v", pod.Name, pod.agent.hangs)
+	}
+}

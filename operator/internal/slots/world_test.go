@@ -1,0 +1,263 @@
+package slots
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// world is a simulated cluster with one cache: what the operator sees of it, and what really is.
+type world struct {
+	*rand.Rand
+	now   time.Time
+	size  int
+	trace []string // nil without tracing
+	wrong string   // the first violation
+
+	// The spec.
+	template           string
+	suspended, handoff bool
+
+	// The cluster.
+	deployment deployment
+	sets       []*replicaSet
+	pods       []*simPod
+	slice      []Endpoint
+	sliceRV    int
+	cordoned   [3]bool
+	names      int
+	addresses  int
+	holdBack   bool
+
+	view     view
+	killed   bool // the operator ends after the next write
+	seenFrom map[string]time.Time
+	losses   int // holders that a ReplicaSet deleted
+}
+
+const (
+	simTimeout = 40 * time.Second
+	simCopies  = 4 // agent steps that a copy takes
+)
+
+// simPod is a Pod with what happens in it.
+type simPod struct {
+	Pod
+	rv      int
+	node    int
+	running bool
+	drain   int // kubelet steps left after the deletion
+	ready   time.Time
+
+	memcached bool   // it answers
+	complete  string // uid of the Pod whose keys it copied
+	reported  time.Time
+	agent     simAgent
+}
+
+// simAgent is the agent in a Pod.
+type simAgent struct {
+	seen    instruction.Instruction
+	ready   bool
+	copied  int
+	source  string // uid of the Pod that it copies
+	flushed bool
+	hangs   bool
+	fails   bool
+}
+
+func newWorld(seed uint64, tracing bool) *world {
+	w := &world{
+		Rand: rand.New(rand.NewPCG(seed, 20)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		handoff: true, template: "a", seenFrom: map[string]time.Time{},
+	}
+	w.size = 1 + w.IntN(4)
+	w.deployment = deployment{template: "a", replicas: w.size, surge: 1}
+	if w.IntN(3) == 0 {
+		w.deployment.surge = 1 + w.IntN(3)
+	}
+	if tracing {
+		w.trace = []string{fmt.Sprintf("size %d, surge %d", w.size, w.deployment.surge)}
+	}
+	w.view.pods = map[string]Pod{}
+	w.view.versions = map[string]int{}
+	return w
+}
+
+func (w *world) log(format string, arguments ...any) {
+	if w.trace != nil {
+		w.trace = append(w.trace, fmt.Sprintf("%4.0fs ", w.now.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Seconds())+
+			fmt.Sprintf(format, arguments...))
+	}
+}
+
+func (w *world) violated(format string, arguments ...any) {
+	if w.wrong == "" {
+		w.wrong = fmt.Sprintf(format, arguments...)
+		w.log("VIOLATED: %s", w.wrong)
+	}
+}
+
+func (w *world) pod(uid string) *simPod {
+	for _, pod := range w.pods {
+		if pod.UID == uid {
+			return pod
+		}
+	}
+	return nil
+}
+
+// slotOf returns the slot that a Pod holds in the slice, or none.
+func (w *world) slotOf(uid string) int {
+	for _, endpoint := range w.slice {
+		if endpoint.UID == uid {
+			return endpoint.Slot
+		}
+	}
+	return none
+}
+
+func (w *world) create(hash string) {
+	w.names++
+	pod := &simPod{Pod: Pod{
+		Name: fmt.Sprintf("%s%d", hash, w.names), UID: fmt.Sprintf("uid-%d", w.names), Hash: hash, Gated: true,
+		Created: w.now,
+	}, rv: 1, node: none}
+	w.pods = append(w.pods, pod)
+	w.log("created %s", pod.Name)
+}
+
+// terminate deletes a Pod gracefully.
+func (w *world) terminate(pod *simPod) {
+	if !pod.Terminating {
+		pod.Terminating, pod.drain = true, w.IntN(7)
+		pod.rv++
+		w.log("%s terminates", pod.Name)
+	}
+}
+
+// kubelet runs a Pod, and reports its state.
+func (w *world) kubelet(pod *simPod) {
+	before := pod.Pod
+	switch {
+	case pod.Terminating && pod.drain == 0, pod.Terminating && !pod.running:
+		w.pods = slices.DeleteFunc(w.pods, func(p *simPod) bool { return p == pod })
+		w.log("%s is deleted", pod.Name)
+		return
+	case pod.Terminating:
+		pod.drain--
+	case pod.node == none:
+		w.schedule(pod)
+		return
+	case !pod.running:
+		pod.running, pod.IP = true, w.address()
+	case !pod.memcached:
+		pod.memcached = true
+	}
+	pod.OnCordonedNode = pod.node != none && w.cordoned[pod.node]
+	pod.MemcachedReady, pod.AgentReady = pod.memcached, pod.running && pod.agent.ready
+	ready := pod.MemcachedReady && pod.AgentReady && pod.GateTrue
+	if ready && !pod.Ready {
+		pod.ready = w.now
+	}
+	pod.Ready = ready
+	if pod.Pod != before {
+		pod.rv++
+	}
+}
+
+func (w *world) schedule(pod *simPod) {
+	node := w.IntN(len(w.cordoned))
+	if !w.cordoned[node] {
+		pod.node = node
+		pod.rv++
+	}
+}
+
+// address returns an IP address that no Pod has, often one that a Pod had.
+func (w *world) address() string {
+	for {
+		address := fmt.Sprintf("10.0.0.%d", 1+w.addresses%12)
+		w.addresses++
+		if !slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.IP == address }) {
+			return address
+		}
+	}
+}
+
+// obey lets the agent in a Pod do what its instruction says.
+func (w *world) obey(pod *simPod) {
+	if !pod.running {
+		return
+	}
+	agent, now := &pod.agent, pod.Instruction.Order()
+	if agent.seen != now {
+		if now.Role != instruction.Moved && now.Role != instruction.Serve || agent.seen.Role == instruction.None {
+			*agent = simAgent{hangs: agent.hangs, fails: agent.fails}
+		}
+		agent.seen = now
+		return
+	}
+	switch now.Role {
+	case instruction.Receive:
+		w.copy(pod)
+	case instruction.Cold:
+		agent.ready, agent.flushed = pod.memcached, pod.memcached
+	case instruction.None:
+		agent.ready = false
+	case instruction.Leave:
+		agent.ready = true
+		if w.IntN(20) == 0 {
+			pod.memcached = false // It ends; the kubelet starts it again.
+		}
+	default:
+		agent.ready = true
+	}
+}
+
+func (w *world) copy(pod *simPod) {
+	agent := &pod.agent
+	i := slices.IndexFunc(w.pods, func(p *simPod) bool { return p.IP == agent.seen.From && p.memcached })
+	switch {
+	case agent.ready || agent.hangs:
+	case i < 0 || agent.fails || !pod.memcached || agent.source != "" && agent.source != w.pods[i].UID:
+		agent.fails = false
+		w.endAgent(pod, true)
+	default:
+		agent.source = w.pods[i].UID
+		agent.copied++
+		if agent.ready = agent.copied >= simCopies; agent.ready {
+			pod.complete = agent.source
+		}
+	}
+}
+
+// endAgent ends the agent; it starts again at once.
+func (w *world) endAgent(pod *simPod, failed bool) {
+	pod.agent = simAgent{hangs: pod.agent.hangs}
+	pod.AgentReady, pod.Ready = false, false
+	if failed {
+		pod.Failure = Failure{At: w.now}
+	}
+	pod.rv++
+	w.log("the agent of %s ends, failed: %v", pod.Name, failed)
+}
+
+// reportRoles lets agents follow, kubelets report, and the operator see what agents were told settleTime ago.
+func (w *world) reportRoles() {
+	for _, pod := range slices.Clone(w.pods) {
+		since := pod.Instruction.Since
+		if since.Equal(pod.reported) || w.now.Before(since.Add(settleTime-time.Second)) {
+			continue
+		}
+		pod.reported = since
+		if pod.agent.seen != pod.Instruction.Order() {
+			w.obey(pod)
+		}
+		w.kubelet(pod)
+		w.see(pod.UID)
+	}
+}
