@@ -45,8 +45,8 @@ func (b *board) isPredecessor(pod *Pod) bool {
 	})
 }
 
-// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon, then
-// those on cordoned Nodes, then outdated ones, each by slot.
+// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon,
+// then those on cordoned Nodes, then outdated ones, each by slot.
 func (b *board) toReplace() []*Pod {
 	var terminating, cordoned, outdated []*Pod
 	spare := b.spare()

@@ -21,6 +21,7 @@ type replicaSet struct {
 	replicas int
 	desired  int // the annotations of the Deployment controller
 	most     int
+	scaled   bool // last by a change of the replicas, which shares it among all ReplicaSets
 }
 
 func (w *world) setOf(hash string) *replicaSet {
@@ -36,6 +37,7 @@ func (w *world) resize(set *replicaSet, replicas int) {
 	if set.replicas != replicas {
 		w.log("ReplicaSet %s: %d -> %d", set.hash, set.replicas, replicas)
 	}
+	set.scaled = set.scaled && set.replicas == replicas
 	set.replicas, set.desired, set.most = max(replicas, 0), w.deployment.replicas, w.deployment.replicas+w.deployment.surge
 }
 
@@ -144,6 +146,7 @@ func (w *world) scale(current *replicaSet) {
 	sizes[0] += change - added
 	for i, set := range active {
 		w.resize(set, sizes[i])
+		set.scaled = true
 	}
 }
 
@@ -161,7 +164,7 @@ func (w *world) replicate(set *replicaSet) {
 	if surplus := len(pods) - set.replicas; surplus > 0 {
 		slices.SortStableFunc(pods, deletedFirst)
 		for _, pod := range pods[:surplus] {
-			w.deleteSurplus(pod, pods[surplus:])
+			w.deleteSurplus(pod, pods[surplus:], set)
 		}
 	}
 }
@@ -184,12 +187,16 @@ func boolean(value bool) int {
 	return 0
 }
 
-func (w *world) deleteSurplus(pod *simPod, others []*simPod) {
+func (w *world) deleteSurplus(pod *simPod, others []*simPod, set *replicaSet) {
 	if slot := w.slotOf(pod.UID); slot != none && slot < w.size {
-		w.losses++
+		if !set.scaled {
+			w.losses++
+		}
 		w.log("the holder %s of slot %d is deleted", pod.Name, slot)
 		for _, other := range others {
-			if other.Instruction.Role == instruction.Leave && w.slotOf(other.UID) == none && !pod.ready.IsZero() {
+			gave := other.Instruction.Role == instruction.Leave && w.slotOf(other.UID) == none
+			lags := other.Ready && w.now.Before(other.Instruction.Since.Add(settleTime)) || pod.ready.IsZero()
+			if gave && !lags {
 				w.violated("%s is deleted, which holds slot %d, but not %s, which holds none", pod.Name, slot, other.Name)
 			}
 		}

@@ -44,9 +44,9 @@ func (b *board) holdsBack() bool {
 	return true
 }
 
-// needsExtraPod reports whether the Deployment needs a Pod more than slots, because one must leave a cordoned Node. They
-// leave one by one: the extra Pod of the last must be deleted before the next is created. A rollout replaces them anyway,
-// and the Deployment would wait for the extra Pod, which has no slot, to become ready.
+// needsExtraPod reports whether the Deployment needs a Pod more than slots, because one must leave a cordoned Node.
+// They leave one by one: a Pod that gave its slot away must be deleted before the next extra Pod is created. A rollout
+// replaces them anyway, and the Deployment would wait for the extra Pod, which has no slot, to become ready.
 func (b *board) needsExtraPod() bool {
 	if b.isRolling() {
 		return false

@@ -54,16 +54,12 @@ func (b *board) gate(pod *Pod) bool {
 	}
 }
 
-// isDeletedFirst reports whether the ReplicaSet would delete this predecessor before any holder.
+// isDeletedFirst reports whether the Deployment would delete this predecessor before any holder.
 func (b *board) isDeletedFirst(old *Pod) bool {
-	switch {
-	case old == nil || old.Terminating:
+	if old == nil || old.Terminating {
 		return true
-	case b.hasHolderNotReady(old):
-		return !old.Ready && old.Cost <= CostLeave
-	default:
-		return old.Cost <= CostLeave
 	}
+	return old.Cost <= CostLeave && (!old.Ready || !b.mustStopFirst(old))
 }
 
 // hasReadySuccessor reports whether a Pod that gave its slot away need not be ready any more.
@@ -72,16 +68,21 @@ func (b *board) hasReadySuccessor(old *Pod) bool {
 	if slot < 0 || slot >= b.Size || b.holders[slot] == nil || b.holders[slot].Ready {
 		return true
 	}
-	return b.hasHolderNotReady(old) && old.Cost <= CostLeave
+	return old.Cost <= CostLeave && b.mustStopFirst(old)
 }
 
-// hasHolderNotReady reports whether a holder of the same ReplicaSet is not ready, other than the Pod's own successor. The
-// ReplicaSet would delete it before any ready Pod, whatever the deletion costs are. So the old Pod must stop being ready
-// first.
-func (b *board) hasHolderNotReady(old *Pod) bool {
+// mustStopFirst reports whether the old Pod must stop being ready before its successor is ready, because a deletion cost
+// counts only among Pods that are all ready, and within a ReplicaSet:
+//   - A ReplicaSet deletes a holder that is not ready before any ready Pod.
+//   - With several old ReplicaSets, the Deployment scales down the oldest, unless another has a Pod that is not ready.
+//
+// The cache has another Pod then, so its Service is not empty.
+func (b *board) mustStopFirst(old *Pod) bool {
 	for _, holder := range b.holders {
-		if holder != nil && holder.Hash == old.Hash && !holder.Ready && !holder.Terminating &&
-			b.predecessor(holder) != old {
+		if holder == nil || holder.Terminating || b.predecessor(holder) == old {
+			continue
+		}
+		if sameSet := holder.Hash == old.Hash; sameSet && !holder.Ready || !sameSet && b.isOutdated(holder) {
 			return true
 		}
 	}

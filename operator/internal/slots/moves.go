@@ -4,8 +4,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose holder
-// ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
+// endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose
+// holder ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
 func (b *board) endpoints() []Endpoint {
 	var endpoints []Endpoint
 	for slot := range b.Size {
@@ -19,7 +19,7 @@ func (b *board) endpoints() []Endpoint {
 			}
 			endpoints = append(endpoints, endpoint)
 		default:
-			if last := b.observed(slot); last.IP != "" {
+			if last := b.observed(slot); last.IP != "" && b.byUID[last.UID] == nil {
 				last.Ready = false
 				endpoints = append(endpoints, last)
 			}

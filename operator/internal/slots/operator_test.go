@@ -1,6 +1,7 @@
 package slots
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -108,10 +109,7 @@ func (w *world) operate(between func()) int {
 		}
 		return 0
 	}
-	version, versions := w.view.sliceRV, map[string]int{}
-	for uid, rv := range w.view.versions {
-		versions[uid] = rv
-	}
+	version, versions := w.view.sliceRV, maps.Clone(w.view.versions)
 	var writes []func()
 	if !slices.Equal(d.Endpoints, in.Endpoints) {
 		writes = append(writes, func() { w.writeSlice(d.Endpoints, version) })
@@ -143,6 +141,11 @@ func (w *world) operate(between func()) int {
 	return len(writes)
 }
 
+// shown is an instruction that is encoded only if it is printed.
+type shown instruction.Instruction
+
+func (s shown) String() string { return instruction.Instruction(s).Encode() }
+
 func (w *world) writePod(change Change, gate bool, version int) int {
 	pod := w.pod(change.UID)
 	if pod == nil || pod.rv != version {
@@ -154,7 +157,7 @@ func (w *world) writePod(change Change, gate bool, version int) int {
 		pod.GateTrue = *change.Gate
 	} else {
 		if change.Instruction != nil {
-			w.log("%s: %s -> %s", pod.Name, pod.Instruction.Encode(), change.Instruction.Encode())
+			w.log("%s: %s -> %s", pod.Name, shown(pod.Instruction), shown(*change.Instruction))
 			pod.Instruction = *change.Instruction
 		}
 		if change.Cost != nil {
@@ -206,7 +209,7 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		case next.Instruction.Role == instruction.Cold && next.agent.flushed:
 		case next.Instruction.Role == instruction.Serve && next.Instruction.Record.Reason == ReasonNever:
 		default:
-			w.violated("slot %d moves from %s to %s: %s", old.Slot, holder.Name, next.Name, next.Instruction.Encode())
+			w.violated("slot %d moves from %s to %s: %s", old.Slot, holder.Name, next.Name, shown(next.Instruction))
 		}
 	}
 }

@@ -19,31 +19,33 @@ func (b *board) isSettled(pod *Pod) bool { return !b.Now.Before(pod.Instruction.
 // copyEnds returns when a copy took too long.
 func (b *board) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(b.Timeout) }
 
-// requeueAfter returns when something must be decided without an event: that a copy took too long, or that a Pod on a
-// cordoned Node may be evicted. The progress of a copy is no event either.
+// requeueAfter returns when something must be decided without an event, or 0.
 func (b *board) requeueAfter() time.Duration {
 	var first time.Duration
-	wait := func(duration time.Duration) {
-		duration = max(duration, time.Second)
-		if first == 0 || duration < first {
-			first = duration
-		}
-	}
 	for _, pod := range b.live {
-		if b.isSuccessor(pod) && b.following(pod).Role == instruction.Receive {
-			wait(progressInterval)
-			wait(b.following(pod).Since.Add(b.Timeout).Sub(b.Now))
-		}
-		if role := b.following(pod).Role; b.isSuccessor(pod) && role == instruction.Cold || role == instruction.None {
-			if left := b.following(pod).Since.Add(settleTime).Sub(b.Now); left > 0 {
-				wait(left)
+		for _, at := range b.deadlines(pod) {
+			if left := max(at.Sub(b.Now), time.Second); first == 0 || left < first {
+				first = left
 			}
-		}
-		if b.holds(pod) && b.isProtected(pod) {
-			wait(b.following(pod).Record.CordonedSince.Add(b.Timeout).Sub(b.Now))
 		}
 	}
 	return first
+}
+
+// deadlines returns when something about a Pod must be decided: its copy took too long, it may be evicted from a
+// cordoned Node, or its readiness counts. The progress of a copy is no event either.
+func (b *board) deadlines(pod *Pod) []time.Time {
+	i := b.following(pod)
+	settled := i.Since.Add(settleTime)
+	switch {
+	case b.isSuccessor(pod) && i.Role == instruction.Receive:
+		return []time.Time{b.Now.Add(progressInterval), i.Since.Add(b.Timeout)}
+	case (i.Role == instruction.Cold || i.Role == instruction.None) && b.Now.Before(settled):
+		return []time.Time{settled}
+	case b.holds(pod) && b.isProtected(pod) && !i.Record.CordonedSince.IsZero():
+		return []time.Time{i.Record.CordonedSince.Add(b.Timeout)}
+	}
+	return nil
 }
 
 func orDefault(value, fallback string) string {
