@@ -14,7 +14,7 @@ import (
 // TestAnyOrderOfEventsConverges: whatever happens in whatever order, no key is lost without need, and in the end every
 // slot has a Pod. SLOTS_SEED=17 repeats one seed and shows what happened; SLOTS_SEEDS=100000 tries more.
 func TestAnyOrderOfEventsConverges(t *testing.T) {
-	first, count := uint64(1), uint64(400)
+	first, count := uint64(1), uint64(300)
 	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {
 		first, count = seed, 1
 	}

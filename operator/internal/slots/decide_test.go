@@ -1,0 +1,136 @@
+package slots
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+func TestFreeSlots(t *testing.T) {
+	check(t, map[string]situation{
+		"at rest nothing changes":                       {cache(holder("b0", 0), holder("b1", 1)), nil},
+		"new Pods get the free slots, the oldest first": {cache(fresh("b0"), fresh("b1")), []string{`b0: role "serve" shop-0`, `b1: role "serve" shop-1`}},
+		"a Pod whose memcached is not ready waits":      {cache(holder("b0", 0), but(fresh("b1"), func(p *Pod) { p.MemcachedReady = false })), nil},
+		"a Pod takes its slot when its agent is ready":  {cache(holder("b0", 0), but(told("b1", instruction.Serve, 1), copied)), []string{"slot 1: b1, ready true"}},
+		"a Pod in the slice gets the gate":              {cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.GateTrue, p.Ready = false, false })), []string{"b1: gate true"}},
+		"a Pod of the current template goes first": {
+			cache(holder("b0", 0), fresh("a1"), fresh("b2")), []string{"a1: cost -50", `b2: role "serve" shop-1`},
+		},
+		"a Pod without the gate takes no part": {cache(holder("b0", 0), but(fresh("a1"), func(p *Pod) { p.Gated = false })), nil},
+		"an ended holder's slot is not ready, and the next Pod is cold": {
+			cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.Ended = true }), fresh("b2")),
+			[]string{"slot 1: b1, ready false", `b2: role "serve" shop-1 PodLost`},
+		},
+		"a Pod of the same name with another uid is another Pod": {
+			cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.Ended = true }), but(fresh("b1"), func(p *Pod) { p.UID = "other" })),
+			[]string{"slot 1: b1, ready false", `b1: role "serve" shop-1 PodLost`},
+		},
+		"a slice that was deleted is restored from the Pods": {
+			with(cache(holder("b0", 0), holder("b1", 1)), func(in *Input) { in.Endpoints = nil }),
+			[]string{"slot 0: b0, ready true", "slot 1: b1, ready true"},
+		},
+		"a surplus Pod stays not ready, and is deleted first": {cache(holder("b0", 0), holder("b1", 1), fresh("b2")), []string{"b2: cost -50"}},
+		"while it is suspended nothing changes": {
+			with(cache(holder("a0", 0), fresh("b1")), func(in *Input) { in.Suspended = true }), nil,
+		},
+	})
+}
+
+func TestHandoff(t *testing.T) {
+	check(t, map[string]situation{
+		"a new Pod copies the first outdated Pod":                    {cache(holder("a0", 0), holder("a1", 1), fresh("b2")), []string{`b2: role "receive" shop-0`, "b2: cost -50"}},
+		"a terminating Pod is copied first":                          {cache(holder("a0", 0), but(holder("a1", 1), terminating), fresh("b2")), []string{`b2: role "receive" shop-1`, "b2: cost -50"}},
+		"an outdated Pod never takes over the slot of a current one": {cache(holder("b0", 0), holder("b1", 1), fresh("a2")), []string{"a2: cost -50"}},
+		"without a known direction no Pod is replaced":               {with(cache(holder("a0", 0), holder("a1", 1), fresh("b2")), func(in *Input) { in.Hash = "" }), nil},
+		"with Never the new Pod serves at once": {
+			with(cache(holder("a0", 0), holder("a1", 1), fresh("b2")), func(in *Input) { in.Handoff = false }),
+			[]string{`b2: role "serve" shop-0 HandoffNever`, "b2: cost -50"},
+		},
+		"two new Pods copy two Pods": {
+			cache(holder("a0", 0), holder("a1", 1), fresh("b2"), fresh("b3")),
+			[]string{`b2: role "receive" shop-0`, "b2: cost -50", `b3: role "receive" shop-1`, "b3: cost -50"},
+		},
+		"a copy in progress stays":       {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a1", 1, 1)), nil},
+		"a complete copy takes the slot": {cache(holder("a0", 0), holder("a1", 1), but(copying("b2", "a1", 1, 1), copied)), []string{"slot 1: b2, ready true"}},
+		"after the move the old Pod leaves, with a cost first": {
+			cache(holder("a0", 0), but(told("a1", instruction.Serve, 1), ready), but(copying("b2", "a1", 1, 1), func(p *Pod) { p.AgentReady, p.Progress.Slot = true, held })),
+			[]string{`a1: role "leave" shop-1`, "a1: cost -100", `b2: role "moved" shop-1`, "b2: cost 0"},
+		},
+		"then the new Pod becomes ready":     {cache(holder("a0", 0), but(left("a1", 1), gated), moved("b2", "a1", 1, 1)), []string{"b2: gate true"}},
+		"then the old one stops being ready": {cache(holder("a0", 0), but(left("a1", 1), gated), but(moved("b2", "a1", 1, 1), ready)), []string{"a1: gate false"}},
+		"if a Pod of the same template is not ready, the old one stops first": {
+			cache(but(holder("a0", 0), func(p *Pod) { p.Ready = false }), but(left("a1", 1), gated), moved("b2", "a1", 1, 1)), []string{"a1: gate false"},
+		},
+		"with two old templates, the old one stops first": {cache(holder("c0", 0), but(left("a1", 1), gated), moved("b2", "a1", 1, 1)), []string{"a1: gate false"}},
+		"after the old Pod ended the new one only serves": {
+			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), ready)), []string{`b2: role "serve" shop-1`},
+		},
+	})
+}
+
+func TestCopiesThatEnd(t *testing.T) {
+	failed := func(p *Pod) { p.Failure = Failure{At: noon, Reason: "FromUnreachable"} }
+	check(t, map[string]situation{
+		"a copy that failed starts cold": {cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), failed)), []string{`b2: role "cold" shop-0 FromUnreachable`}},
+		"a failure of an earlier copy does not count": {
+			cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), func(p *Pod) { failed(p); p.Instruction.Record.OldFailure = noon })), nil,
+		},
+		"a copy that takes too long starts cold": {
+			with(cache(holder("a0", 0), holder("b1", 1), copying("b2", "a0", 0, 0)), func(in *Input) { in.Timeout = 30 * time.Second }), []string{`b2: role "cold" shop-0 HandoffTimedOut`},
+		},
+		"a copy whose source ended starts cold":               {cache(holder("b1", 1), copying("b2", "a0", 7, 0)), []string{`b2: role "cold" shop-0 PodLost`}},
+		"a complete copy whose source ended takes the slot":   {cache(holder("b1", 1), but(copying("b2", "a0", 7, 0), copied)), []string{"slot 0: b2, ready true"}},
+		"a copy whose source has another address starts cold": {cache(holder("a0", 0), holder("b1", 1), copying("b2", "a0", 7, 0)), []string{`b2: role "cold" shop-0 PodLost`}},
+		"a copy whose source is another Pod with its address is abandoned": {
+			cache(holder("a0", 0), holder("b1", 1), copying("b2", "a9", 0, 0)), []string{`b2: role "" `},
+		},
+		"a cold Pod takes the slot when it is empty": {
+			cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), func(p *Pod) { p.Instruction.Role, p.AgentReady = instruction.Cold, true })),
+			[]string{"slot 0: b2, ready true"},
+		},
+		"not at once: the kubelet may report what was before": {
+			cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), func(p *Pod) {
+				p.Instruction.Role, p.Instruction.Since, p.AgentReady = instruction.Cold, noon.Add(-time.Second), true
+			})), nil,
+		},
+		"after an undo the copy is abandoned": {
+			with(cache(holder("a0", 0), holder("a1", 1), copying("b2", "a0", 0, 0)), func(in *Input) { in.Hash = "a" }), []string{`b2: role "" `},
+		},
+		"after an undo the Pod that left is called back": {
+			with(cache(left("a0", 0), holder("a1", 1), but(moved("b2", "a0", 0, 0), ready)), func(in *Input) { in.Hash = "a" }),
+			[]string{`a0: role "" `, "a0: cost -50"},
+		},
+		"and copies only when the holder no longer names it": {
+			with(cache(but(fresh("a0"), func(p *Pod) { p.Cost = CostCandidate }), holder("a1", 1), but(moved("b2", "a0", 0, 0), ready)), func(in *Input) { in.Hash = "a" }),
+			[]string{`b2: role "serve" shop-0`},
+		},
+		"an instruction that can't be decoded is taken away": {cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.Instruction.Role = Unknown })), []string{`b1: role "" `}},
+	})
+}
+
+func TestStatus(t *testing.T) {
+	in := cache(holder("a0", 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
+		p.Progress = instruction.Progress{Keys: 81, Bytes: 81 << 20, TotalKeys: 100, TotalBytes: 100 << 20}
+	}))
+	in.Addresses = map[string]string{"shop-0": "shop-0.shop-slots.team.svc"}
+	d := Decide(in)
+	want := []Status{
+		{
+			Name: "shop-0", Address: "shop-0.shop-slots.team.svc", Pod: "a0", State: instruction.StateCopying,
+			Keys: 81, Bytes: 81 << 20, Since: noon.Add(-30 * time.Second),
+		},
+		{Name: "shop-1", State: instruction.StateCold, Reason: ReasonNoPod},
+	}
+	if diff := cmp.Diff(want, d.Slots); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if want := "handoff 2 of 2, slot shop-0: 81 % of 100 MiB"; d.Progress != want {
+		t.Errorf("want %q, got %q", want, d.Progress)
+	}
+	if d.RequeueAfter != progressInterval {
+		t.Errorf("it is decided again after %s", d.RequeueAfter)
+	}
+}
