@@ -71,8 +71,8 @@ func (b *board) hasReadySuccessor(old *Pod) bool {
 	return old.Cost <= CostLeave && b.mustStopFirst(old)
 }
 
-// mustStopFirst reports whether the old Pod must stop being ready before its successor is ready, because a deletion cost
-// counts only among Pods that are all ready, and within a ReplicaSet:
+// mustStopFirst reports whether the old Pod must stop being ready before its successor is ready, because a deletion
+// cost counts only within a ReplicaSet, and only among Pods that are all ready:
 //   - A ReplicaSet deletes a holder that is not ready before any ready Pod.
 //   - With several old ReplicaSets, the Deployment scales down the oldest, unless another has a Pod that is not ready.
 //

@@ -138,6 +138,7 @@ func (w *world) operate(between func()) int {
 		between()
 	}
 	w.checkGates(in)
+	w.operated = w.now
 	return len(writes)
 }
 

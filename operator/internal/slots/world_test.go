@@ -35,7 +35,8 @@ type world struct {
 	view     view
 	killed   bool // the operator ends after the next write
 	seenFrom map[string]time.Time
-	losses   int // holders that a ReplicaSet deleted
+	operated time.Time // when all writes of the operator were made
+	losses   int       // holders that a ReplicaSet deleted
 }
 
 const (
@@ -51,6 +52,7 @@ type simPod struct {
 	running bool
 	drain   int // kubelet steps left after the deletion
 	ready   time.Time
+	lost    time.Time // when its agent ended
 
 	memcached bool   // it answers
 	complete  string // uid of the Pod whose keys it copied
@@ -238,7 +240,7 @@ func (w *world) copy(pod *simPod) {
 // endAgent ends the agent; it starts again at once.
 func (w *world) endAgent(pod *simPod, failed bool) {
 	pod.agent = simAgent{hangs: pod.agent.hangs}
-	pod.AgentReady, pod.Ready = false, false
+	pod.AgentReady, pod.Ready, pod.lost = false, false, w.now
 	if failed {
 		pod.Failure = Failure{At: w.now}
 	}
