@@ -1,0 +1,93 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
+)
+
+// UnknownError means that a memcached presents a certificate of another Secret.
+type UnknownError struct{ Subject string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("memcached presents the certificate of %q, which is neither the mounted one nor its successor", e.Subject)
+}
+
+// Peer returns the configuration for a connection to the memcached of another Pod of the cache.
+//
+// A Pod is addressed by its IP address, which no certificate names. What identifies the cache is its Secret, so the
+// other memcached must present a certificate with the public key of the mounted one: only who has the Secret has the
+// private key. While the Secret is rotated, the two Pods may have different versions of it for about 90 seconds. So a
+// certificate by a CA of ca.crt is accepted, too, if it is for servers and has a name of the mounted one: the CA alone
+// may sign for a whole company.
+//
+// If memcached requests a client certificate, the mounted one is presented if it is one for clients by a CA of ca.crt.
+// Otherwise none is: memcached would refuse it even where it requires none.
+func (s Source) Peer() (*tls.Config, error) {
+	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
+	if err != nil {
+		return nil, err
+	}
+	own, err := Parse(secret, false)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey])
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(secret[KeyClientCA])
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // VerifyConnection verifies
+		VerifyConnection: func(state tls.ConnectionState) error {
+			return verifyPeer(own.Leaf, state.PeerCertificates, roots)
+		},
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			if !isForClients(own.Leaf, pair.Certificate[1:], roots) {
+				return &tls.Certificate{}, nil
+			}
+			return &pair, nil
+		},
+	}, nil
+}
+
+func verifyPeer(own *x509.Certificate, chain []*x509.Certificate, roots *x509.CertPool) error {
+	leaf := chain[0]
+	if bytes.Equal(leaf.RawSubjectPublicKeyInfo, own.RawSubjectPublicKeyInfo) {
+		return nil
+	}
+	intermediates := x509.NewCertPool()
+	for _, certificate := range chain[1:] {
+		intermediates.AddCert(certificate)
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates})
+	if err != nil || !shareName(leaf, own) {
+		return &UnknownError{Subject: leaf.Subject.String()}
+	}
+	return nil
+}
+
+func shareName(a, b *x509.Certificate) bool {
+	return slices.ContainsFunc(a.DNSNames, func(name string) bool { return slices.Contains(b.DNSNames, name) }) ||
+		slices.ContainsFunc(a.IPAddresses, func(ip net.IP) bool { return slices.ContainsFunc(b.IPAddresses, ip.Equal) })
+}
+
+func isForClients(own *x509.Certificate, chain [][]byte, roots *x509.CertPool) bool {
+	intermediates := x509.NewCertPool()
+	for _, der := range chain {
+		if certificate, err := x509.ParseCertificate(der); err == nil {
+			intermediates.AddCert(certificate)
+		}
+	}
+	_, err := own.Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: intermediates, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err == nil
+}

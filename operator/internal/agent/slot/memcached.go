@@ -1,0 +1,213 @@
+package slot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+const (
+	// progressInterval is how often the progress is logged.
+	progressInterval = 2 * time.Second
+
+	// patience is how long the memcached to copy from may be unreachable before the copy fails. A NetworkPolicy allows
+	// a new Pod after some seconds only, and the two Pods may not have the same version of a Secret yet.
+	patience = 10 * time.Second
+
+	// emptyTimeout limits how long a memcached may take to be emptied.
+	emptyTimeout = 5 * time.Second
+)
+
+// Memcached is the Engine for the memcached beside the agent.
+type Memcached struct {
+	// Own connects to it.
+	Own handoff.Dial
+
+	// Peer returns how to connect to the memcached of another Pod of the cache, by its IP address.
+	Peer func(address string) handoff.Dial
+
+	// Signal makes it end, and send its log to the end before.
+	Signal func(ctx context.Context) error
+
+	Log *slog.Logger
+
+	mutex sync.Mutex
+	stats Stats
+	now   *handoff.Handoff // nil unless one is in progress
+	since time.Time        // when it began, until all is copied
+}
+
+// Stats are the sums of all handoffs since the agent started.
+type Stats struct {
+	Keys, Bytes, Invalidations, Failures int64
+
+	// Duration is how long the last copy took, or has taken so far.
+	Duration time.Duration
+}
+
+// Stats returns the sums.
+func (m *Memcached) Stats() Stats {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	stats := m.stats
+	if m.now != nil {
+		stats.add(m.now.Progress())
+	}
+	if !m.since.IsZero() {
+		stats.Duration = time.Since(m.since)
+	}
+	return stats
+}
+
+func (s *Stats) add(p handoff.Progress) {
+	s.Keys += p.Keys
+	s.Bytes += p.Bytes
+	s.Invalidations += p.Invalidated
+}
+
+// Copy is one of the Engine. Memcached may start after the agent, so it waits for it.
+func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
+	h := m.handoff(order)
+	m.begin(h, true)
+	h.Copied = func() {
+		m.endOfCopy()
+		m.logProgress(order, h, true)
+		copied()
+	}
+	err := m.copy(ctx, order, h)
+	m.end(ctx, order, h, err)
+	return err
+}
+
+func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *handoff.Handoff) error {
+	if err := m.await(ctx); err != nil {
+		return err
+	}
+	if err := reach(ctx, h.Old, patience); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var logging sync.WaitGroup
+	logging.Go(func() { m.logUntilCopied(ctx, order, h) })
+	defer logging.Wait()
+	defer cancel()
+	return h.Run(ctx)
+}
+
+// await empties the own memcached as soon as it answers.
+func (m *Memcached) await(ctx context.Context) error {
+	for {
+		if err := m.Empty(ctx); err == nil {
+			return nil
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Resume is one of the Engine.
+func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) error {
+	h := m.handoff(order)
+	m.begin(h, false)
+	err := h.Resume(ctx)
+	m.end(ctx, order, h, err)
+	return err
+}
+
+// Empty is one of the Engine.
+func (m *Memcached) Empty(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, emptyTimeout)
+	defer cancel()
+	return handoff.Empty(ctx, m.Own)
+}
+
+// End is one of the Engine. Without the announcement, the agent of the other Pod empties its memcached; so memcached
+// ends also if it could not be announced.
+func (m *Memcached) End(ctx context.Context) error {
+	if err := handoff.End(ctx, m.Own); err != nil {
+		m.Log.Warn("The end of memcached could not be announced", "error", err)
+	}
+	return m.Signal(ctx)
+}
+
+func (m *Memcached) handoff(order instruction.Instruction) *handoff.Handoff {
+	return &handoff.Handoff{
+		Old: m.Peer(order.From), New: m.Own, Settings: handoff.Settings{Rate: order.Rate},
+		Copied: func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
+	}
+}
+
+func (m *Memcached) begin(h *handoff.Handoff, copies bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.now = h
+	if copies {
+		m.since = time.Now()
+	}
+}
+
+func (m *Memcached) endOfCopy() {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if !m.since.IsZero() {
+		m.stats.Duration, m.since = time.Since(m.since), time.Time{}
+	}
+}
+
+func (m *Memcached) end(ctx context.Context, order instruction.Instruction, h *handoff.Handoff, err error) {
+	m.endOfCopy()
+	m.logProgress(order, h, h.Progress().Copied)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.stats.add(h.Progress())
+	m.now = nil
+	if err != nil && ctx.Err() == nil {
+		m.stats.Failures++
+	}
+}
+
+func (m *Memcached) logUntilCopied(ctx context.Context, order instruction.Instruction, h *handoff.Handoff) {
+	ticker := time.NewTicker(progressInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if h.Progress().Copied {
+			return
+		}
+		m.logProgress(order, h, false)
+	}
+}
+
+// logProgress writes a line that instruction.DecodeProgress reads.
+func (m *Memcached) logProgress(order instruction.Instruction, h *handoff.Handoff, copied bool) {
+	p := h.Progress()
+	m.Log.Info(instruction.ProgressMessage, "slot", order.Slot, "from", order.From, "keys", p.Keys, "bytes", p.Bytes,
+		"totalKeys", p.TotalKeys, "totalBytes", p.TotalBytes, "skipped", p.Skipped, "copied", copied,
+		"invalidated", p.Invalidated)
+}
+
+// FailureOf returns what the operator is told about an error of Follower.Run; false for other errors.
+func FailureOf(err error) (instruction.Failure, bool) {
+	var failed *Failed
+	if !errors.As(err, &failed) {
+		return instruction.Failure{}, false
+	}
+	failure := &handoff.Failure{Reason: handoff.Internal, Err: failed.Err}
+	errors.As(failed.Err, &failure)
+	text := fmt.Sprint(failure.Err)
+	if failure.NotEmptied {
+		text += "; memcached could not be emptied"
+	}
+	return instruction.Failure{Reason: failure.Reason, Error: text}, true
+}

@@ -1,0 +1,165 @@
+package slot
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// begin follows another instruction. Nothing in it waits before the agent reports that it is not ready.
+func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now time.Time) {
+	f.Log.Info("Following the instruction", "slot", order.Slot, "role", order.Role, "from", order.From)
+	previous := f.job
+	if !f.keepsJob(order) {
+		f.job = nil
+	}
+	f.order, f.todo, f.due = order, nil, now
+	switch order.Role {
+	case instruction.Serve:
+		if f.dirty {
+			f.todo = f.empty
+		}
+	case instruction.Cold:
+		f.todo = f.empty
+	case instruction.Receive:
+		f.dirty = true
+	case instruction.Moved:
+		f.dirty = false // either all is copied, or the engine empties both sides
+	case instruction.Leave:
+		f.todo, f.due = f.Engine.End, now.Add(time.Duration(order.End)*time.Second)
+	}
+	f.report()
+	if previous != f.job {
+		previous.stop()
+	}
+	if f.job == nil && (order.Role == instruction.Receive || order.Role == instruction.Moved) {
+		f.start(ctx, order.Role == instruction.Moved)
+	}
+}
+
+// keepsJob reports whether the engine continues under another instruction. Where not all was copied, what clients
+// changed meanwhile on this side is not known: then Moved begins anew.
+func (f *Follower) keepsJob(order instruction.Instruction) bool {
+	switch order.Role {
+	case instruction.Moved:
+		return f.job.hasCopied() && f.job.order.Slot == order.Slot && f.job.order.From == order.From
+	case instruction.Leave:
+		return !f.dirty
+	}
+	return false
+}
+
+func (f *Follower) empty(ctx context.Context) error {
+	err := f.Engine.Empty(ctx)
+	if err == nil {
+		f.dirty = false
+	}
+	return err
+}
+
+// checkJob looks once at how the engine ended. Behind the copy, a failure has emptied both sides, but clients still use
+// both: one more attempt keeps them invalidated. If it fails, too, the other side can't be watched.
+func (f *Follower) checkJob(ctx context.Context) error {
+	job := f.job
+	if job == nil || job.judged || !job.hasEnded() || ctx.Err() != nil {
+		return nil
+	}
+	job.judged = true
+	if job.err != nil && !job.hasCopied() {
+		return &Failed{job.err}
+	}
+	if job.err == nil || f.order.Role == instruction.Leave {
+		return nil
+	}
+	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
+	if job.resumed {
+		f.todo = f.empty
+		return nil
+	}
+	f.start(ctx, true)
+	return nil
+}
+
+// report publishes whether the agent is ready.
+func (f *Follower) report() {
+	reason := f.reason()
+	f.waitsFor.Store(&reason)
+}
+
+func (f *Follower) reason() string {
+	switch f.order.Role {
+	case instruction.None:
+		return "the Pod has no slot"
+	case instruction.Serve, instruction.Cold:
+		if f.todo != nil {
+			return "memcached is to be emptied first"
+		}
+	case instruction.Receive:
+		if !f.job.hasCopied() {
+			return "the keys are being copied"
+		}
+	case instruction.Moved, instruction.Leave:
+	}
+	return ""
+}
+
+// job is an engine at work. It is kept when it has ended, because what it copied is still there.
+type job struct {
+	order   instruction.Instruction
+	resumed bool // it has nothing to copy
+	copied  atomic.Bool
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	err     error // valid once it has ended
+	judged  bool  // its end was looked at
+}
+
+// start runs the engine in the background.
+func (f *Follower) start(ctx context.Context, resume bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	job := &job{order: f.order, resumed: resume, cancel: cancel, ended: make(chan struct{})}
+	job.copied.Store(resume)
+	f.job = job
+	go func() {
+		defer f.wakeUp()
+		defer close(job.ended)
+		if resume {
+			job.err = f.Engine.Resume(ctx, job.order)
+			return
+		}
+		job.err = f.Engine.Copy(ctx, job.order, func() {
+			job.copied.Store(true)
+			f.wakeUp()
+		})
+	}()
+}
+
+// wakeUp lets Run look at once.
+func (f *Follower) wakeUp() {
+	select {
+	case f.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+func (j *job) hasCopied() bool { return j != nil && j.copied.Load() }
+
+func (j *job) hasEnded() bool {
+	select {
+	case <-j.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the engine and waits for it: it must not write to memcached any more.
+func (j *job) stop() {
+	if j == nil {
+		return
+	}
+	j.cancel()
+	<-j.ended
+}

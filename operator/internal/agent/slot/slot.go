@@ -1,0 +1,144 @@
+// Package slot follows what the operator writes into the Pod about its slot: it copies the keys of the Pod that held
+// the slot before, keeps both Pods invalidated while clients use both, and ends memcached when the Pod has given its
+// slot away.
+//
+// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, an Engine
+// acts, and /ready answers whether the Pod may serve the slot.
+package slot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// interval is how often the file is read. The kubelet updates it within a few hundred milliseconds.
+const interval = 200 * time.Millisecond
+
+// Engine acts on this Pod's memcached, and on that of the Pod that the instruction names.
+type Engine interface {
+	// Copy empties this memcached and copies all keys into it, calls copied, and then keeps both sides invalidated. It
+	// returns nil when the other side has ended in order, and an error also when the context ends.
+	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
+
+	// Resume empties both sides and keeps them invalidated, until the other side ends.
+	Resume(ctx context.Context, order instruction.Instruction) error
+
+	// Empty empties this memcached.
+	Empty(ctx context.Context) error
+
+	// End ends this memcached, which sends its log to the end before.
+	End(ctx context.Context) error
+}
+
+// Failed is a copy that failed before all keys were copied. The agent then ends with instruction.ExitCode.
+type Failed struct{ Err error }
+
+func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Err) }
+
+func (f *Failed) Unwrap() error { return f.Err }
+
+// Follower follows the instructions in a file.
+type Follower struct {
+	File   string
+	Engine Engine
+	Log    *slog.Logger
+
+	order    instruction.Instruction
+	job      *job
+	dirty    bool                        // memcached may hold a part of a copy
+	todo     func(context.Context) error // what is still to be done for the order; nil if nothing is
+	due      time.Time                   // when to do it
+	unread   problem
+	undone   problem
+	waitsFor atomic.Pointer[string] // why the agent is not ready: nil before the first look, "" if it is
+	wake     chan struct{}
+}
+
+// Ready returns an error unless the Pod may serve its slot.
+func (f *Follower) Ready() error {
+	reason := f.waitsFor.Load()
+	if reason == nil {
+		return errors.New("the instruction was not read yet")
+	}
+	if *reason != "" {
+		return errors.New(*reason)
+	}
+	return nil
+}
+
+// Run follows the instructions until the context ends. It returns a Failed if a copy failed.
+func (f *Follower) Run(ctx context.Context) error {
+	f.wake = make(chan struct{}, 1)
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	defer func() { f.job.stop() }()
+	for ctx.Err() == nil {
+		if err := f.step(ctx, time.Now()); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		case <-f.wake:
+		}
+	}
+	return nil
+}
+
+// step does all that can be done now.
+func (f *Follower) step(ctx context.Context, now time.Time) error {
+	order, err := f.read()
+	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
+	if err == nil && differs(order, f.order) {
+		f.begin(ctx, order, now)
+	}
+	if err := f.checkJob(ctx); err != nil {
+		return err
+	}
+	if f.todo != nil && !now.Before(f.due) {
+		err := f.todo(ctx)
+		f.undone.log(f.Log, "The instruction can't be followed yet", err)
+		if err == nil {
+			f.todo = nil
+		}
+	}
+	f.report()
+	return nil
+}
+
+// read returns the instruction in the file without what the agent ignores.
+func (f *Follower) read() (instruction.Instruction, error) {
+	content, err := os.ReadFile(f.File)
+	if err != nil {
+		return instruction.Instruction{}, err
+	}
+	decoded, err := instruction.Decode(string(content))
+	return decoded.Order(), err
+}
+
+// differs ignores the rate, which applies from the next copy: another one must not make a copy start again.
+func differs(a, b instruction.Instruction) bool {
+	a.Rate = b.Rate
+	return a != b
+}
+
+// problem is the last one that was logged, so that a repeated one is logged once.
+type problem string
+
+func (p *problem) log(log *slog.Logger, message string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != string(*p) {
+		log.Warn(message, "error", text)
+	}
+	*p = problem(text)
+}
