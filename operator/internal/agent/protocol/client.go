@@ -44,8 +44,16 @@ func Dial(ctx context.Context, address string, config *tls.Config) (*Client, err
 		}
 		connection = secured
 	}
-	return &Client{connection: connection, reader: newReader(connection)}, nil
+	return New(connection), nil
 }
+
+// New is a client on an open connection, on which memcached owes no answer.
+func New(connection net.Conn) *Client {
+	return &Client{connection: connection, reader: newReader(connection)}
+}
+
+// Connection is the client's connection, for whoever speaks another part of the protocol from now on.
+func (c *Client) Connection() net.Conn { return c.connection }
 
 // Close closes the connection.
 func (c *Client) Close() error { return c.connection.Close() }
@@ -78,10 +86,15 @@ func (c *Client) Stats(ctx context.Context, kind string) (stats map[string]strin
 	return stats, err
 }
 
+// Ask sends a command whose answer is one line, and returns that line.
+func (c *Client) Ask(ctx context.Context, request string) (string, error) {
+	return c.command(ctx, request, readLine)
+}
+
 // RefreshCertificates makes memcached reload its certificate, key and client CAs. New connections use them, open ones
 // stay. Check the files first: a mismatched pair replaces the one that worked.
 func (c *Client) RefreshCertificates(ctx context.Context) error {
-	answer, err := c.command(ctx, "refresh_certs\r\n", readLine)
+	answer, err := c.Ask(ctx, "refresh_certs\r\n")
 	if err != nil || answer == "OK" {
 		return err
 	}
