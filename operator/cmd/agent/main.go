@@ -17,7 +17,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/supervisor"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
 // version is the agent's own: a release of the operator alone does not change it.
@@ -25,7 +27,7 @@ import (
 //go:embed VERSION
 var version string
 
-const usage = `The memcached agent reloads users and certificates, and exports metrics.
+const usage = `The memcached agent reloads users and certificates, exports metrics, and hands over keys between Pods.
 
 Usage:
   agent [flags]
@@ -51,9 +53,27 @@ func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	log.Info("Starting the memcached agent", "version", strings.TrimSpace(version))
 	if err := agent.Run(ctx, options, strings.TrimSpace(version), log); err != nil {
-		log.Error("The memcached agent ended", "error", err)
-		os.Exit(1)
+		os.Exit(exitCode(err, log))
 	}
+}
+
+// terminationLog is where Kubernetes reads the termination message. A container has the file from its start.
+const terminationLog = "/dev/termination-log"
+
+// exitCode logs why the agent ended. The operator reads the reason of a failed handoff from the termination message or,
+// where the file does not exist, from the last line of the log.
+func exitCode(err error, log *slog.Logger) int {
+	failure, ok := slot.FailureOf(err)
+	if !ok {
+		log.Error("The memcached agent ended", "error", err)
+		return 1
+	}
+	log.Error("The handoff failed", "reason", failure.Reason, "error", failure.Error)
+	if file, err := os.OpenFile(terminationLog, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
+		_, _ = file.WriteString(failure.Encode())
+		_ = file.Close()
+	}
+	return instruction.ExitCode
 }
 
 // parse returns the options, and whether the version or the help was printed and nothing is left to do. It returns an

@@ -9,7 +9,7 @@
 //   - memcached does not need the agent while nothing changes.
 //
 // Data flows one way: mounted reads a Secret, users and certs validate it, reload makes memcached load it, with
-// protocol.
+// protocol. In a Pod with a slot, slot reads the operator's instruction, and handoff copies the keys.
 package agent
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 )
 
 // Run runs the agent until the context ends.
@@ -41,8 +42,14 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 			return nil
 		})
 	}
+	var ready func() error
+	if options.HandoffFile != "" {
+		follower := a.follower()
+		ready = follower.Ready
+		group.Go(func() error { return follower.Run(ctx) })
+	}
 	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
-	group.Go(func() error { return serve(ctx, options.ProbeAddress, probeHandler(a.started)) })
+	group.Go(func() error { return serve(ctx, options.ProbeAddress, probeHandler(a.started, ready)) })
 	return group.Wait()
 }
 
@@ -54,6 +61,7 @@ type agent struct {
 	users    *reload.Users // nil if memcached requires no password
 	watchers []*reload.Watcher
 	exporter *exporter.Exporter
+	engine   *slot.Memcached // nil without slots
 }
 
 func (a *agent) addUsers() {

@@ -39,7 +39,7 @@ func flagTable() string {
 }
 
 func metricTable() string {
-	metrics := append(exporter.Metrics(), ownMetrics()...)
+	metrics := slices.Concat(exporter.Metrics(), ownMetrics(), handoffMetrics())
 	slices.SortFunc(metrics, func(a, b *exporter.Metric) int { return strings.Compare(a.Name, b.Name) })
 	var table bytes.Buffer
 	totals := exporter.Totals()

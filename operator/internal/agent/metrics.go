@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 )
 
 // Metrics of the agent itself.
@@ -26,6 +27,46 @@ var (
 	}
 )
 
+// Metrics of a Pod with a slot.
+var (
+	handoffKeys = &exporter.Metric{
+		Name: "memcached_agent_handoff_keys_total", Kind: exporter.Counter,
+		Help: "Keys copied from the Pod that held the slot before.",
+	}
+	handoffBytes = &exporter.Metric{
+		Name: "memcached_agent_handoff_bytes_total", Kind: exporter.Counter,
+		Help: "Bytes of the copied keys and values.",
+	}
+	handoffDuration = &exporter.Metric{
+		Name: "memcached_agent_handoff_duration_seconds", Kind: exporter.Gauge,
+		Help: "How long the last copy took, or has taken so far.",
+	}
+	handoffInvalidations = &exporter.Metric{
+		Name: "memcached_agent_handoff_invalidations_total", Kind: exporter.Counter,
+		Help: "Keys removed from one of the two Pods because a client changed them in the other one.",
+	}
+	handoffFailures = &exporter.Metric{
+		Name: "memcached_agent_handoff_failures_total", Kind: exporter.Counter,
+		Help: "Handoffs that failed, before or after all keys were copied.",
+	}
+)
+
+// handoffMetrics are exported only with --handoff-file.
+func handoffMetrics() []*exporter.Metric {
+	return []*exporter.Metric{handoffKeys, handoffBytes, handoffDuration, handoffInvalidations, handoffFailures}
+}
+
+// handoffSamples returns the samples of handoffMetrics.
+func handoffSamples(stats slot.Stats) []exporter.Sample {
+	return []exporter.Sample{
+		{Metric: handoffKeys, Value: float64(stats.Keys)},
+		{Metric: handoffBytes, Value: float64(stats.Bytes)},
+		{Metric: handoffDuration, Value: stats.Duration.Seconds()},
+		{Metric: handoffInvalidations, Value: float64(stats.Invalidations)},
+		{Metric: handoffFailures, Value: float64(stats.Failures)},
+	}
+}
+
 // ownMetrics are the agent's own metrics.
 func ownMetrics() []*exporter.Metric { return []*exporter.Metric{buildInfo, inSync, reloads, restarts} }
 
@@ -34,6 +75,9 @@ func (a *agent) samples(ctx context.Context) []exporter.Sample {
 	samples := append(a.exporter.Collect(ctx),
 		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1},
 		exporter.Sample{Metric: restarts, Value: float64(a.options.Restarts)})
+	if a.engine != nil {
+		samples = append(samples, handoffSamples(a.engine.Stats())...)
+	}
 	for _, watcher := range a.watchers {
 		live := 0.
 		if watcher.InSync() {

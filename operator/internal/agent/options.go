@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -40,8 +41,11 @@ type Options struct {
 	// MetricsAddress is the address of the metrics; "0" turns them off.
 	MetricsAddress string
 
-	// ProbeAddress is the address of /healthz and /started; "0" turns them off.
+	// ProbeAddress is the address of /healthz, /started and /ready; "0" turns them off.
 	ProbeAddress string
+
+	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
+	HandoffFile string
 
 	// Proc is the folder with the processes. Tests show the agent only one.
 	Proc string
@@ -83,7 +87,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
 		"Serve metrics of each slab class, with the label slab. Otherwise one series for all of them.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
-		"Address of /healthz and /started; 0 turns them off.")
+		"Address of /healthz, /started and, with --handoff-file, /ready; 0 turns them off.")
+	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,
+		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, no handoff.")
 }
 
 // certificate returns memcached's certificate; nil if it has none.
@@ -101,6 +107,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Interval <= 0 {
 		return fmt.Errorf("--interval %s: set a time such as 2s", o.Interval)
+	}
+	if o.HandoffFile != "" && !filepath.IsAbs(o.HandoffFile) {
+		return fmt.Errorf("--handoff-file %q: set an absolute path such as /run/handoff/handoff", o.HandoffFile)
 	}
 	if err := loopback("--memcached-address", o.MemcachedAddress); err != nil || o.TLSDir == "" {
 		return err

@@ -21,6 +21,8 @@ func TestOptions(t *testing.T) {
 		"no port":                          {"--memcached-address=127.0.0.1", `--memcached-address "127.0.0.1"`},
 		"TLS outside of the Pod":           {"--tls-dir=/tls --memcached-tls-address=10.0.0.1:11212", `--memcached-tls-address "10.0.0.1:11212"`},
 		"TLS outside of the Pod, not used": {"--memcached-tls-address=10.0.0.1:11212", "<nil>"},
+		"slots":                            {"--handoff-file=/run/handoff/handoff", "<nil>"},
+		"slots by a relative path":         {"--handoff-file=handoff", `--handoff-file "handoff": set an absolute path`},
 		"no time between two looks":        {"--interval=0s", "--interval 0s: set a time such as 2s"},
 	}
 	for name, tc := range tests {

@@ -53,16 +53,23 @@ func metricsHandler(samples func(context.Context) []exporter.Sample) http.Handle
 	return mux
 }
 
-// probeHandler reports on the agent itself: memcached has its own probes.
-func probeHandler(started func() error) http.Handler {
+// probeHandler reports on the agent itself: memcached has its own probes. Without slots, ready is nil.
+func probeHandler(started, ready func() error) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /started", func(w http.ResponseWriter, _ *http.Request) {
-		if err := started(); err != nil {
+	mux.HandleFunc("GET /healthz", answer(func() error { return nil }))
+	mux.HandleFunc("GET /started", answer(started))
+	if ready != nil {
+		mux.HandleFunc("GET /ready", answer(ready))
+	}
+	return mux
+}
+
+func answer(check func() error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if err := check(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
-	})
-	return mux
+	}
 }

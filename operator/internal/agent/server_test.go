@@ -17,13 +17,15 @@ import (
 
 func TestProbesReportOnlyTheAgent(t *testing.T) {
 	failure := errors.New("no file")
-	handler := probeHandler(func() error { return failure })
+	check := func() error { return failure }
+	handler, slots := probeHandler(check, nil), probeHandler(check, check)
 	tests := []struct {
 		path string
 		err  error
 		want int
 		body string
 	}{
+		{"/ready", nil, http.StatusNotFound, ""},
 		{"/healthz", failure, http.StatusOK, "ok"}, {"/started", failure, http.StatusServiceUnavailable, "no file"},
 		{"/healthz", nil, http.StatusOK, "ok"}, {"/started", nil, http.StatusOK, "ok"}, {"/metrics", nil, http.StatusNotFound, ""},
 	}
@@ -33,6 +35,14 @@ func TestProbesReportOnlyTheAgent(t *testing.T) {
 		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, tc.path, nil))
 		if answer.Code != tc.want || !strings.Contains(answer.Body.String(), tc.body) {
 			t.Errorf("%s: %d %s, want %d", tc.path, answer.Code, answer.Body, tc.want)
+		}
+	}
+	for err, want := range map[error]int{nil: http.StatusOK, errors.New("no slot"): http.StatusServiceUnavailable} {
+		failure = err
+		answer := httptest.NewRecorder()
+		slots.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/ready", nil))
+		if answer.Code != want {
+			t.Errorf("/ready with slots: %d, want %d", answer.Code, want)
 		}
 	}
 }

@@ -27,6 +27,17 @@ func hangUp(proc string) error {
 	return nil
 }
 
+// EndInOrder makes the memcached with that process id send its log to the end, and exit. A SIGTERM would lose the end.
+func EndInOrder(proc string, pid int) error {
+	if !isMemcached(proc, strconv.Itoa(pid)) {
+		return fmt.Errorf("the process %d is not memcached: the Pod needs shareProcessNamespace", pid)
+	}
+	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
+		return fmt.Errorf("SIGUSR1 to memcached, which has to run as the same user as the agent: %w", err)
+	}
+	return nil
+}
+
 // memcacheds returns the processes whose program is named memcached.
 func memcacheds(proc string) ([]int, error) {
 	entries, err := os.ReadDir(proc)
@@ -39,10 +50,14 @@ func memcacheds(proc string) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		name, err := os.ReadFile(filepath.Join(proc, entry.Name(), "comm"))
-		if err == nil && strings.TrimSuffix(string(name), "\n") == "memcached" {
+		if isMemcached(proc, entry.Name()) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids, nil
+}
+
+func isMemcached(proc, pid string) bool {
+	name, err := os.ReadFile(filepath.Join(proc, pid, "comm"))
+	return err == nil && strings.TrimSuffix(string(name), "\n") == "memcached"
 }

@@ -38,6 +38,31 @@ func TestMemcachedIsFoundByTheNameOfItsProgram(t *testing.T) {
 	}
 }
 
+func TestOnlyMemcachedIsEnded(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+	defer signal.Stop(signals)
+	proc, self := t.TempDir(), os.Getpid()
+	if err := EndInOrder(proc, self); err == nil {
+		t.Error("a process that does not exist")
+	}
+	addProcess(t, proc, strconv.Itoa(self), "supervisor")
+	if err := EndInOrder(proc, self); err == nil {
+		t.Error("another program")
+	}
+	if err := os.WriteFile(filepath.Join(proc, strconv.Itoa(self), "comm"), []byte("memcached\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := EndInOrder(proc, self); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-signals:
+	case <-time.After(5 * time.Second):
+		t.Error("no signal came")
+	}
+}
+
 func TestTheSignalIsSIGHUP(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+)
+
+// follower returns what follows the operator's instructions for the slot of the Pod.
+func (a *agent) follower() *slot.Follower {
+	a.engine = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: a.endMemcached, Log: a.log}
+	return &slot.Follower{File: a.options.HandoffFile, Engine: a.engine, Log: a.log}
+}
+
+// dialOwn connects to memcached on the loopback interface.
+func (a *agent) dialOwn(ctx context.Context) (net.Conn, error) {
+	client, err := a.login(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.Connection(), nil
+}
+
+// peer returns how to connect to the memcached of another Pod of the cache, which listens on the same port. The
+// Secrets are read each time, because they may change meanwhile.
+func (a *agent) peer(address string) handoff.Dial {
+	return func(ctx context.Context) (net.Conn, error) {
+		server, err := a.server(address)
+		if err != nil {
+			return nil, err
+		}
+		if a.options.AuthFile == "" {
+			return server.Dial(ctx)
+		}
+		content, err := os.ReadFile(a.options.AuthFile)
+		if err != nil {
+			return nil, err
+		}
+		list, err := users.ParseFile(content)
+		if err != nil {
+			return nil, err
+		}
+		return dialAsAny(ctx, server, list)
+	}
+}
+
+func (a *agent) server(address string) (handoff.Server, error) {
+	source, own := a.options.certificate(), a.options.MemcachedAddress
+	if source != nil {
+		own = a.options.MemcachedTLSAddress
+	}
+	_, port, err := net.SplitHostPort(own)
+	if err != nil {
+		return handoff.Server{}, err
+	}
+	server := handoff.Server{Address: net.JoinHostPort(address, port)}
+	if source != nil {
+		server.TLS, err = source.Peer()
+	}
+	return server, err
+}
+
+// dialAsAny logs in as the first user that memcached accepts: while users are rotated, the other Pod may not know all
+// of them yet.
+func dialAsAny(ctx context.Context, server handoff.Server, list []users.User) (connection net.Conn, err error) {
+	for _, user := range list {
+		server.User, server.Password = user.Name, user.Password
+		connection, err = server.Dial(ctx)
+		if !errors.Is(err, protocol.ErrRefused) {
+			return connection, err
+		}
+	}
+	return nil, err
+}
+
+// endMemcached asks memcached for its process id, because a Pod may run more than one.
+func (a *agent) endMemcached(ctx context.Context) error {
+	client, err := a.login(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	stats, err := client.Stats(ctx, "")
+	if err != nil {
+		return err
+	}
+	pid, err := strconv.Atoi(stats["pid"])
+	if err != nil {
+		return fmt.Errorf("memcached reports no process id: %w", err)
+	}
+	return reload.EndInOrder(a.options.Proc, pid)
+}

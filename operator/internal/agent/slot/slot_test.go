@@ -1,0 +1,300 @@
+package slot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+var begin = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// scene is a Follower with an engine that does nothing by itself.
+type scene struct {
+	*Follower
+	now    time.Time
+	mutex  sync.Mutex
+	calls  []string
+	refuse error // what Empty and End return
+	copied func()
+	finish chan error
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{now: begin, finish: make(chan error)}
+	s.Follower = &Follower{
+		File: filepath.Join(t.TempDir(), "handoff"), Engine: s, Log: slog.New(slog.DiscardHandler),
+		wake: make(chan struct{}, 1),
+	}
+	t.Cleanup(func() { s.job.stop() })
+	return s
+}
+
+// call notes a call. The same one is repeated until it succeeds.
+func (s *scene) call(name string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.calls) == 0 || s.calls[len(s.calls)-1] != name {
+		s.calls = append(s.calls, name)
+	}
+}
+
+func (s *scene) forget() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.calls = nil
+}
+
+func (s *scene) run(ctx context.Context, name string, copied func()) error {
+	s.copied = copied
+	s.call(name)
+	select {
+	case err := <-s.finish:
+		return err
+	case <-ctx.Done():
+		s.call("stopped")
+		return ctx.Err()
+	}
+}
+
+func (s *scene) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
+	return s.run(ctx, "copy "+order.From, copied)
+}
+
+func (s *scene) Resume(ctx context.Context, order instruction.Instruction) error {
+	return s.run(ctx, "resume "+order.From, nil)
+}
+
+func (s *scene) Empty(context.Context) error {
+	s.call("empty")
+	return s.refuse
+}
+
+func (s *scene) End(context.Context) error {
+	s.call("end")
+	return s.refuse
+}
+
+// order is that the operator writes an instruction.
+func order(role instruction.Role, changes ...func(*instruction.Instruction)) func(*testing.T, *scene) {
+	i := instruction.Instruction{Slot: "shop-0", Role: role, Rate: 1, Since: begin, End: 30}
+	if role == instruction.Receive || role == instruction.Moved {
+		i.From = "10.0.0.1"
+	}
+	for _, change := range changes {
+		change(&i)
+	}
+	return write(i.Encode())
+}
+
+func write(content string) func(*testing.T, *scene) {
+	return func(t *testing.T, s *scene) {
+		t.Helper()
+		if err := os.WriteFile(s.File, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func copied(_ *testing.T, s *scene)  { s.copied() }
+func refuses(_ *testing.T, s *scene) { s.refuse = errors.New("busy") }
+func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
+func nothing(*testing.T, *scene)     {}
+
+func ends(err error) func(*testing.T, *scene) {
+	return func(_ *testing.T, s *scene) { s.finish <- err }
+}
+
+func after(seconds int) func(*testing.T, *scene) {
+	return func(_ *testing.T, s *scene) { s.now = s.now.Add(time.Duration(seconds) * time.Second) }
+}
+
+func later(i *instruction.Instruction)    { i.Since = begin.Add(time.Minute) }
+func faster(i *instruction.Instruction)   { i.Rate = 2 }
+func recorded(i *instruction.Instruction) { i.Record.Keys = 7 }
+func other(i *instruction.Instruction)    { i.From = "10.0.0.2" }
+
+// step is what happens, what the engine does then, and whether the agent is ready afterwards.
+type step struct {
+	event func(*testing.T, *scene)
+	want  string
+}
+
+const (
+	serve, cold           = instruction.Serve, instruction.Cold
+	receive, moved, leave = instruction.Receive, instruction.Moved, instruction.Leave
+)
+
+var lost = &handoff.Failure{Reason: handoff.LogLinesLost, Err: errors.New("5 lines"), AfterCopied: true}
+
+func TestRoles(t *testing.T) {
+	tests := map[string][]step{
+		"no file":                            {{nothing, "waits:"}},
+		"no instruction":                     {{write(""), "waits:"}},
+		"an instruction that can't be read":  {{write("{"), "waits:"}, {order(serve), "ready:"}, {write("{"), "ready:"}},
+		"a role of a newer operator":         {{order(serve), "ready:"}, {order("merge"), "ready:"}},
+		"only the operator's record":         {{write(`{"record":{"keys":1}}`), "waits:"}},
+		"a slot without a copy":              {{order(serve), "ready:"}},
+		"another time to serve":              {{order(serve), "ready:"}, {order(serve, later), "ready:"}},
+		"a slot without keys":                {{order(cold), "ready: empty"}, {nothing, "ready:"}, {order(serve), "ready:"}},
+		"a slot without keys, once more":     {{order(cold), "ready: empty"}, {order(cold, later), "ready: empty"}},
+		"a memcached that starts later":      {{refuses, "waits:"}, {order(cold), "waits: empty"}, {obeys, "ready: empty"}},
+		"an instruction that is taken away":  {{order(serve), "ready:"}, {write(""), "waits:"}},
+		"a copy in progress":                 {{order(receive), "waits: copy 10.0.0.1"}, {nothing, "waits:"}},
+		"a copy whose progress is recorded":  {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, recorded), "waits:"}},
+		"a copy, then another rate":          {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, faster), "waits:"}},
+		"a copy that is taken away":          {{order(receive), "waits: copy 10.0.0.1"}, {write(""), "waits: stopped"}, {order(serve), "ready: empty"}},
+		"a copy, but the slot is given cold": {{order(receive), "waits: copy 10.0.0.1"}, {order(cold), "ready: stopped empty"}, {order(serve), "ready:"}},
+		"a copy, but the slot is given":      {{order(receive), "waits: copy 10.0.0.1"}, {order(serve), "ready: stopped empty"}},
+		"all is copied, but the slot does not move": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(serve), "ready: stopped empty"},
+		},
+		"a handoff": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, later), "ready:"},
+			{ends(nil), "ready:"}, {order(serve), "ready:"},
+		},
+		"a handoff whose old Pod is deleted before its memcached": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"}, {order(serve), "ready: stopped"},
+		},
+		"the old memcached ends before the slot moves": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {ends(nil), "ready:"}, {order(moved), "ready:"},
+		},
+		"another attempt": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(receive, later), "waits: stopped copy 10.0.0.1"},
+			{copied, "ready:"},
+		},
+		"from another Pod": {
+			{order(receive), "waits: copy 10.0.0.1"}, {order(receive, other), "waits: stopped copy 10.0.0.2"},
+		},
+		"a restart behind the move":              {{order(moved), "ready: resume 10.0.0.1"}, {ends(nil), "ready:"}, {order(serve), "ready:"}},
+		"a slot that moves before all is copied": {{order(receive), "waits: copy 10.0.0.1"}, {order(moved), "ready: stopped resume 10.0.0.1"}},
+		"a slot that moved from another Pod": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, other), "ready: stopped resume 10.0.0.2"},
+		},
+		"a cold slot whose old Pod still serves": {
+			{order(cold), "ready: empty"}, {order(moved), "ready: resume 10.0.0.1"}, {order(serve), "ready: stopped"},
+		},
+		"a failure behind the copy": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {ends(lost), "ready: resume 10.0.0.1"},
+			{order(moved), "ready:"}, {order(serve), "ready: stopped"},
+		},
+		"a second failure behind the copy": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"},
+			{ends(lost), "ready: resume 10.0.0.1"}, {ends(lost), "ready: empty"}, {nothing, "ready:"},
+		},
+		"a slot given away": {
+			{order(serve), "ready:"}, {order(leave), "ready:"}, {after(29), "ready:"}, {after(1), "ready: end"}, {after(99), "ready:"},
+		},
+		"a slot given away, then kept": {{order(leave), "ready:"}, {after(29), "ready:"}, {order(serve), "ready:"}, {after(99), "ready:"}},
+		"a memcached that is not found": {
+			{order(leave), "ready:"}, {refuses, "ready:"}, {after(30), "ready: end"}, {obeys, "ready: end"}, {nothing, "ready:"},
+		},
+		"a slot given away while its old Pod still serves": {
+			{order(moved), "ready: resume 10.0.0.1"}, {order(leave), "ready:"}, {ends(lost), "ready:"}, {after(30), "ready: end"},
+		},
+		"a copy that is no longer wanted": {{order(receive), "waits: copy 10.0.0.1"}, {order(leave), "ready: stopped"}, {after(30), "ready: end"}},
+	}
+	for name, steps := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			for i, step := range steps {
+				step.event(t, s)
+				gomega.NewWithT(t).Eventually(func() string { return s.look(t) }).WithPolling(time.Millisecond).
+					Should(gomega.Equal(step.want), "step %d", i)
+				s.forget()
+			}
+		})
+	}
+}
+
+// look lets the follower act, and returns what the engine did.
+func (s *scene) look(t *testing.T) string {
+	t.Helper()
+	if err := s.step(t.Context(), s.now); err != nil {
+		return err.Error()
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	state := "ready:"
+	if s.Ready() != nil {
+		state = "waits:"
+	}
+	return strings.Join(append([]string{state}, s.calls...), " ")
+}
+
+func TestACopyThatFailsEndsTheAgent(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		want instruction.Failure
+	}{
+		"lines are lost": {
+			&handoff.Failure{Reason: handoff.LogLinesLost, Err: errors.New("5 lines")},
+			instruction.Failure{Reason: "LogLinesLost", Error: "5 lines"},
+		},
+		"memcached is not empty": {
+			&handoff.Failure{Reason: handoff.OldEnded, Err: errors.New("EOF"), NotEmptied: true},
+			instruction.Failure{Reason: "OldEnded", Error: "EOF; memcached could not be emptied"},
+		},
+		"another error": {errors.New("odd"), instruction.Failure{Reason: "Internal", Error: "odd"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			order(receive)(t, s)
+			ended := make(chan error, 1)
+			go func() { ended <- s.Run(t.Context()) }()
+			s.finish <- test.err
+			failure, ok := FailureOf(<-ended)
+			if !ok || failure != test.want {
+				t.Errorf("%v %+v, want %+v", ok, failure, test.want)
+			}
+		})
+	}
+}
+
+func TestTheEndOfTheAgentIsNoFailure(t *testing.T) {
+	s := newScene(t)
+	order(receive)(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	g := gomega.NewWithT(t)
+	g.Eventually(func() []string {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		return s.calls
+	}).Should(gomega.Equal([]string{"copy 10.0.0.1"}))
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, ok := FailureOf(errors.New("address already in use")); ok {
+		t.Error("every error is a failed handoff")
+	}
+}
+
+func TestARepeatedProblemIsLoggedOnce(t *testing.T) {
+	s := newScene(t)
+	log := &bytes.Buffer{}
+	s.Log = slog.New(slog.NewTextHandler(log, nil))
+	for _, content := range []string{"{", "{", "{}", "{"} {
+		write(content)(t, s)
+		s.look(t)
+		s.look(t)
+	}
+	if lines := strings.Count(log.String(), "can't be read"); lines != 2 {
+		t.Errorf("%d lines:\n%s", lines, log)
+	}
+}
