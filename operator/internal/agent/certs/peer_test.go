@@ -105,19 +105,28 @@ func shake(t *testing.T, client *tls.Config, served *agenttest.Certificate) (pre
 	if err != nil {
 		t.Fatal(err)
 	}
-	near, far := net.Pipe()
-	defer near.Close()
-	server := tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert})
-	ended := make(chan struct{})
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	server := make(chan int, 1)
 	go func() {
-		defer close(ended)
-		defer far.Close()
-		_ = server.HandshakeContext(t.Context()) // the client may refuse it
-		_, _ = server.Read(make([]byte, 1))
+		defer close(server)
+		accepted, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer accepted.Close()
+		_, _ = accepted.Read(make([]byte, 1)) // the client may refuse the handshake
+		server <- len(accepted.(*tls.Conn).ConnectionState().PeerCertificates)
 	}()
-	connection := tls.Client(near, client)
-	err = connection.HandshakeContext(t.Context())
-	_ = near.Close()
-	<-ended
-	return len(server.ConnectionState().PeerCertificates) > 0, err
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tls.Client(connection, client).HandshakeContext(t.Context())
+	_ = connection.Close()
+	return <-server > 0, err
 }
