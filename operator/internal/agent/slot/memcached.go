@@ -86,8 +86,10 @@ func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, cop
 }
 
 func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *handoff.Handoff) error {
-	if err := m.await(ctx); err != nil {
-		return err
+	for answers(ctx, m.Own) != nil {
+		if err := pause(ctx); err != nil {
+			return err
+		}
 	}
 	if err := reach(ctx, h.Old, patience); err != nil {
 		return err
@@ -98,18 +100,6 @@ func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *
 	defer logging.Wait()
 	defer cancel()
 	return h.Run(ctx)
-}
-
-// await empties the own memcached as soon as it answers.
-func (m *Memcached) await(ctx context.Context) error {
-	for {
-		if err := m.Empty(ctx); err == nil {
-			return nil
-		}
-		if err := pause(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // Resume is one of the Engine.

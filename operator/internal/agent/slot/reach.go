@@ -26,7 +26,7 @@ func reach(ctx context.Context, dial handoff.Dial, patience time.Duration) error
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		err := answers(patient, dial)
+		err := answers(ctx, dial)
 		if err == nil {
 			return nil
 		}

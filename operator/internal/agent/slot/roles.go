@@ -2,9 +2,11 @@ package slot
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -26,7 +28,9 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	case instruction.Receive:
 		f.dirty = true
 	case instruction.Moved:
-		f.dirty = false // either all is copied, or the engine empties both sides
+		if f.dirty = f.job == nil; f.dirty {
+			f.todo = f.resume
+		}
 	case instruction.Leave:
 		f.todo, f.due = f.Engine.End, now.Add(time.Duration(order.End)*time.Second)
 	}
@@ -34,8 +38,8 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	if previous != f.job {
 		previous.stop()
 	}
-	if f.job == nil && (order.Role == instruction.Receive || order.Role == instruction.Moved) {
-		f.start(ctx, order.Role == instruction.Moved)
+	if order.Role == instruction.Receive {
+		f.start(ctx, false)
 	}
 }
 
@@ -59,26 +63,33 @@ func (f *Follower) empty(ctx context.Context) error {
 	return err
 }
 
-// checkJob looks once at how the engine ended. Behind the copy, a failure has emptied both sides, but clients still use
-// both: one more attempt keeps them invalidated. If it fails, too, the other side can't be watched.
+// resume empties this side first: the agent may have missed what clients changed on the other one.
+func (f *Follower) resume(ctx context.Context) error {
+	if err := f.empty(ctx); err != nil {
+		return err
+	}
+	f.start(ctx, true)
+	return nil
+}
+
+// checkJob looks once at how the engine ended. After the copy, clients use this Pod already, so the agent stays.
 func (f *Follower) checkJob(ctx context.Context) error {
 	job := f.job
 	if job == nil || job.judged || !job.hasEnded() || ctx.Err() != nil {
 		return nil
 	}
 	job.judged = true
-	if job.err != nil && !job.hasCopied() {
+	if job.err == nil {
+		return nil
+	}
+	if !job.hasCopied() {
 		return &Failed{job.err}
 	}
-	if job.err == nil || f.order.Role == instruction.Leave {
-		return nil
-	}
 	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
-	if job.resumed {
+	var failure *handoff.Failure
+	if errors.As(job.err, &failure) && failure.NotEmptied && f.todo == nil {
 		f.todo = f.empty
-		return nil
 	}
-	f.start(ctx, true)
 	return nil
 }
 
@@ -107,19 +118,18 @@ func (f *Follower) reason() string {
 
 // job is an engine at work. It is kept when it has ended, because what it copied is still there.
 type job struct {
-	order   instruction.Instruction
-	resumed bool // it has nothing to copy
-	copied  atomic.Bool
-	cancel  context.CancelFunc
-	ended   chan struct{}
-	err     error // valid once it has ended
-	judged  bool  // its end was looked at
+	order  instruction.Instruction
+	copied atomic.Bool
+	cancel context.CancelFunc
+	ended  chan struct{}
+	err    error // valid once it has ended
+	judged bool  // its end was looked at
 }
 
 // start runs the engine in the background.
 func (f *Follower) start(ctx context.Context, resume bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	job := &job{order: f.order, resumed: resume, cancel: cancel, ended: make(chan struct{})}
+	job := &job{order: f.order, cancel: cancel, ended: make(chan struct{})}
 	job.copied.Store(resume)
 	f.job = job
 	go func() {

@@ -24,7 +24,8 @@ const interval = 200 * time.Millisecond
 // Engine acts on this Pod's memcached, and on that of the Pod that the instruction names.
 type Engine interface {
 	// Copy empties this memcached and copies all keys into it, calls copied, and then keeps both sides invalidated. It
-	// returns nil when the other side has ended in order, and an error also when the context ends.
+	// returns nil when the other side has ended in order, and an error also when the context ends. A failure has emptied
+	// this memcached and, after the copy, both sides where it could.
 	Copy(ctx context.Context, order instruction.Instruction, copied func()) error
 
 	// Resume empties both sides and keeps them invalidated, until the other side ends.

@@ -1,7 +1,6 @@
 package slot
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -139,6 +138,8 @@ const (
 
 var lost = &handoff.Failure{Reason: handoff.LogLinesLost, Err: errors.New("5 lines"), AfterCopied: true}
 
+var outdated = &handoff.Failure{Reason: handoff.NewUnreachable, Err: errors.New("EOF"), AfterCopied: true, NotEmptied: true}
+
 func TestRoles(t *testing.T) {
 	tests := map[string][]step{
 		"no file":                            {{nothing, "waits:"}},
@@ -147,7 +148,6 @@ func TestRoles(t *testing.T) {
 		"a role of a newer operator":         {{order(serve), "ready:"}, {order("merge"), "ready:"}},
 		"only the operator's record":         {{write(`{"record":{"keys":1}}`), "waits:"}},
 		"a slot without a copy":              {{order(serve), "ready:"}},
-		"another time to serve":              {{order(serve), "ready:"}, {order(serve, later), "ready:"}},
 		"a slot without keys":                {{order(cold), "ready: empty"}, {nothing, "ready:"}, {order(serve), "ready:"}},
 		"a slot without keys, once more":     {{order(cold), "ready: empty"}, {order(cold, later), "ready: empty"}},
 		"a memcached that starts later":      {{refuses, "waits:"}, {order(cold), "waits: empty"}, {obeys, "ready: empty"}},
@@ -178,21 +178,23 @@ func TestRoles(t *testing.T) {
 		"from another Pod": {
 			{order(receive), "waits: copy 10.0.0.1"}, {order(receive, other), "waits: stopped copy 10.0.0.2"},
 		},
-		"a restart behind the move":              {{order(moved), "ready: resume 10.0.0.1"}, {ends(nil), "ready:"}, {order(serve), "ready:"}},
-		"a slot that moves before all is copied": {{order(receive), "waits: copy 10.0.0.1"}, {order(moved), "ready: stopped resume 10.0.0.1"}},
+		"a restart after the move":               {{order(moved), "ready: empty resume 10.0.0.1"}, {ends(nil), "ready:"}, {order(serve), "ready:"}},
+		"a slot that moves before all is copied": {{order(receive), "waits: copy 10.0.0.1"}, {order(moved), "ready: stopped empty resume 10.0.0.1"}},
 		"a slot that moved from another Pod": {
-			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, other), "ready: stopped resume 10.0.0.2"},
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, other), "ready: stopped empty resume 10.0.0.2"},
+		},
+		"a restart after the move, with a memcached that starts later": {
+			{refuses, "waits:"}, {order(moved), "ready: empty"}, {order(serve), "waits: empty"}, {obeys, "ready: empty"},
 		},
 		"a cold slot whose old Pod still serves": {
-			{order(cold), "ready: empty"}, {order(moved), "ready: resume 10.0.0.1"}, {order(serve), "ready: stopped"},
+			{order(cold), "ready: empty"}, {order(moved), "ready: empty resume 10.0.0.1"}, {order(serve), "ready: stopped"},
 		},
-		"a failure behind the copy": {
-			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {ends(lost), "ready: resume 10.0.0.1"},
-			{order(moved), "ready:"}, {order(serve), "ready: stopped"},
+		"a failure after the copy": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {ends(lost), "ready:"},
+			{order(moved), "ready:"}, {order(serve), "ready:"},
 		},
-		"a second failure behind the copy": {
-			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"},
-			{ends(lost), "ready: resume 10.0.0.1"}, {ends(lost), "ready: empty"}, {nothing, "ready:"},
+		"a failure after the copy that leaves outdated keys": {
+			{order(moved), "ready: empty resume 10.0.0.1"}, {ends(outdated), "ready: empty"}, {nothing, "ready:"},
 		},
 		"a slot given away": {
 			{order(serve), "ready:"}, {order(leave), "ready:"}, {after(29), "ready:"}, {after(1), "ready: end"}, {after(99), "ready:"},
@@ -202,7 +204,7 @@ func TestRoles(t *testing.T) {
 			{order(leave), "ready:"}, {refuses, "ready:"}, {after(30), "ready: end"}, {obeys, "ready: end"}, {nothing, "ready:"},
 		},
 		"a slot given away while its old Pod still serves": {
-			{order(moved), "ready: resume 10.0.0.1"}, {order(leave), "ready:"}, {ends(lost), "ready:"}, {after(30), "ready: end"},
+			{order(moved), "ready: empty resume 10.0.0.1"}, {order(leave), "ready:"}, {ends(lost), "ready:"}, {after(30), "ready: end"},
 		},
 		"a copy that is no longer wanted": {{order(receive), "waits: copy 10.0.0.1"}, {order(leave), "ready: stopped"}, {after(30), "ready: end"}},
 	}
@@ -232,69 +234,4 @@ func (s *scene) look(t *testing.T) string {
 		state = "waits:"
 	}
 	return strings.Join(append([]string{state}, s.calls...), " ")
-}
-
-func TestACopyThatFailsEndsTheAgent(t *testing.T) {
-	tests := map[string]struct {
-		err  error
-		want instruction.Failure
-	}{
-		"lines are lost": {
-			&handoff.Failure{Reason: handoff.LogLinesLost, Err: errors.New("5 lines")},
-			instruction.Failure{Reason: "LogLinesLost", Error: "5 lines"},
-		},
-		"memcached is not empty": {
-			&handoff.Failure{Reason: handoff.OldEnded, Err: errors.New("EOF"), NotEmptied: true},
-			instruction.Failure{Reason: "OldEnded", Error: "EOF; memcached could not be emptied"},
-		},
-		"another error": {errors.New("odd"), instruction.Failure{Reason: "Internal", Error: "odd"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			order(receive)(t, s)
-			ended := make(chan error, 1)
-			go func() { ended <- s.Run(t.Context()) }()
-			s.finish <- test.err
-			failure, ok := FailureOf(<-ended)
-			if !ok || failure != test.want {
-				t.Errorf("%v %+v, want %+v", ok, failure, test.want)
-			}
-		})
-	}
-}
-
-func TestTheEndOfTheAgentIsNoFailure(t *testing.T) {
-	s := newScene(t)
-	order(receive)(t, s)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	g := gomega.NewWithT(t)
-	g.Eventually(func() []string {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		return s.calls
-	}).Should(gomega.Equal([]string{"copy 10.0.0.1"}))
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if _, ok := FailureOf(errors.New("address already in use")); ok {
-		t.Error("every error is a failed handoff")
-	}
-}
-
-func TestARepeatedProblemIsLoggedOnce(t *testing.T) {
-	s := newScene(t)
-	log := &bytes.Buffer{}
-	s.Log = slog.New(slog.NewTextHandler(log, nil))
-	for _, content := range []string{"{", "{", "{}", "{"} {
-		write(content)(t, s)
-		s.look(t)
-		s.look(t)
-	}
-	if lines := strings.Count(log.String(), "can't be read"); lines != 2 {
-		t.Errorf("%d lines:\n%s", lines, log)
-	}
 }

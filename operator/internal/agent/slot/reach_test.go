@@ -1,0 +1,101 @@
+package slot
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+func TestTheReasonWhyAPodIsNotReached(t *testing.T) {
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing listens":             {&net.OpError{Op: "dial", Err: io.EOF}, handoff.OldUnreachable},
+		"it closes the connection":    {io.EOF, handoff.OldUnreachable},
+		"no user is known":            {fmt.Errorf("login: %w", protocol.ErrRefused), LoginRefused},
+		"another Secret":              {fmt.Errorf("handshake: %w", &certs.UnknownError{}), ServerCertificateUnknown},
+		"the certificate is rejected": {fmt.Errorf("read: %w", &net.OpError{Op: "remote error", Err: io.EOF}), ClientCertificateRefused},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dial := func(context.Context) (net.Conn, error) { return nil, test.err }
+			var failure *handoff.Failure
+			if err := reach(t.Context(), dial, 0); !errors.As(err, &failure) || failure.Reason != test.want {
+				t.Errorf("%v, want the reason %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestAClientCertificateThatIsRequiredIsNamed against a server that requires one, as OpenSSL does: with TLS 1.3 the
+// refusal arrives behind the handshake.
+func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
+	served := agenttest.NewCertificate(t, nil)
+	pair, err := tls.X509KeyPair([]byte(served.PEM), []byte(served.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = connection.Read(make([]byte, 1))
+			_ = connection.Close()
+		}
+	}()
+	server := handoff.Server{Address: listener.Addr().String(), TLS: &tls.Config{InsecureSkipVerify: true}}
+	var failure *handoff.Failure
+	err = reach(t.Context(), server.Dial, 0)
+	if !errors.As(err, &failure) || failure.Reason != ClientCertificateRefused {
+		t.Error(err)
+	}
+}
+
+func TestAPodThatIsReachableAfterAWhileIsReached(t *testing.T) {
+	attempts := 0
+	dial := func(context.Context) (net.Conn, error) {
+		if attempts++; attempts < 3 {
+			return nil, errors.New("a NetworkPolicy is not applied yet")
+		}
+		near, far := net.Pipe()
+		go func() {
+			_, _ = far.Read(make([]byte, len("version\r\n")))
+			_, _ = far.Write([]byte("VERSION 1.6.45\r\n"))
+		}()
+		return near, nil
+	}
+	if err := reach(t.Context(), dial, time.Minute); err != nil || attempts != 3 {
+		t.Errorf("%d attempts: %v", attempts, err)
+	}
+}
+
+func TestReachingEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	dial := func(context.Context) (net.Conn, error) {
+		cancel()
+		return nil, io.EOF
+	}
+	if err := reach(ctx, dial, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
