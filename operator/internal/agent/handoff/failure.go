@@ -1,6 +1,9 @@
 package handoff
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Reasons of a Failure.
 const (
@@ -8,16 +11,19 @@ const (
 	NewUnreachable = "NewUnreachable" // the same of the new one
 	OldTooOld      = "OldTooOld"      // it cannot report deletions: older than 1.6.20
 	NewTooOld      = "NewTooOld"      // the same of the new one
+	OldEnded       = "OldEnded"       // the old one ended before everything was copied, or without an announcement
+	NewEnded       = "NewEnded"       // the new one ended
 	DumpForbidden  = "DumpForbidden"  // memcached runs with -X, -W or without the LRU crawler
+	FlushForbidden = "FlushForbidden" // memcached runs with -F, so that outdated items could not be removed
 	CrawlerBusy    = "CrawlerBusy"    // the LRU crawler of the old memcached was busy all the time
 	LogLinesLost   = "LogLinesLost"   // memcached dropped lines of its log, so some changes are unknown
 	TooManyChanges = "TooManyChanges" // more keys change than the copy can follow
-	OldEnded       = "OldEnded"       // the old memcached ended before everything was copied, or without an announcement
+	Flushed        = "Flushed"        // a client emptied a memcached while it was copied
 	Internal       = "Internal"       // memcached answered what it never should
 )
 
-// Failure is why a handoff could not be finished. Items that may be older than those of the other memcached were
-// removed, unless NotEmptied.
+// Failure is why a handoff could not be finished. The new memcached was emptied, unless NotEmptied, and after Copied
+// also the old one, where it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string
@@ -26,11 +32,26 @@ type Failure struct {
 	// AfterCopied is whether clients may use the new memcached already.
 	AfterCopied bool
 
-	// NotEmptied is whether a memcached still holds items that may be outdated.
+	// NotEmptied is whether the new memcached still holds items that may be outdated.
 	NotEmptied bool
 }
+
+// What the reasons of both memcacheds end with. They begin with the name of the side.
+const (
+	unreachable = "Unreachable"
+	tooOld      = "TooOld"
+	ended       = "Ended"
+)
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Err) }
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
+
+// failure returns an error as a Failure, with this reason if it is none yet.
+func failure(reason string, err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
+	return &Failure{Reason: reason, Err: err}
+}

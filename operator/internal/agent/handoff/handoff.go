@@ -1,5 +1,17 @@
 // Package handoff copies the items of one memcached into the one that takes its place, and keeps the two consistent
 // until the old one has ended. It knows memcached's protocol, and nothing of Kubernetes.
+//
+// The order makes it correct:
+//
+//  1. It watches the log of both memcacheds: stored, deleted and missing keys. See stream and pulse.
+//  2. It copies all items. What changes meanwhile is copied again. See dump, copy and forward.
+//  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
+//     other: a missing key is never wrong.
+//  4. The old memcached ends. If it has announced that (see End), all its changes are known.
+//
+// Memcached does not log everything. Values that are numbers are not copied, because incr and decr change them without
+// a line. Not noticed are: a changed time to live (touch, gat, mg with T), an item that is marked as stale (md with I),
+// deletions of the binary protocol, and flush_all with a delay.
 package handoff
 
 import (
@@ -7,6 +19,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"time"
 )
 
 // OldConnections and NewConnections are how many connections a handoff opens at most to each memcached, beside those
@@ -14,6 +27,12 @@ import (
 const (
 	OldConnections = 6
 	NewConnections = 5
+)
+
+const (
+	attempts     = 3               // to keep both consistent again
+	attemptAfter = time.Second     // if it failed
+	emptyWithin  = 5 * time.Second // a memcached that does not answer
 )
 
 // Dial opens a connection to one memcached, logged in and through TLS as that cache needs.
@@ -25,7 +44,7 @@ type Settings struct {
 	Rate int64
 }
 
-// Handoff moves the items of the old memcached into the new one.
+// Handoff moves the items of the old memcached into the new one. It serves one Run or Resume.
 type Handoff struct {
 	Old, New Dial
 	Settings Settings
@@ -34,42 +53,59 @@ type Handoff struct {
 	Copied func()
 
 	Log *slog.Logger
+
+	counts counts
 }
 
-// Progress is how far a handoff is.
-type Progress struct {
-	// Keys and Bytes are the items that were copied so far, and the size of their keys and values.
-	Keys, Bytes int64
-
-	// TotalKeys and TotalBytes are what the old memcached held in the beginning, by its own statistics.
-	TotalKeys, TotalBytes int64
-
-	// Invalidated counts the keys that were removed from one memcached because they had changed in the other.
-	Invalidated int64
-
-	// Skipped counts the items that cannot be copied: numbers, stale items, items about to expire, and items that the
-	// new memcached rejects.
-	Skipped int64
-
-	// Copied is whether Handoff.Copied was called.
-	Copied bool
+// Run empties the new memcached, copies all items, calls Copied, and keeps both memcacheds consistent. It returns nil
+// once the old memcached has ended and nothing is left to do, the context's error if that ends first, and otherwise a
+// *Failure.
+func (h *Handoff) Run(ctx context.Context) error {
+	err := Empty(ctx, h.New)
+	if err != nil {
+		err = failure(NewUnreachable, err)
+	} else {
+		err = h.run(ctx, copyItems)
+	}
+	return h.finish(ctx, err)
 }
-
-// Run copies all items, calls Copied, and keeps both memcacheds consistent. It returns nil once the old memcached has
-// ended and nothing is left to do, the context's error if that ends first, and otherwise a *Failure.
-func (h *Handoff) Run(context.Context) error { return errors.New("not written yet") }
 
 // Resume keeps both memcacheds consistent after a restart of the agent, when the slot has moved already. What changed
 // in between is unknown, so it empties both first.
-func (h *Handoff) Resume(context.Context) error { return errors.New("not written yet") }
+func (h *Handoff) Resume(ctx context.Context) error {
+	h.counts.copied.Store(true)
+	return h.finish(ctx, h.run(ctx, resume))
+}
 
-// Progress returns how far the handoff is. It may be called while Run runs.
-func (h *Handoff) Progress() Progress { return Progress{} }
+// finish returns what Run and Resume return. After Copied, clients use both memcacheds, so that it begins anew with two
+// empty ones if it can.
+func (h *Handoff) finish(ctx context.Context, err error) error {
+	for attempt := 1; ; attempt++ {
+		if errors.Is(err, errDone) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f := failure(Internal, err)
+		f.AfterCopied = h.counts.copied.Load()
+		f.NotEmptied = !h.empty(ctx, f.AfterCopied)
+		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
+			return f
+		}
+		h.Log.Warn("the handoff begins anew with empty memcacheds", "reason", f.Reason, "error", f.Err)
+		if wait(ctx, attemptAfter) == nil {
+			err = h.run(ctx, resume)
+		}
+	}
+}
 
-// Empty removes all items of a memcached.
-func Empty(context.Context, Dial) error { return errors.New("not written yet") }
-
-// End announces to the agent that took over the items of a memcached that this memcached ends now. Call it right
-// before SIGUSR1, the signal at which memcached delivers the rest of its log: without the announcement, writes may be
-// unknown, and the agent empties the new memcached.
-func End(context.Context, Dial) error { return errors.New("not written yet") }
+// empty empties the new memcached, and returns whether that worked. With both, it tries to empty the old one, too.
+func (h *Handoff) empty(ctx context.Context, both bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, emptyWithin)
+	defer cancel()
+	if both {
+		_ = Empty(ctx, h.Old) // it may have ended
+	}
+	return Empty(ctx, h.New) == nil
+}

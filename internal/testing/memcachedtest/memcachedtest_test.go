@@ -1,0 +1,27 @@
+//go:build e2e
+
+package memcachedtest_test
+
+import (
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+)
+
+func TestAMemcachedStartsAndEnds(t *testing.T) {
+	server := memcachedtest.Start(t)
+	connection, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	server.Signal(t, syscall.SIGUSR1)
+	select {
+	case <-server.Ended():
+	case <-time.After(30 * time.Second):
+		t.Error("memcached still runs 30 s after SIGUSR1")
+	}
+}

@@ -1,0 +1,100 @@
+package memcachedtest
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Server is a running memcached.
+type Server struct {
+	Address string
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// Start starts a memcached on a free port of the loopback interface, and ends it with the test.
+func Start(t testing.TB, arguments ...string) *Server {
+	t.Helper()
+	begin, err := command(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := freeAddress(t)
+	begin = append(begin, "--listen="+address)
+	if os.Geteuid() == 0 {
+		begin = append(begin, "--user=root")
+	}
+	begin = append(begin, arguments...)
+	s := &Server{Address: address, cmd: exec.Command(begin[0], begin[1:]...), ended: make(chan struct{})}
+	var log bytes.Buffer
+	s.cmd.Stdout, s.cmd.Stderr = &log, &log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.cmd.Wait()
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		s.Signal(t, syscall.SIGKILL)
+		<-s.ended
+		if t.Failed() {
+			t.Logf("memcached at %s:\n%s", s.Address, &log)
+		}
+	})
+	s.await(t)
+	return s
+}
+
+// await waits until memcached accepts connections.
+func (s *Server) await(t testing.TB) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for range ticker.C {
+		connection, err := net.Dial("tcp", s.Address)
+		if err == nil {
+			_ = connection.Close()
+			return
+		}
+		select {
+		case <-s.ended:
+			t.Fatalf("memcached ended: %s", s.cmd.ProcessState)
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		default:
+		}
+	}
+}
+
+// Signal sends a signal. SIGUSR1 ends memcached in order, SIGTERM and SIGKILL at once.
+func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	select {
+	case <-s.ended:
+		return
+	default:
+	}
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		t.Log(err)
+	}
+}
+
+// Ended is closed when the process has ended.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}

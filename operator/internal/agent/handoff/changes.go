@@ -1,0 +1,74 @@
+package handoff
+
+import (
+	"errors"
+	"sync"
+)
+
+// Limits of the keys that have changed and are still to be copied again. They bound the agent's memory.
+const (
+	maxChanges     = 1 << 16
+	maxChangeBytes = 4 << 20
+)
+
+// changes are the keys that have changed while the items are copied.
+type changes struct {
+	mutex   sync.Mutex
+	keys    map[string]struct{}
+	bytes   int
+	stopped bool
+	ready   chan struct{} // has an element if there are keys
+}
+
+func newChanges() *changes {
+	return &changes{keys: map[string]struct{}{}, ready: make(chan struct{}, 1)}
+}
+
+// add returns false once the keys are not collected any more.
+func (c *changes) add(key []byte) (bool, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.stopped {
+		return false, nil
+	}
+	if _, ok := c.keys[string(key)]; ok {
+		return true, nil
+	}
+	if len(c.keys) == maxChanges || c.bytes > maxChangeBytes {
+		return true, &Failure{Reason: TooManyChanges, Err: errors.New("more keys change than can be copied again")}
+	}
+	c.keys[string(key)] = struct{}{}
+	c.bytes += len(key)
+	select {
+	case c.ready <- struct{}{}:
+	default:
+	}
+	return true, nil
+}
+
+// take removes and returns all keys.
+func (c *changes) take() []key {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	keys := make([]key, 0, len(c.keys))
+	for raw := range c.keys {
+		keys = append(keys, keyOf([]byte(raw)))
+	}
+	clear(c.keys)
+	c.bytes = 0
+	return keys
+}
+
+// stop ends the collection: from now on each change is to be invalidated at once. It returns the remaining keys.
+func (c *changes) stop() []key {
+	c.mutex.Lock()
+	c.stopped = true
+	c.mutex.Unlock()
+	return c.take()
+}
+
+func (c *changes) len() int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return len(c.keys)
+}

@@ -1,0 +1,111 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestItemsSurviveBitForBit(t *testing.T) {
+	old, new := start(t, "--max-item-size=4m"), start(t, "--max-item-size=4m")
+	random := make([]byte, 3<<20)
+	for i := range random {
+		random[i] = byte(rand.Uint32())
+	}
+	items := map[string]struct{ key, value, flags, want string }{
+		"text":                          {"text", "hello", "T0", "VA 5 t-1 f0"},
+		"no value":                      {"empty", "", "T0", "VA 0 t-1 f0"},
+		"line ends":                     {"lines", "NS Om\r\nEN\r\n\r\n", "T0", "VA 13 t-1 f0"},
+		"client flags":                  {"flags", "x", "T0 F4294967295", "VA 1 t-1 f4294967295"},
+		"a long life":                   {"year", "x", "T4102444800", "VA 1 t* f0"},
+		"a short life":                  {"hour", "x", "T3600", "VA 1 t* f0"},
+		"a value of 1 MiB":              {"mebi", string(random[:1<<20]), "T0", "VA 1048576 t-1 f0"},
+		"a value of 3 MiB":              {"big", string(random), "T0", "VA 3145728 t-1 f0"},
+		"a key of 250 bytes":            {strings.Repeat("k", 250), "x", "T0", "VA 1 t-1 f0"},
+		"a binary key":                  {base64.StdEncoding.EncodeToString([]byte("a b\r\n\x00\xff")), "x", "b T0", "VA 1 t-1 f0"},
+		"a key with special characters": {"a/b?c=%20&\xfe\t", "x", "T0", "VA 1 t-1 f0"},
+		"a number":                      {"number", "12", "T0", "EN"},
+		"a number that was decremented": {"less", "9 ", "T0", "EN"},
+		"digits that are no number":     {"digits", strings.Repeat("7", 30), "T0", "VA 30 t-1 f0"},
+		"about to expire":               {"soon", "x", "T1", "EN"},
+		"stale":                         {"stale", "x", "T0", "EN"},
+	}
+	client := connect(t, old)
+	for _, item := range items {
+		client.set(t, item.key, item.value, item.flags)
+	}
+	client.want(t, "md stale I", "HD")
+	r := run(t, dial(old), dial(new))
+	r.copy(t)
+	client = connect(t, new)
+	for name, item := range items {
+		flags := "t f"
+		if strings.HasPrefix(item.flags, "b ") {
+			flags = "b t f"
+		}
+		answer, value, err := client.get(item.key, flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(item.want, "t*") {
+			checkLife(t, connectGet(t, client, item.key), item.flags)
+			answer = item.want
+		}
+		if diff := cmp.Diff(item.want, answer); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if item.want != "EN" && value != item.value {
+			t.Errorf("%s: another value of %d bytes", name, len(value))
+		}
+	}
+	if got := r.Progress(); got.Skipped < 3 || got.Keys != 12 {
+		t.Errorf("progress %+v", got)
+	}
+	r.finish(t, old)
+}
+
+// connectGet returns the time to live of an item.
+func connectGet(t *testing.T, c *client, key string) (ttl int) {
+	t.Helper()
+	answer, err := c.ask("mg " + key + " t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscanf(answer, "HD t%d", &ttl); err != nil {
+		t.Fatalf("%q: %v", answer, err)
+	}
+	return ttl
+}
+
+// checkLife compares with T3600 or T4102444800, which is the time of day in the year 2100.
+func checkLife(t *testing.T, ttl int, flags string) {
+	t.Helper()
+	low, high := 3590, 3600
+	if flags != "T3600" {
+		low, high = 1<<30, 1<<31
+	}
+	if ttl < low || ttl > high {
+		t.Errorf("%s lives for %d s", flags, ttl)
+	}
+}
+
+func TestManyKeysAreCopied(t *testing.T) {
+	const count = 100000
+	old, new := start(t), start(t)
+	fill(t, old, count)
+	r := run(t, dial(old), dial(new))
+	r.copy(t)
+	if got := held(t, new, count); got != count {
+		t.Errorf("%d of %d keys", got, count)
+	}
+	if got := r.Progress(); got.Keys != count || got.TotalKeys != count || !got.Copied {
+		t.Errorf("progress %+v", got)
+	}
+	r.finish(t, old)
+}

@@ -1,0 +1,51 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+)
+
+// fill stores key-0, key-1 and so on.
+func fill(t testing.TB, server *memcachedtest.Server, count int) {
+	t.Helper()
+	c := connect(t, server)
+	writer := bufio.NewWriter(c.connection)
+	for i := range count {
+		value := fmt.Sprintf("value %d of some length, as small values have", i)
+		fmt.Fprintf(writer, "ms key-%d %d q\r\n%s\r\n", i, len(value), value)
+	}
+	if err := writer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	c.want(t, "mn", "MN")
+}
+
+// held counts how many of the keys that fill stored are in a memcached.
+func held(t testing.TB, server *memcachedtest.Server, count int) (found int) {
+	t.Helper()
+	c := connect(t, server)
+	go func() {
+		writer := bufio.NewWriter(c.connection)
+		for i := range count {
+			fmt.Fprintf(writer, "mg key-%d s q\r\n", i)
+		}
+		fmt.Fprint(writer, "mn\r\n")
+		_ = writer.Flush()
+	}()
+	for {
+		line, err := c.reader.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(line, "MN") {
+			return found
+		}
+		found++
+	}
+}

@@ -1,0 +1,142 @@
+package handoff
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// forward stores what the old memcached answers in the new one.
+func (c *copier) forward(ctx context.Context) {
+	for {
+		select {
+		case b := <-c.batches:
+			if err := c.forwardBatch(ctx, b); err != nil {
+				c.lostWhileForwarding(err)
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// lostWhileForwarding blames the memcached whose connection failed: a writer keeps its error.
+func (c *copier) lostWhileForwarding(err error) {
+	if failed := c.store.Flush(); failed != nil {
+		c.new.lost(failed)
+		return
+	}
+	c.old.lost(err)
+}
+
+func (c *copier) forwardBatch(ctx context.Context, b batch) error {
+	if err := take(ctx, c.writing); err != nil {
+		return err
+	}
+	copied := make([]bool, len(b.keys))
+	for {
+		text, err := readLine(c.items)
+		if err != nil {
+			return err
+		}
+		if text == markAnswer {
+			break
+		}
+		if err := c.forwardItem(ctx, b, copied, text); err != nil {
+			return err
+		}
+	}
+	if b.changed {
+		for i, key := range b.keys {
+			if !copied[i] {
+				c.store.WriteString(key.removal())
+			}
+		}
+	}
+	c.store.WriteString(c.new.marks.command(func() {
+		<-c.writing
+		if b.done != nil {
+			b.done()
+		}
+	}))
+	return c.store.Flush()
+}
+
+// forwardItem stores one item, unless it must not be copied.
+func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text string) error {
+	if len(text) > 0 && text[0] == 'S' { // SERVER_ERROR: no memory for the answer, or a failing disk
+		c.counts.skipped.Add(1)
+		return nil
+	}
+	i, err := parseItem(text)
+	if err != nil {
+		return &Failure{Reason: Internal, Err: err}
+	}
+	if i.index >= len(b.keys) {
+		return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %q", text)}
+	}
+	numeric, err := number(c.items, i.size)
+	if err != nil {
+		return err
+	}
+	const lineEnd = 2
+	if numeric || i.stale || i.expiring() {
+		c.counts.skipped.Add(1)
+		_, err := c.items.Discard(i.size + lineEnd)
+		return err
+	}
+	k := b.keys[i.index]
+	c.store.WriteString(i.command(k, b.changed))
+	if _, err := io.CopyN(c.store, c.items, int64(i.size+lineEnd)); err != nil {
+		return err
+	}
+	copied[i.index] = true
+	size := int64(len(k.token) + i.size)
+	c.counts.keys.Add(1)
+	c.counts.bytes.Add(size)
+	return c.pace.wait(ctx, size)
+}
+
+// expiring reports whether the item expires within a second. Memcached counts whole seconds.
+func (i item) expiring() bool { return i.ttl == 0 || i.ttl == 1 }
+
+// command is the command that stores the item, which the value follows. A changed item replaces that of the new
+// memcached; any other one is added, because what a client stored there is newer.
+//
+// The item lives up to a second shorter than in the old memcached, and never longer: their seconds begin at different
+// times.
+func (i item) command(k key, changed bool) string {
+	ttl, mode := int64(0), " ME"
+	if i.ttl > 0 {
+		ttl = int64(i.ttl - 1)
+	}
+	const month = 60 * 60 * 24 * 30 // a longer time is the time of day at which the item expires
+	if ttl > month {
+		ttl += time.Now().Unix()
+	}
+	if changed {
+		mode = " MS"
+	}
+	return "ms " + k.token + " " + strconv.Itoa(i.size) + " " + k.flag() + "T" + strconv.FormatInt(ttl, 10) +
+		" F" + i.flags + mode + " q\r\n"
+}
+
+// readStored reads the answers of the new memcached.
+func (c *copier) readStored() error {
+	for {
+		answer, err := readLine(c.stored)
+		if err != nil {
+			return err
+		}
+		ok, err := stored(answer)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			c.counts.skipped.Add(1)
+		}
+	}
+}

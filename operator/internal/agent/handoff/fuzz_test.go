@@ -1,0 +1,67 @@
+package handoff
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzParseLine reads whatever memcached may log. It never fails on the key of a line that memcached could write.
+func FuzzParseLine(f *testing.F) {
+	f.Add("a", "ts=1.5 gid=1 type=item_store key=a status=stored cmd=set ttl=0 clsid=1 cfd=30 size=1")
+	f.Add("a b%", "ts=1.5 gid=1 type=item_get key=a%20 status=not_found clsid=0 cfd=30 size=0")
+	f.Add("\xff\x00=", "skipped=5")
+	f.Fuzz(func(t *testing.T, key, text string) {
+		if l, err := parseLine([]byte(text)); err == nil && l.kind != "" && len(l.key) == 0 {
+			t.Errorf("%q is about no key", text)
+		}
+		if key == "" {
+			return
+		}
+		escaped := strings.ReplaceAll(url.QueryEscape(key), "+", "%20")
+		l, err := parseLine([]byte("ts=1.5 gid=1 type=deleted key=" + escaped + " cmd=md clsid=1 size=1"))
+		if diff := cmp.Diff(key, string(l.key)); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// FuzzParseDump reads whatever memcached may list. What was understood can be requested: it is one token.
+func FuzzParseDump(f *testing.F) {
+	f.Add("mg a")
+	f.Add("mg YSBi b")
+	f.Add("mg a b c")
+	f.Add("EN")
+	f.Fuzz(func(t *testing.T, text string) {
+		k, err := parseDump(text)
+		if err != nil {
+			return
+		}
+		if k.token == "" || strings.Contains(k.token, " ") {
+			t.Errorf("%q is the key %q", text, k.token)
+		}
+		again, err := parseDump(strings.TrimSpace("mg " + k.token + " " + strings.TrimSpace(k.flag())))
+		if strings.TrimSpace(k.token) == k.token && (err != nil || again != k) {
+			t.Errorf("%q is %+v and then %+v, %v", text, k, again, err)
+		}
+	})
+}
+
+// FuzzKeyOf writes any key so that memcached reads the same one.
+func FuzzKeyOf(f *testing.F) {
+	f.Add([]byte("a"))
+	f.Add([]byte("a b"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		k := keyOf(raw)
+		got := []byte(k.token)
+		if k.binary {
+			got, _ = base64.StdEncoding.DecodeString(k.token)
+		}
+		if diff := cmp.Diff(string(raw), string(got)); diff != "" || strings.ContainsAny(k.token, " \r\n\x00") {
+			t.Errorf("%q (-want +got):\n%s", k.token, diff)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+)
+
+// logBuffers are the arguments of a memcached whose log is watched.
+const logBuffers = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"
+
+func start(t *testing.T, arguments ...string) *memcachedtest.Server {
+	t.Helper()
+	return memcachedtest.Start(t, append([]string{logBuffers, "--memory-limit=1024"}, arguments...)...)
+}
+
+func dial(server *memcachedtest.Server) handoff.Dial {
+	return handoff.Server{Address: server.Address}.Dial
+}
+
+// running is a handoff in progress.
+type running struct {
+	*handoff.Handoff
+	copied chan struct{}
+	result chan error
+	stop   context.CancelFunc
+}
+
+func run(t *testing.T, old, new handoff.Dial) *running {
+	t.Helper()
+	return begin(t, old, new, (*handoff.Handoff).Run)
+}
+
+func begin(t *testing.T, old, new handoff.Dial, what func(*handoff.Handoff, context.Context) error) *running {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
+	r.Handoff = &handoff.Handoff{
+		Old: old, New: new, Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	done := make(chan struct{})
+	go func() {
+		r.result <- what(r.Handoff, ctx)
+		close(done)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return r
+}
+
+// copy waits until all is copied.
+func (r *running) copy(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.copied:
+	case err := <-r.result:
+		t.Fatalf("not copied: %v", err)
+	case <-time.After(time.Minute):
+		t.Fatalf("not copied within a minute: %+v", r.Progress())
+	}
+}
+
+// end waits until the handoff has ended.
+func (r *running) end(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.result:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatalf("the handoff has not ended within a minute: %+v", r.Progress())
+		return nil
+	}
+}
+
+// finish ends the old memcached as the agent beside it would.
+func (r *running) finish(t *testing.T, old *memcachedtest.Server) {
+	t.Helper()
+	if err := handoff.End(t.Context(), dial(old)); err != nil {
+		t.Fatal(err)
+	}
+	old.Signal(t, syscall.SIGUSR1)
+	if err := r.end(t); err != nil {
+		t.Fatalf("the handoff failed: %v", err)
+	}
+}
+
+// client is one of memcached's clients.
+type client struct {
+	connection net.Conn
+	reader     *bufio.Reader
+}
+
+func connect(t testing.TB, server *memcachedtest.Server) *client {
+	t.Helper()
+	connection, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return &client{connection, bufio.NewReader(connection)}
+}
+
+// ask sends a request and returns the first line of the answer.
+func (c *client) ask(request string) (string, error) {
+	if _, err := io.WriteString(c.connection, request+"\r\n"); err != nil {
+		return "", err
+	}
+	line, err := c.reader.ReadString('\n')
+	return strings.TrimRight(line, "\r\n"), err
+}
+
+// want fails the test unless the answer is that line.
+func (c *client) want(t testing.TB, request, want string) {
+	t.Helper()
+	if got, err := c.ask(request); err != nil || got != want {
+		t.Fatalf("%.100q: %q, %v, want %q", request, got, err, want)
+	}
+}
+
+// set stores a value, with flags such as "T5 F7".
+func (c *client) set(t testing.TB, key, value, flags string) {
+	t.Helper()
+	c.want(t, fmt.Sprintf("ms %s %d %s\r\n%s", key, len(value), flags, value), "HD")
+}
+
+// get returns the value and what mg answers before it; "EN" if there is none.
+func (c *client) get(key, flags string) (answer, value string, err error) {
+	answer, err = c.ask("mg " + key + " v " + flags)
+	fields := strings.Fields(answer)
+	if err != nil || fields[0] != "VA" {
+		return answer, "", err
+	}
+	size, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return answer, "", err
+	}
+	content := make([]byte, size+2)
+	_, err = io.ReadFull(c.reader, content)
+	return answer, string(content[:size]), err
+}

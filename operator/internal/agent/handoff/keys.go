@@ -1,0 +1,47 @@
+package handoff
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strings"
+)
+
+// maxToken is the longest key that memcached takes in a command.
+const maxToken = 250
+
+// key is a key as commands have it.
+type key struct {
+	token  string
+	binary bool // the token is base64
+}
+
+// keyOf returns the key of these bytes. A key with a blank or a line end can only be written as base64.
+func keyOf(raw []byte) key {
+	if bytes.ContainsAny(raw, " \r\n\x00") {
+		return key{base64.StdEncoding.EncodeToString(raw), true}
+	}
+	return key{token: string(raw)}
+}
+
+// flag is the flag that a command with the key needs.
+func (k key) flag() string {
+	if k.binary {
+		return "b "
+	}
+	return ""
+}
+
+// removal is the command that removes the item of a key, if memcached has one: it stores an item that has expired. The
+// log line of a store names the connection, so that it is known as the agent's own; the line of a deletion does not.
+func (k key) removal() string { return "ms " + k.token + " 0 " + k.flag() + "T-1 MR q\r\n\r\n" }
+
+// parseDump reads a line of `lru_crawler mgdump`, such as "mg key" or "mg a2V5 b".
+func parseDump(text string) (key, error) {
+	rest, ok := strings.CutPrefix(text, "mg ")
+	token, flag, binary := strings.Cut(rest, " ")
+	if !ok || token == "" || len(token) > maxToken || binary && flag != "b" {
+		return key{}, fmt.Errorf("memcached lists %.300q", text)
+	}
+	return key{token, binary}, nil
+}

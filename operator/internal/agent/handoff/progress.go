@@ -1,0 +1,74 @@
+package handoff
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Progress is how far a handoff is.
+type Progress struct {
+	// Keys and Bytes are the items that were copied so far, and the size of their keys and values. An item that changes
+	// meanwhile is copied again, and counts again.
+	Keys, Bytes int64
+
+	// TotalKeys and TotalBytes are what the old memcached held in the beginning, by its own statistics.
+	TotalKeys, TotalBytes int64
+
+	// Invalidated counts the keys that were removed from one memcached because they had changed in the other.
+	Invalidated int64
+
+	// Skipped counts the items that were not copied: numbers, stale items, items about to expire, and items that the
+	// new memcached rejects.
+	Skipped int64
+
+	// Copied is whether Handoff.Copied was called.
+	Copied bool
+}
+
+// counts are the Progress as it grows.
+type counts struct {
+	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
+	copied                                                   atomic.Bool
+}
+
+// total takes what memcached holds from its statistics.
+func (c *counts) total(stats map[string]string) {
+	keys, _ := strconv.ParseInt(stats["curr_items"], 10, 64)
+	bytes, _ := strconv.ParseInt(stats["bytes"], 10, 64)
+	c.totalKeys.Store(keys)
+	c.totalBytes.Store(bytes)
+}
+
+// Progress returns how far the handoff is. It may be called at any time.
+func (h *Handoff) Progress() Progress {
+	c := &h.counts
+	return Progress{
+		Keys: c.keys.Load(), Bytes: c.bytes.Load(), TotalKeys: c.totalKeys.Load(), TotalBytes: c.totalBytes.Load(),
+		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Copied: c.copied.Load(),
+	}
+}
+
+// pace limits the bytes per second.
+type pace struct {
+	rate int64 // 0 is no limit
+	due  time.Time
+}
+
+// wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
+func (p *pace) wait(ctx context.Context, bytes int64) error {
+	if p.rate <= 0 {
+		return nil
+	}
+	const shortest = 5 * time.Millisecond
+	now := time.Now()
+	if p.due.Before(now) {
+		p.due = now
+	}
+	p.due = p.due.Add(time.Duration(float64(bytes) / float64(p.rate) * float64(time.Second)))
+	if ahead := p.due.Sub(now); ahead > shortest {
+		return wait(ctx, ahead)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package handoff
+
+import (
+	"context"
+	"errors"
+)
+
+// errDone is the cause of the end of a session after which nothing is left to do.
+var errDone = errors.New("the old memcached has ended, and all its writes are known")
+
+// session watches both memcacheds, and removes from each what changes in the other.
+type session struct {
+	handoff  *Handoff
+	old, new *side
+	changes  *changes
+	fail     context.CancelCauseFunc
+}
+
+// run watches both memcacheds, does the work, and watches on until an error or the end of the old one.
+func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) error) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	s := &session{handoff: h, changes: newChanges(), fail: fail}
+	s.old = &side{name: "Old", dial: h.Old, fail: fail}
+	s.new = &side{name: "New", dial: h.New, fail: fail}
+	err := s.start(ctx)
+	if err == nil {
+		err = work(ctx, s)
+	}
+	if err != nil {
+		fail(err) // unless another error was the first
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// start returns once no change of either memcached can be missed.
+func (s *session) start(ctx context.Context) error {
+	if err := errors.Join(s.old.open(ctx), s.new.open(ctx)); err != nil {
+		return err
+	}
+	s.old.stream.changed, s.old.stream.idle = s.changedInOld, s.new.removals.flush
+	s.new.stream.changed, s.new.stream.idle = s.changedInNew, s.old.removals.flush
+	s.old.pulse.flushed = func() error { return s.flushed(s.new) }
+	s.new.pulse.flushed = func() error { return s.flushed(s.old) }
+	s.old.run(ctx, func(err error) { s.oldEnded(ctx, err) })
+	s.new.run(ctx, s.fail)
+	return errors.Join(s.old.ready(ctx), s.new.ready(ctx))
+}
+
+// changedInOld has the key copied again, or removes it from the new memcached.
+func (s *session) changedInOld(raw []byte) error {
+	collected, err := s.changes.add(raw)
+	if !collected {
+		s.handoff.counts.invalidated.Add(1)
+		s.new.removals.remove(keyOf(raw))
+	}
+	return err
+}
+
+// changedInNew removes the key from the old memcached. The copy may have read it before, so until all is copied the key
+// counts as changed there, too.
+func (s *session) changedInNew(raw []byte) error {
+	s.handoff.counts.invalidated.Add(1)
+	s.old.removals.remove(keyOf(raw))
+	_, err := s.changes.add(raw)
+	return err
+}
+
+// flushed empties the other memcached, too. An empty one needs no copy.
+func (s *session) flushed(other *side) error {
+	if !s.handoff.counts.copied.Load() {
+		return &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")}
+	}
+	other.pulse.empty.Store(true)
+	return nil
+}
+
+// oldEnded ends the session. All changes are known if the old memcached announced its end.
+func (s *session) oldEnded(ctx context.Context, err error) {
+	f := failure(Internal, err)
+	if f.Reason == OldEnded && s.handoff.counts.copied.Load() && s.old.stream.announced {
+		if err = s.new.sync(ctx); err == nil {
+			err = errDone
+		}
+	}
+	s.fail(err)
+}
+
+// resume begins anew with two empty memcacheds.
+func resume(ctx context.Context, s *session) error {
+	s.changes.stop()
+	s.old.pulse.empty.Store(true)
+	s.new.pulse.empty.Store(true)
+	return s.settle(ctx)
+}
+
+// settle waits until all that had happened before is known and done in both memcacheds.
+func (s *session) settle(ctx context.Context) error {
+	if err := errors.Join(s.old.pulse.wait(ctx), s.new.pulse.wait(ctx)); err != nil {
+		return err
+	}
+	return errors.Join(s.old.sync(ctx), s.new.sync(ctx))
+}

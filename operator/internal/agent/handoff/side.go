@@ -1,0 +1,146 @@
+package handoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// lastWords is how long the log of a memcached may take to end after another of its connections has ended.
+const lastWords = 5 * time.Second
+
+// side is one of the two memcacheds, and the connections that last as long as the handoff.
+type side struct {
+	name string // Old or New, as reasons begin
+	dial Dial
+	fail func(error) // ends the handoff
+
+	marks    *marks
+	stream   *stream
+	removals *removals
+	pulse    *pulse
+	ended    chan struct{} // closed once the log has ended
+}
+
+// open opens the connections of a side. They are closed when the context ends. It sends nothing but the command to
+// watch: before the log is read, marks would wait.
+func (s *side) open(ctx context.Context) error {
+	s.marks, s.ended = newMarks(), make(chan struct{})
+	connections := make([]net.Conn, 3)
+	for i := range connections {
+		connection, err := s.connect(ctx)
+		if err != nil {
+			return err
+		}
+		connections[i] = connection
+	}
+	s.stream = newStream(connections[0], s.marks)
+	s.removals = newRemovals(connections[1], s.lost)
+	s.pulse = newPulse(protocol.New(connections[2]), s.marks)
+	if err := s.stream.watch(connections[0]); err != nil {
+		return s.failure(err)
+	}
+	return nil
+}
+
+// connect opens a connection that is closed when the context ends.
+func (s *side) connect(ctx context.Context) (net.Conn, error) {
+	connection, err := s.dial(ctx)
+	if err != nil {
+		return nil, s.failure(err)
+	}
+	context.AfterFunc(ctx, func() { _ = connection.Close() })
+	return connection, nil
+}
+
+// run reads the log and beats, until the context ends. It calls end when the log has ended.
+func (s *side) run(ctx context.Context, end func(error)) {
+	go func() {
+		err := s.stream.run()
+		if errors.Is(err, io.EOF) {
+			err = &Failure{Reason: s.name + ended, Err: errors.New("memcached has ended")}
+		}
+		end(s.failure(err))
+		close(s.ended)
+	}()
+	go func() { s.lost(s.removals.run()) }()
+	go func() { s.lost(s.pulse.run(ctx)) }()
+}
+
+// ready waits until memcached's log names the connection of removals as the agent's own. That of pulse does it itself.
+func (s *side) ready(ctx context.Context) error {
+	return errors.Join(s.sync(ctx), s.pulse.wait(ctx))
+}
+
+// sync waits until all removals are done.
+func (s *side) sync(ctx context.Context) error {
+	done := make(chan struct{})
+	s.removals.write(s.marks.command(func() { close(done) }))
+	s.removals.flush()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// lost ends the handoff because of a connection other than the log's. When memcached ends, all connections end, and
+// what counts is the end of the log: so that may come first.
+func (s *side) lost(err error) {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		s.fail(f)
+		return
+	}
+	go func() {
+		late := time.NewTimer(lastWords)
+		defer late.Stop()
+		select {
+		case <-s.ended:
+		case <-late.C:
+		}
+		s.fail(s.failure(err))
+	}()
+}
+
+func (s *side) failure(err error) error {
+	f := failure(s.name+unreachable, err)
+	if f.Reason == tooOld {
+		f.Reason = s.name + tooOld
+	}
+	if f.Reason == s.name+unreachable {
+		f.Err = fmt.Errorf("the %s memcached: %w", s.name, f.Err)
+	}
+	return f
+}
+
+// Empty removes all items of a memcached.
+func Empty(ctx context.Context, dial Dial) error {
+	connection, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	return flush(ctx, protocol.New(connection))
+}
+
+// End announces to the agent that took over the items of a memcached that this memcached ends now. Call it right
+// before SIGUSR1, the signal at which memcached delivers the rest of its log: without the announcement, writes may be
+// unknown, and the agent empties the new memcached.
+func End(ctx context.Context, dial Dial) error {
+	connection, err := dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	answer, err := protocol.New(connection).Ask(ctx, markCommand(endKey))
+	if err == nil && answer != markAnswer {
+		err = fmt.Errorf("memcached answers %q", answer)
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package handoff
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// streamBuffer holds many lines, so that what follows from them is sent in one write.
+const streamBuffer = 64 << 10
+
+// stream is the log of one memcached, of changes and of missing items.
+type stream struct {
+	reader *bufio.Reader
+	marks  *marks
+
+	changed func(key []byte) error // a key may differ
+	idle    func()                 // all lines that have arrived are read
+
+	own       map[int]bool // memcached's descriptors of the agent's connections
+	announced bool         // the end of memcached
+}
+
+func newStream(connection net.Conn, marks *marks) *stream {
+	return &stream{reader: bufio.NewReaderSize(connection, streamBuffer), marks: marks, own: map[int]bool{}}
+}
+
+// watch makes the connection the log of memcached.
+func (s *stream) watch(connection net.Conn) error {
+	if err := connection.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if _, err := connection.Write([]byte("watch mutations deletions fetchers\r\n")); err != nil {
+		return err
+	}
+	answer, err := readLine(s.reader)
+	switch {
+	case err != nil:
+		return err
+	case answer == "OK":
+		return connection.SetDeadline(time.Time{})
+	case answer == "ERROR":
+		return &Failure{Reason: tooOld, Err: errors.New("memcached cannot report deletions: it needs 1.6.20")}
+	case strings.Contains(answer, "not allowed"):
+		return &Failure{Reason: DumpForbidden, Err: fmt.Errorf("memcached answers to watch: %s", answer)}
+	}
+	return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers to watch: %.200q", answer)}
+}
+
+// run reads the log until it ends.
+func (s *stream) run() error {
+	for {
+		text, err := s.reader.ReadSlice('\n')
+		if err != nil {
+			s.idle()
+			return err
+		}
+		if err := s.read(bytes.TrimRight(text, "\r\n")); err != nil {
+			return err
+		}
+		if s.reader.Buffered() == 0 {
+			s.idle()
+		}
+	}
+}
+
+func (s *stream) read(text []byte) error {
+	if bytes.HasPrefix(text, []byte("skipped=")) {
+		return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("memcached's log says %q", text)}
+	}
+	l, err := parseLine(text)
+	if err != nil {
+		return &Failure{Reason: Internal, Err: err}
+	}
+	if bytes.HasPrefix(l.key, []byte(markerPrefix)) {
+		s.marker(l)
+		return nil
+	}
+	if l.changed(s.own) {
+		return s.changed(l.key)
+	}
+	return nil
+}
+
+// marker reads a line about a key of an agent. Only a store counts: it comes after the line of its fetch.
+func (s *stream) marker(l line) {
+	if l.kind != typeStore {
+		return
+	}
+	if string(l.key) == endKey {
+		s.announced = true
+	}
+	if strings.HasPrefix(string(l.key), s.marks.prefix) {
+		s.own[l.cfd] = true // before anyone learns of the mark
+		s.marks.see(l.key)
+	}
+}
