@@ -2,6 +2,7 @@ package memcachedtest
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -81,8 +82,8 @@ func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 		return
 	default:
 	}
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		t.Log(err)
+	if err := s.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,147 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+)
+
+// failed returns the failure of a handoff, without its error.
+func failed(t *testing.T, err error) handoff.Failure {
+	t.Helper()
+	f, ok := errors.AsType[*handoff.Failure](err)
+	if !ok {
+		t.Fatalf("error %v", err)
+	}
+	t.Log(err)
+	return handoff.Failure{Reason: f.Reason, AfterCopied: f.AfterCopied, NotEmptied: f.NotEmptied}
+}
+
+func TestTheOldMemcachedEndsWithoutAnAnnouncement(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
+		t.Run(signal.String(), func(t *testing.T) {
+			old, new := start(t), start(t)
+			fill(t, old, 100)
+			r := run(t, dial(old), dial(new))
+			r.copy(t)
+			old.Signal(t, signal)
+			want := handoff.Failure{Reason: handoff.OldEnded, AfterCopied: true}
+			if diff := cmp.Diff(want, failed(t, r.end(t))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := held(t, new, 100); got != 0 {
+				t.Errorf("the new memcached still holds %d keys", got)
+			}
+		})
+	}
+}
+
+func TestAMemcachedThatCannotBeUsed(t *testing.T) {
+	tests := map[string]struct {
+		old, new []string
+		want     handoff.Failure
+	}{
+		"the old one forbids dumps":      {[]string{"-X"}, nil, handoff.Failure{Reason: handoff.DumpForbidden}},
+		"the old one forbids watching":   {[]string{"-W"}, nil, handoff.Failure{Reason: handoff.DumpForbidden}},
+		"the new one forbids watching":   {nil, []string{"-W"}, handoff.Failure{Reason: handoff.DumpForbidden}},
+		"the new one can not be emptied": {nil, []string{"-F"}, handoff.Failure{Reason: handoff.FlushForbidden, NotEmptied: true}},
+		"the old one has no crawler":     {[]string{"--extended=no_lru_crawler"}, nil, handoff.Failure{Reason: handoff.DumpForbidden}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			old, new := start(t, tc.old...), start(t, tc.new...)
+			fill(t, old, 100)
+			r := run(t, dial(old), dial(new))
+			if diff := cmp.Diff(tc.want, failed(t, r.end(t))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
+	old, new := start(t), start(t)
+	fill(t, old, 100000)
+	r := run(t, dial(old), dial(new))
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 1000))
+	old.Signal(t, syscall.SIGKILL)
+	got := failed(t, r.end(t))
+	if got.AfterCopied || got.NotEmptied || got.Reason != handoff.OldEnded && got.Reason != handoff.OldUnreachable {
+		t.Errorf("failure %+v", got)
+	}
+	if got := held(t, new, 100000); got != 0 {
+		t.Errorf("the new memcached still holds %d keys", got)
+	}
+}
+
+func TestAnOldMemcachedThatDoesNotExist(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	r := run(t, handoff.Server{Address: listener.Addr().String()}.Dial, dial(start(t)))
+	if diff := cmp.Diff(handoff.Failure{Reason: handoff.OldUnreachable}, failed(t, r.end(t))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAHandoffEndsWithItsContext(t *testing.T) {
+	r := run(t, dial(start(t)), dial(start(t)))
+	r.copy(t)
+	r.stop()
+	if err := r.end(t); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAResumedHandoffBeginsWithTwoEmptyMemcacheds(t *testing.T) {
+	old, new := start(t), start(t)
+	fill(t, old, 100)
+	fill(t, new, 100)
+	r := begin(t, dial(old), dial(new), (*handoff.Handoff).Resume)
+	g := gomega.NewWithT(t)
+	g.Eventually(func() int { return held(t, old, 100) + held(t, new, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	awaitInvalidation(t, connect(t, old), connect(t, new))
+	awaitInvalidation(t, connect(t, new), connect(t, old))
+	r.finish(t, old)
+}
+
+// awaitInvalidation stores a key in one memcached and waits until it has been removed from the other.
+func awaitInvalidation(t *testing.T, here, there *client) {
+	t.Helper()
+	gomega.NewWithT(t).Eventually(func() string {
+		there.set(t, "shared", "old", "T0")
+		here.set(t, "shared", "new", "T0")
+		for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); {
+			if answer, _, err := there.get("shared", ""); err != nil || answer == "EN" {
+				return answer
+			}
+		}
+		return "not removed"
+	}).WithTimeout(time.Minute).Should(gomega.Equal("EN"))
+}
+
+func TestAFlushEmptiesTheOtherMemcachedToo(t *testing.T) {
+	old, new := start(t), start(t)
+	fill(t, old, 100)
+	r := run(t, dial(old), dial(new))
+	r.copy(t)
+	connect(t, old).want(t, "flush_all", "OK")
+	gomega.NewWithT(t).Eventually(func() int { return held(t, new, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	fill(t, old, 10)
+	connect(t, new).want(t, "flush_all", "OK")
+	gomega.NewWithT(t).Eventually(func() int { return held(t, old, 10) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	r.finish(t, old)
+}

@@ -1,0 +1,188 @@
+//go:build e2e
+
+package handoff_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+)
+
+var writes = flag.Int("writes", 2000, "writes per second while keys are handed over")
+
+// promised is how long a value may be read after a later write was completed. After the old memcached has ended it is
+// nothing.
+const promised = 100 * time.Millisecond
+
+const (
+	modelKeys = 1000
+	workers   = 8
+	untouched = 20000
+)
+
+// model knows what may be read: every write of a key has a higher version than the one before it.
+type model struct {
+	keys   [modelKeys]modelKey
+	bound  atomic.Int64 // a time.Duration
+	stop   chan struct{}
+	ended  atomic.Bool // the old memcached takes no more writes
+	writes atomic.Int64
+	hits   [2]atomic.Int64
+	stale  atomic.Int64
+	oldest atomic.Int64 // how late the latest stale read was
+}
+
+type modelKey struct {
+	writing sync.Mutex // one write at a time, on whichever side
+
+	mutex     sync.Mutex
+	next      int
+	completed []completed
+}
+
+type completed struct {
+	version int
+	at      time.Time
+}
+
+// write stores or deletes a random key. A write that fails may have happened: it is not completed.
+func (m *model) write(c *client) error {
+	name := rand.IntN(modelKeys)
+	k := &m.keys[name]
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.mutex.Lock()
+	k.next++
+	version := k.next
+	k.mutex.Unlock()
+	request := fmt.Sprintf("set model-%d 0 0 %d\r\nv%d", name, 1+len(fmt.Sprint(version)), version)
+	if rand.IntN(5) == 0 {
+		request = fmt.Sprintf("delete model-%d", name)
+	}
+	if _, err := c.ask(request); err != nil {
+		return err
+	}
+	m.writes.Add(1)
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	k.completed = append(k.completed, completed{version, time.Now()})
+	return nil
+}
+
+// read reads a key, and counts a value that is older than allowed.
+func (m *model) read(c *client, side, name int) error {
+	bound := time.Duration(m.bound.Load())
+	begin := time.Now()
+	answer, value, err := c.get(fmt.Sprintf("model-%d", name), "")
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(answer, "VA") {
+		return nil
+	}
+	m.hits[side].Add(1)
+	var version int
+	if _, err := fmt.Sscanf(value, "v%d", &version); err != nil {
+		return fmt.Errorf("model-%d is %q: %w", name, value, err)
+	}
+	k := &m.keys[name]
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	for _, write := range k.completed {
+		if late := begin.Sub(write.at); write.version > version && late > bound {
+			m.stale.Add(1)
+			m.oldest.Store(max(m.oldest.Load(), int64(late)))
+			break
+		}
+	}
+	return nil
+}
+
+// work lets clients of both memcacheds read and write until the model stops. Those of the old one move when it ends.
+func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtest.Server) {
+	t.Helper()
+	for range workers {
+		clients := [2]*client{connect(t, old), connect(t, new)}
+		group.Go(func() {
+			ticker := time.NewTicker(time.Second * workers / time.Duration(*writes))
+			defer ticker.Stop()
+			for {
+				select {
+				case <-m.stop:
+					return
+				case <-ticker.C:
+				}
+				side := rand.IntN(2)
+				if m.ended.Load() {
+					side = 1
+				}
+				err := m.write(clients[side])
+				if err == nil {
+					err = m.read(clients[1-side], 1-side, rand.IntN(modelKeys))
+				}
+				if err == nil {
+					err = m.read(clients[side], side, rand.IntN(modelKeys))
+				}
+				if err != nil {
+					m.ended.Store(true)
+				}
+			}
+		})
+	}
+}
+
+func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
+	old, new := start(t), start(t)
+	fill(t, old, untouched)
+	m := &model{stop: make(chan struct{})}
+	m.bound.Store(int64(promised))
+	var group sync.WaitGroup
+	m.work(t, &group, old, new)
+	stop := sync.OnceFunc(func() { close(m.stop); group.Wait() })
+	t.Cleanup(stop)
+
+	begin := time.Now()
+	r := run(t, dial(old), dial(new))
+	r.copy(t)
+	copied := time.Since(begin)
+	<-time.After(3 * time.Second) // the overlap
+	if err := handoff.End(t.Context(), dial(old)); err != nil {
+		t.Fatal(err)
+	}
+	old.Signal(t, syscall.SIGUSR1)
+	if err := r.end(t); err != nil {
+		t.Fatal(err)
+	}
+	during := m.stale.Load()
+	m.bound.Store(0)
+	<-time.After(time.Second)
+	stop()
+	last := connect(t, new)
+	for name := range modelKeys {
+		if err := m.read(last, 1, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := held(t, new, untouched)
+	t.Logf("copied in %s; %d writes; hits old %d, new %d; stale %d during, %d after, up to %s; kept %d of %d; %+v",
+		copied.Round(time.Millisecond), m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), during, m.stale.Load()-during,
+		time.Duration(m.oldest.Load()), kept, untouched, r.Progress())
+	if m.stale.Load() > 0 {
+		t.Errorf("%d reads returned an outdated value", m.stale.Load())
+	}
+	if kept < untouched*995/1000 {
+		t.Errorf("%d of %d keys that nobody touched are in the new memcached", kept, untouched)
+	}
+	if m.hits[0].Load() == 0 || m.hits[1].Load() == 0 {
+		t.Error("no client read a value")
+	}
+}
