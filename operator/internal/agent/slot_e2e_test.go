@@ -1,0 +1,178 @@
+//go:build e2e
+
+package agent
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+var fromOld = instruction.Instruction{Role: instruction.Receive, From: oldHost, Rate: 32 << 20}
+
+// TestAPodTakesOverTheKeysOfAnother plays the operator: it writes each instruction, and waits for what the operator
+// waits for.
+func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
+	c := newCache(t, cache{})
+	before, after := c.start(t, oldHost), c.start(t, newHost)
+	from, to := before.client(t, c), after.client(t, c)
+	fill(t, from)
+	to.set(t, "outdated", "x")
+	before.awaitReady(t, http.StatusServiceUnavailable)
+	before.instruct(t, instruction.Instruction{Role: instruction.Serve})
+	before.awaitReady(t, http.StatusOK)
+	after.awaitReady(t, http.StatusServiceUnavailable)
+
+	after.instruct(t, fromOld)
+	after.awaitReady(t, http.StatusOK)
+	wantAll(t, to)
+	to.awaitMiss(t, "outdated")
+
+	after.instruct(t, instruction.Instruction{Role: instruction.Moved, From: oldHost})
+	from.set(t, "key1", "newer in the old Pod")
+	to.set(t, "key2", "newer in the new Pod")
+	to.awaitMiss(t, "key1")
+	from.awaitMiss(t, "key2")
+	to.want(t, "key2", "newer in the new Pod")
+
+	before.instruct(t, instruction.Instruction{Role: instruction.Leave, End: 1})
+	wait(t).Eventually(before.server.Ended()).Should(gomega.BeClosed())
+	wait(t).Eventually(func() int64 { return after.lastProgress().Invalidated }).Should(gomega.BeNumerically(">=", 2))
+	before.awaitReady(t, http.StatusOK)
+
+	after.instruct(t, instruction.Instruction{Role: instruction.Serve})
+	after.awaitReady(t, http.StatusOK)
+	to.want(t, "key0", "value0")
+	to.want(t, "key999", "value999")
+	metrics := after.metrics(t)
+	if got := value(t, metrics, "memcached_agent_handoff_keys_total"); got != keys {
+		t.Errorf("%g keys", got)
+	}
+	if got := value(t, metrics, "memcached_agent_handoff_failures_total"); got != 0 {
+		t.Errorf("%g failures", got)
+	}
+	p := after.lastProgress()
+	p.Bytes, p.TotalBytes, p.Invalidated = 0, 0, 0
+	if diff := cmp.Diff(instruction.Progress{Slot: "shop-0", From: oldHost, Keys: keys, TotalKeys: keys, Copied: true}, p); diff != "" {
+		t.Errorf("the last progress (-want +got):\n%s", diff)
+	}
+}
+
+func TestAColdPodIsEmptied(t *testing.T) {
+	c := newCache(t, cache{})
+	p := c.start(t, newHost)
+	client := p.client(t, c)
+	client.set(t, "key", "value")
+	p.instruct(t, instruction.Instruction{Role: instruction.Cold})
+	p.awaitReady(t, http.StatusOK)
+	client.awaitMiss(t, "key")
+}
+
+// TestKeysMoveInEveryMode of the clients' port.
+func TestKeysMoveInEveryMode(t *testing.T) {
+	ca := agenttest.NewCertificate(t, nil)
+	certificate := agenttest.NewCertificate(t, ca)
+	tests := map[string]cache{
+		"users":                {users: "ann:one\nbob:two"},
+		"TLS":                  {certificate: certificate, ca: ca},
+		"TLS and users":        {certificate: certificate, ca: ca, users: "ann:one"},
+		"mutual TLS":           {certificate: certificate, ca: ca, requireCertificates: true},
+		"mutual TLS and users": {certificate: certificate, ca: ca, requireCertificates: true, users: "ann:one"},
+	}
+	for name, mode := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCache(t, mode)
+			before, after := c.start(t, oldHost), c.start(t, newHost)
+			fill(t, before.client(t, c))
+			after.instruct(t, fromOld)
+			after.awaitReady(t, http.StatusOK)
+			wantAll(t, after.client(t, c))
+		})
+	}
+}
+
+// TestACopyThatFailsEndsTheContainer with a reason that the operator reads.
+func TestACopyThatFailsEndsTheContainer(t *testing.T) {
+	ca := agenttest.NewCertificate(t, nil)
+	forServers := agenttest.NewCertificateWith(t, ca, func(c *x509.Certificate) {
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	})
+	tests := map[string]struct {
+		cache
+		change func(*cache) // of the new Pod
+		from   string
+		want   string
+	}{
+		"no memcached":                 {from: noHost, want: "OldUnreachable"},
+		"other users":                  {cache: cache{users: "ann:one"}, change: func(c *cache) { c.users = "ann:two" }, from: oldHost, want: slot.LoginRefused},
+		"a certificate for servers":    {cache: cache{certificate: forServers, ca: ca, requireCertificates: true}, from: oldHost, want: slot.ClientCertificateRefused},
+		"a certificate of another one": {cache: cache{certificate: forServers, ca: ca}, change: otherCertificate(t), from: oldHost, want: slot.ServerCertificateUnknown},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCache(t, test.cache)
+			c.start(t, oldHost)
+			if test.change != nil {
+				test.change(c)
+			}
+			p := c.start(t, newHost)
+			p.instruct(t, instruction.Instruction{Role: instruction.Receive, From: test.from})
+			var exit *exec.ExitError
+			select {
+			case err := <-p.ended:
+				if !errors.As(err, &exit) || exit.ExitCode() != instruction.ExitCode {
+					t.Errorf("ended: %v", err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("the agent has not ended")
+			}
+			if failure, ok := instruction.DecodeFailure(p.log.String()); !ok || failure.Reason != test.want {
+				t.Errorf("%+v, want the reason %s", failure, test.want)
+			}
+		})
+	}
+}
+
+func otherCertificate(t *testing.T) func(*cache) {
+	t.Helper()
+	ca := agenttest.NewCertificate(t, nil)
+	certificate := agenttest.NewCertificate(t, ca)
+	return func(c *cache) { c.certificate, c.ca = certificate, ca }
+}
+
+// TestAnAgentThatRestartsAfterTheMoveEmptiesBothPods because it missed what clients changed meanwhile.
+func TestAnAgentThatRestartsAfterTheMoveEmptiesBothPods(t *testing.T) {
+	c := newCache(t, cache{})
+	before, after := c.start(t, oldHost), c.start(t, newHost)
+	from, to := before.client(t, c), after.client(t, c)
+	from.set(t, "key", "old")
+	to.set(t, "key", "new")
+	after.instruct(t, instruction.Instruction{Role: instruction.Moved, From: oldHost})
+	after.awaitReady(t, http.StatusOK)
+	from.awaitMiss(t, "key")
+	to.awaitMiss(t, "key")
+	for i := range 10 {
+		key := fmt.Sprint("key", i)
+		to.set(t, key, "first")
+		from.set(t, key, "second")
+		to.awaitMiss(t, key)
+	}
+}
+
+// awaitMiss asks by a meta command, whose answer is one line.
+func (c *client) awaitMiss(t *testing.T, key string) {
+	t.Helper()
+	wait(t).Eventually(func() (string, error) { return c.ask("mg "+key+"\r\n", 1) }).Should(gomega.Equal("EN"))
+}

@@ -1,0 +1,178 @@
+//go:build e2e
+
+package agent
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+// Two Pods have the same ports and different addresses, here of the loopback interface.
+const oldHost, newHost, noHost = "127.0.0.2", "127.0.0.1", "127.0.0.3"
+
+// cache is what all Pods of a cache have in common. What is left empty is off.
+type cache struct {
+	users               string
+	certificate, ca     *agenttest.Certificate
+	requireCertificates bool
+
+	plaintextPort, tlsPort string
+	supervisor, agent      string // programs
+}
+
+// slotPod is a memcached that reports deletions, with the agent's program beside it.
+type slotPod struct {
+	pod
+	host   string
+	server *memcachedtest.Server
+	dir    string // with the instruction
+	ended  chan error
+}
+
+func newCache(t *testing.T, c cache) *cache {
+	t.Helper()
+	_, c.plaintextPort, _ = net.SplitHostPort(freeAddress(t))
+	_, c.tlsPort, _ = net.SplitHostPort(freeAddress(t))
+	c.supervisor, c.agent = buildProgram(t)
+	return &c
+}
+
+// start starts a Pod without an instruction.
+func (c *cache) start(t *testing.T, host string) *slotPod {
+	t.Helper()
+	p := &slotPod{pod: pod{log: &buffer{}, options: NewOptions()}, host: host, dir: t.TempDir(), ended: make(chan error, 1)}
+	p.options.MetricsAddress, p.options.ProbeAddress = freeAddress(t), freeAddress(t)
+	p.options.MemcachedAddress = net.JoinHostPort(host, c.plaintextPort)
+	p.options.Proc, p.options.HandoffFile = t.TempDir(), filepath.Join(p.dir, "handoff")
+	p.instruct(t, instruction.Instruction{})
+	memcached := []string{"--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"}
+	agent := []string{
+		c.agent, "--handoff-file=" + p.options.HandoffFile, "--proc=" + p.options.Proc,
+		"--metrics-bind-address=" + p.options.MetricsAddress, "--health-probe-bind-address=" + p.options.ProbeAddress,
+		"--memcached-address=" + p.options.MemcachedAddress,
+	}
+	if c.users != "" {
+		authDir, file := t.TempDir(), filepath.Join(t.TempDir(), "auth")
+		agenttest.Mount(t, authDir, map[string]string{"users": c.users})
+		list, err := users.ParseFile([]byte(c.users))
+		if err == nil {
+			err = users.WriteFile(file, list)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		agent = append(agent, "--auth-dir="+authDir, "--auth-file="+file)
+		memcached = append(memcached, "--auth-file="+file)
+	}
+	if c.certificate == nil {
+		memcached = append(memcached, "--listen="+p.options.MemcachedAddress)
+	} else {
+		ofAgent, ofMemcached := c.encrypt(t, host)
+		agent, memcached = append(agent, ofAgent...), append(memcached, ofMemcached...)
+	}
+	p.server = memcachedtest.Start(t, memcached...)
+	p.showProcess(t, c)
+	p.startSupervisor(t, exec.Command(c.supervisor, agent...))
+	return p
+}
+
+// encrypt mounts the certificate.
+func (c *cache) encrypt(t *testing.T, host string) (agent, memcached []string) {
+	t.Helper()
+	dir, secret := t.TempDir(), c.certificate.Secret()
+	secret["ca.crt"] = c.ca.PEM
+	agenttest.Mount(t, dir, secret)
+	options := fmt.Sprintf("--extended=ssl_chain_cert=%[1]s/tls.crt,ssl_key=%[1]s/tls.key", dir)
+	tlsAddress := net.JoinHostPort(host, c.tlsPort)
+	agent = []string{"--tls-dir=" + dir, "--memcached-tls-address=" + tlsAddress}
+	if c.requireCertificates {
+		options += fmt.Sprintf(",ssl_verify_mode=2,ssl_ca_cert=%s/ca.crt", dir)
+		agent = append(agent, "--client-ca")
+	}
+	plaintext := "--listen=notls:" + net.JoinHostPort(host, c.plaintextPort)
+	return agent, []string{"--enable-ssl", options, plaintext, "--listen=" + tlsAddress}
+}
+
+// showProcess lets the agent see memcached's process by its name in a Pod: here it may have another.
+func (p *slotPod) showProcess(t *testing.T, c *cache) {
+	t.Helper()
+	answer, err := p.client(t, c).ask("stats\r\n", 1)
+	pid, ok := strings.CutPrefix(answer, "STAT pid ")
+	if err != nil || !ok {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	dir := filepath.Join(p.options.Proc, pid)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "comm"), []byte("memcached\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *slotPod) startSupervisor(t *testing.T, supervisor *exec.Cmd) {
+	t.Helper()
+	supervisor.Stdout, supervisor.Stderr = p.log, p.log
+	if err := supervisor.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { p.ended <- supervisor.Wait() }()
+	t.Cleanup(func() {
+		_ = supervisor.Process.Kill()
+		if t.Failed() {
+			t.Logf("log of the agent at %s:\n%s", p.host, p.log)
+		}
+	})
+	wait(t).Eventually(func() (int, error) { return p.status("/healthz") }).Should(gomega.Equal(http.StatusOK))
+}
+
+// client connects from within the Pod.
+func (p *slotPod) client(t *testing.T, c *cache) *client {
+	t.Helper()
+	if user, password, ok := strings.Cut(strings.SplitN(c.users, "\n", 2)[0], ":"); ok {
+		return mustLogin(t, p.options.MemcachedAddress, nil, user, password)
+	}
+	client, err := connect(t, p.options.MemcachedAddress, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// instruct writes the annotation, as the operator and the kubelet do.
+func (p *slotPod) instruct(t *testing.T, i instruction.Instruction) {
+	t.Helper()
+	if i.Role != instruction.None {
+		i.Slot, i.Since = "shop-0", time.Now()
+	}
+	agenttest.Mount(t, p.dir, map[string]string{"handoff": i.Encode()})
+}
+
+func (p *slotPod) awaitReady(t *testing.T, want int) {
+	t.Helper()
+	wait(t).Eventually(func() (int, error) { return p.status("/ready") }).Should(gomega.Equal(want))
+}
+
+// lastProgress is what the operator reads.
+func (p *slotPod) lastProgress() (last instruction.Progress) {
+	for line := range strings.Lines(p.log.String()) {
+		if progress, ok := instruction.DecodeProgress(line); ok {
+			last = progress
+		}
+	}
+	return last
+}
