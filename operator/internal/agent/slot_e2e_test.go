@@ -152,8 +152,8 @@ func otherCertificate(t *testing.T) func(*cache) {
 	return func(c *cache) { c.certificate, c.ca = certificate, ca }
 }
 
-// TestAnAgentThatRestartsAfterTheMoveEmptiesBothPods because it missed what clients changed meanwhile.
-func TestAnAgentThatRestartsAfterTheMoveEmptiesBothPods(t *testing.T) {
+// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods because it missed what clients changed meanwhile.
+func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
 	from, to := before.client(t, c), after.client(t, c)

@@ -15,7 +15,7 @@ import (
 type UnknownError struct{ Subject string }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("memcached presents the certificate of %q, which is neither the mounted one nor its successor", e.Subject)
+	return fmt.Sprintf("memcached presents the certificate of %q, which is no version of the mounted one", e.Subject)
 }
 
 // Peer returns the configuration for a connection to the memcached of another Pod of the cache.

@@ -33,6 +33,7 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 		}
 	case instruction.Leave:
 		f.todo, f.due = f.Engine.End, now.Add(time.Duration(order.End)*time.Second)
+	case instruction.None:
 	}
 	f.report()
 	if previous != f.job {
@@ -51,6 +52,7 @@ func (f *Follower) keepsJob(order instruction.Instruction) bool {
 		return f.job.hasCopied() && f.job.order.Slot == order.Slot && f.job.order.From == order.From
 	case instruction.Leave:
 		return !f.dirty
+	case instruction.None, instruction.Serve, instruction.Cold, instruction.Receive:
 	}
 	return false
 }

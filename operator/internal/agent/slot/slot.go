@@ -2,8 +2,8 @@
 // the slot before, keeps both Pods invalidated while clients use both, and ends memcached when the Pod has given its
 // slot away.
 //
-// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, an Engine
-// acts, and /ready answers whether the Pod may serve the slot.
+// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, an
+// Engine acts, and /ready answers whether the Pod may serve the slot.
 package slot
 
 import (
