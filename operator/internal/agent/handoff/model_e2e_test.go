@@ -3,6 +3,7 @@
 package handoff_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -34,6 +35,7 @@ type model struct {
 	keys   [modelKeys]modelKey
 	bound  atomic.Int64 // a time.Duration
 	stop   chan struct{}
+	copied atomic.Bool // the new memcached may be read
 	ended  atomic.Bool // the old memcached takes no more writes
 	writes atomic.Int64
 	hits   [2]atomic.Int64
@@ -80,6 +82,9 @@ func (m *model) write(c *client) error {
 
 // read reads a key, and counts a value that is older than allowed.
 func (m *model) read(c *client, side, name int) error {
+	if side == 1 && !m.copied.Load() {
+		return nil
+	}
 	bound := time.Duration(m.bound.Load())
 	begin := time.Now()
 	answer, value, err := c.get(fmt.Sprintf("model-%d", name), "")
@@ -107,7 +112,8 @@ func (m *model) read(c *client, side, name int) error {
 	return nil
 }
 
-// work lets clients of both memcacheds read and write until the model stops. Those of the old one move when it ends.
+// work lets clients of both memcacheds write until the model stops, also before all is copied, and read what may be
+// read. Those of the old one move when it ends.
 func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtest.Server) {
 	t.Helper()
 	for range workers {
@@ -143,6 +149,10 @@ func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtes
 func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	old, new := start(t), start(t)
 	fill(t, old, untouched)
+	first := connect(t, old)
+	for name := range modelKeys {
+		first.set(t, fmt.Sprintf("model-%d", name), "v0", "T0")
+	}
 	m := &model{stop: make(chan struct{})}
 	m.bound.Store(int64(promised))
 	var group sync.WaitGroup
@@ -150,10 +160,14 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	stop := sync.OnceFunc(func() { close(m.stop); group.Wait() })
 	t.Cleanup(stop)
 
-	begin := time.Now()
-	r := run(t, dial(old), dial(new))
+	started := time.Now()
+	r := begin(t, dial(old), dial(new), func(h *handoff.Handoff, ctx context.Context) error {
+		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
+		return h.Run(ctx)
+	})
 	r.copy(t)
-	copied := time.Since(begin)
+	m.copied.Store(true)
+	copied := time.Since(started)
 	<-time.After(3 * time.Second) // the overlap
 	if err := handoff.End(t.Context(), dial(old)); err != nil {
 		t.Fatal(err)
