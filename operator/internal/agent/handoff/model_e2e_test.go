@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onsi/gomega"
+
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
@@ -35,6 +37,7 @@ type model struct {
 	keys   [modelKeys]modelKey
 	bound  atomic.Int64 // a time.Duration
 	stop   chan struct{}
+	both   atomic.Bool // clients write to the new memcached, too
 	copied atomic.Bool // the new memcached may be read
 	ended  atomic.Bool // the old memcached takes no more writes
 	writes atomic.Int64
@@ -127,8 +130,8 @@ func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtes
 					return
 				case <-ticker.C:
 				}
-				side := rand.IntN(2)
-				if m.ended.Load() {
+				side := 0
+				if m.ended.Load() || m.both.Load() && rand.IntN(2) == 0 {
 					side = 1
 				}
 				err := m.write(clients[side])
@@ -165,6 +168,9 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
 		return h.Run(ctx)
 	})
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
+	m.both.Store(true) // as it watches both
 	r.copy(t)
 	m.copied.Store(true)
 	copied := time.Since(started)
