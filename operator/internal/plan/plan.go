@@ -250,44 +250,6 @@ func architectures(spec cachev1.MemcachedSpec, record Record) []string {
 	return architectures
 }
 
-// defaultDrainSeconds is long enough for a Pod's address to disappear from the DNS answers that clients cache
-// (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
-const defaultDrainSeconds = 30
-
-// none is no Pod.
-var none = intstr.FromInt32(0)
-
-func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
-	wanted := orZero(spec.Rollout)
-	surge, unavailable := orDefault(wanted.MaxSurge, intstr.FromInt32(1)), orDefault(wanted.MaxUnavailable, none)
-	minReady := orDefault(wanted.MinReadySeconds, 0)
-	deadline := minReady + DefaultProgressDeadlineSeconds
-	if slots {
-		deadline += orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)
-		unavailable = none // Until the Pods have no slots any more, if the spec turns them off.
-		if isZero(surge) {
-			surge = intstr.FromInt32(1)
-		}
-	}
-	return Rollout{
-		MaxSurge:                surge,
-		MaxUnavailable:          unavailable,
-		MinReadySeconds:         minReady,
-		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, deadline),
-		RevisionHistoryLimit:    wanted.RevisionHistoryLimit,
-		DrainSeconds:            orDefault(wanted.DrainSeconds, defaultDrainSeconds),
-	}
-}
-
-// disruption returns nil for a single Pod: a budget for it would either block every drain of its Node, or have no
-// effect.
-func disruption(spec cachev1.MemcachedSpec, size int32) *intstr.IntOrString {
-	if size <= 1 {
-		return nil
-	}
-	return new(orDefault(orZero(spec.Disruption).MaxUnavailable, intstr.FromInt32(1)))
-}
-
 func orDefault[T any](value *T, fallback T) T {
 	if value == nil {
 		return fallback

@@ -23,7 +23,7 @@ import (
 func others(live *appsv1.Deployment) plan.Defaults {
 	others := plan.Defaults{
 		Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
-		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next",
+		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next", Slots: true,
 	}
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser == nil {
 		others.Platform = plan.Kubernetes
@@ -65,12 +65,17 @@ func fieldsOf(live *appsv1.Deployment) *metav1.FieldsV1 {
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser != nil {
 		user = `"f:runAsUser":{},`
 	}
+	gates := ""
+	if len(live.Spec.Template.Spec.ReadinessGates) > 0 {
+		gates = `"f:readinessGates":{},`
+	}
 	return metav1.NewFieldsV1(`{"f:spec":{"f:template":{
 		"f:metadata":{"f:annotations":{"f:` + names.AnnotationTemplateRevision + `":{}}},
 		"f:spec":{
 			"f:affinity":{"f:nodeAffinity":{"f:requiredDuringSchedulingIgnoredDuringExecution":{}}},
 			"f:containers":{"k:{\"name\":\"memcached\"}":{"f:image":{}}},
 			"f:initContainers":{"k:{\"name\":\"agent\"}":{"f:image":{}}},
+			` + gates + `
 			"f:securityContext":{` + user + `"f:runAsNonRoot":{}}
 		}}}}`)
 }
