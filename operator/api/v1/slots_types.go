@@ -50,13 +50,13 @@ const (
 type SlotState string
 
 const (
-	// SlotServing: the Pod serves the slot, with the keys of its predecessor if it had one.
+	// SlotServing means that the Pod serves the slot, with the keys of its predecessor if it had one.
 	SlotServing SlotState = "Serving"
 
-	// SlotCopying: the next Pod of the slot copies the keys of the current one.
+	// SlotCopying means that the next Pod of the slot copies the keys of the current one.
 	SlotCopying SlotState = "Copying"
 
-	// SlotCold: the Pod of the slot started empty, or none has the slot.
+	// SlotCold means that the Pod of the slot started empty, or that none has the slot.
 	SlotCold SlotState = "Cold"
 )
 

@@ -36,7 +36,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		if err := newCaches(mgr, options.Slots).areFilled(context.WithoutCancel(ctx), cachedAtOnce(options.Slots)); err != nil {
+		filled := newCaches(mgr, options.Slots)
+		if err := filled.areFilled(context.WithoutCancel(ctx), cachedAtOnce(options.Slots)); err != nil {
 			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,8 +21,7 @@ import (
 )
 
 // SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. Each change
-// finds the Pod as it was read, or is left out: the next reconciliation decides anew. The slice has been written before,
-// so that no Pod gives its slot away that the slice still names.
+// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides anew.
 func (s *Syncer) SyncPods(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
 ) (changed bool, err error) {
@@ -34,7 +34,7 @@ func (s *Syncer) SyncPods(
 		case apierrors.IsConflict(err), isReplaced(err):
 			changed = true
 		case err != nil:
-			errs = append(errs, fmt.Errorf("Pod %q: %w", change.Pod, err))
+			errs = append(errs, fmt.Errorf("change Pod %q: %w", change.Pod, err))
 		}
 	}
 	return changed, errors.Join(errs...)
@@ -90,12 +90,7 @@ func orNil(text string) any {
 
 // isReplaced reports whether the API server rejected the uid: another Pod has the name.
 func isReplaced(err error) bool {
-	for _, field := range refusedFields(err) {
-		if field == "metadata.uid" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(refusedFields(err), "metadata.uid")
 }
 
 func mustEncode(value any) []byte {

@@ -166,8 +166,8 @@ func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand caches
-// have many Pods. With slots it keeps more of Pods that need one.
+// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand
+// caches have many Pods. With slots it keeps more of Pods that need one.
 func TrimPod(withSlots bool) func(object any) (any, error) {
 	return func(object any) (any, error) {
 		pod, ok := object.(*corev1.Pod)

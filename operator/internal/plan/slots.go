@@ -89,8 +89,8 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 // hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.
 func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
 
-// youngestHash returns the pod-template-hash of the Pod that was created last: it is the direction of a rollout unless a
-// Pod of an older template was lost meanwhile.
+// youngestHash returns the pod-template-hash of the Pod that was created last: it is the direction of a rollout unless
+// a Pod of an older template was lost meanwhile.
 func youngestHash(pods []slots.Pod) (hash string) {
 	var youngest time.Time
 	for _, pod := range pods {
@@ -154,5 +154,5 @@ func (p Plan) Replicas() int32 {
 	if p.Slots == nil {
 		return p.Size
 	}
-	return int32(p.Slots.Decision.Replicas) //nolint:gosec // Decide returns at most one more than it gets.
+	return int32(p.Slots.Replicas) //nolint:gosec // Decide returns at most one more than it gets.
 }

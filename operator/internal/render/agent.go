@@ -10,8 +10,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because it
-// says nothing about memcached's readiness.
+// addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because
+// it says nothing about memcached's readiness.
 func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).

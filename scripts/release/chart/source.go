@@ -34,7 +34,7 @@ type source struct {
 	Version                    string
 	Operator, Agent, Memcached image
 
-	SlotRules                  []string // rights for slots, each in one line
+	SlotRules []string // rights for slots, each in one line
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
