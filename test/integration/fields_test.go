@@ -37,8 +37,14 @@ func (w *world) patch(object client.Object, name, patch string) {
 
 // testedElsewhere are fields that change no object here, or that the API server keeps.
 var testedElsewhere = map[string]string{
-	"spec.suspend":                "TestASuspendedMemcachedIsOnlyLookedAt",
-	"spec.updatePolicy":           "waves_test.go",
+	"spec.suspend":      "TestASuspendedMemcachedIsOnlyLookedAt",
+	"spec.updatePolicy": "waves_test.go",
+	"spec.slots.mode":   "slots_test.go",
+
+	"spec.rollout.handoff":               "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
+	"spec.rollout.handoffTimeoutSeconds": "the same",
+	"spec.rollout.handoffRate":           "the same",
+
 	"spec.service.ipFamilies":     "metadata_test.go: this API server has one family",
 	"spec.service.ipFamilyPolicy": "metadata_test.go: the API server keeps it on a Service that exists",
 }

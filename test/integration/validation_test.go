@@ -28,6 +28,8 @@ var breaches = map[string][]string{
 		`{memory: 16383Ki}`, `{memory: 64}`, `{memory: "16777215"}`, `{memory: "-1Gi"}`, `{memory: 1e1.5}`,
 	},
 	"spec.memory rule 2":                  {`{memory: 4097Gi}`, `{memory: 4398046511105}`},
+	"spec.rollout.handoffRate rule 1":     {`{rollout: {handoffRate: 65535}}`, `{rollout: {handoffRate: 1e1.5}}`},
+	"spec.rollout.handoffRate rule 2":     {`{rollout: {handoffRate: 65Gi}}`},
 	"spec.metadata.annotations rule 1":    {`{metadata: {annotations: {cache.example.com/applied-hash: x}}}`},
 	"spec.metadata.annotations rule 2":    {`{metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}`},
 	"spec.metadata.labels rule 1":         {`{metadata: {labels: {app: x}}}`},
