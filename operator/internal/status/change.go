@@ -68,7 +68,7 @@ func distance(a, b int32) int32 { return max(a-b, b-a) }
 
 // withoutPods removes from a status what changes with each Pod.
 func withoutPods(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
-	status.Nodes, status.Replicas, status.ReadyReplicas = nil, 0, 0
+	status.Nodes, status.Slots, status.Replicas, status.ReadyReplicas = nil, nil, 0, 0
 	status.Conditions = slices.Clone(status.Conditions)
 	for i := range status.Conditions {
 		status.Conditions[i].Message = numbers.ReplaceAllString(status.Conditions[i].Message, "")
