@@ -82,7 +82,7 @@ func command() *cobra.Command {
 	flags.IntVar(&o.keys, "keys", 200, "how many keys")
 	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
 	o.access.addFlags(flags)
-	root.AddCommand(watchCommand(&o), holdCommand(&o), loadCommand(&o))
+	root.AddCommand(watchCommand(&o), holdCommand(&o), loadCommand(&o), judgeCommand(&o))
 	for name, work := range map[string]func(ring, int) (Result, error){"set": set, "get": get, "release": release} {
 		root.AddCommand(&cobra.Command{
 			Use: name, Args: cobra.NoArgs,

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/bradfitz/gomemcache/memcache"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+// staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md).
+const staleBound = 100 * time.Millisecond
+
+// judging is how a judging client works.
+type judging struct {
+	*options
+
+	slots, clients, writes int
+	duration               time.Duration
+
+	// address is that of a slot, and may be a name.
+	address func(slot int) string
+}
+
+func judgeCommand(o *options) *cobra.Command {
+	j := judging{options: o}
+	j.address = j.nameOf
+	cmd := &cobra.Command{
+		Use:   "judge",
+		Short: "Write, read and delete keys of slots over many connections until release, and judge each answer",
+		Long: "Write, read and delete keys of slots over many connections until release, or for a while.\n" +
+			"Each key is written by one connection after another, with a new version. So an answer with an older\n" +
+			"version than one that was written, or deleted, before the read began is known to be wrong.",
+		Args:    cobra.NoArgs,
+		Example: "  client judge --endpoint shop-slots.team.svc:11211 --slots 3 --keys 10000 --writes 2000",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			result, err := j.run(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+		},
+	}
+	cmd.Flags().IntVar(&j.slots, "slots", 1, "how many slots the cache has")
+	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
+	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
+	cmd.Flags().DurationVar(&j.duration, "for", 10*time.Minute, "how long at most")
+	return cmd
+}
+
+// Judged is what a judging client found.
+type Judged struct {
+	Writes    int `json:"writes"`
+	Deletions int `json:"deletions"`
+	Reads     int `json:"reads"`
+	Misses    int `json:"misses"` // of keys that were written again and again
+	Errors    int `json:"errors"` // that a second attempt did not solve
+
+	// Reconnected counts requests that succeeded at the second attempt, over a new connection.
+	Reconnected int `json:"reconnected"`
+
+	// Stale and Resurrected are reads that returned an older value, or a deleted one, more than 100 ms after the write.
+	Stale       int `json:"stale"`
+	Resurrected int `json:"resurrected"`
+
+	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
+	Oldest float64 `json:"oldestMs"`
+
+	// Wrong are keys that, in the end, do not have the last value; a miss is not wrong.
+	Wrong int `json:"wrong"`
+
+	// Untouched are keys that were stored once, before, and Kept is how many of them are still there.
+	Untouched int `json:"untouched"`
+	Kept      int `json:"kept"`
+
+	// Seconds are what the clients saw, second by second.
+	Seconds []Second `json:"seconds,omitempty"`
+
+	Failures []string `json:"failures,omitempty"`
+}
+
+func (j *judging) run(ctx context.Context) (Judged, error) {
+	book := newBook(j.keys)
+	if err := j.store(book); err != nil {
+		return Judged{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.duration)
+	defer cancel()
+	work, ctx := errgroup.WithContext(ctx)
+	for i := range j.clients {
+		work.Go(func() error {
+			c := j.newJudge(book, i)
+			defer c.close()
+			return c.work(ctx, time.Second*time.Duration(j.clients)/time.Duration(j.writes))
+		})
+	}
+	work.Go(func() error { return j.awaitRelease(ctx, cancel) })
+	if err := work.Wait(); err != nil {
+		return Judged{}, err
+	}
+	err := j.last(book)
+	return book.result, err
+}
+
+// store stores the keys that are never written again.
+func (j *judging) store(book *book) error {
+	c := j.newJudge(book, 0)
+	defer c.close()
+	for i := range j.keys {
+		name := untouched(i)
+		if err := c.slot(name).Set(&memcache.Item{Key: name, Value: []byte(value(i))}); err != nil {
+			return fmt.Errorf("set %s: %w", name, err)
+		}
+	}
+	// From now on, whoever waits for the first key knows that the clients work.
+	return c.slot(heldKey).Set(&memcache.Item{Key: heldKey, Value: []byte(goOn)})
+}
+
+// awaitRelease ends the work once a client released it.
+func (j *judging) awaitRelease(ctx context.Context, end context.CancelFunc) error {
+	c := j.newJudge(newBook(0), 0)
+	defer c.close()
+	for ticks := time.Tick(time.Second); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks:
+		}
+		for slot := range j.slots {
+			c.renew(slot)
+			if item, err := c.connections[slot].Get(heldKey); err == nil && string(item.Value) == released {
+				end()
+			}
+		}
+	}
+}
+
+// last reads every key once more over new connections: now there is no excuse for an older value.
+func (j *judging) last(book *book) error {
+	c := j.newJudge(book, 0)
+	defer c.close()
+	for i := range j.keys {
+		switch item, err := c.slot(untouched(i)).Get(untouched(i)); {
+		case err == nil && string(item.Value) == value(i):
+			book.result.Kept++
+		case err != nil && !errors.Is(err, memcache.ErrCacheMiss):
+			return fmt.Errorf("get %s: %w", untouched(i), err)
+		}
+	}
+	for i := range book.keys {
+		item, err := c.slot(key(i)).Get(key(i))
+		switch {
+		case err == nil:
+			if now := book.keys[i].judge(versionOf(item), time.Now(), 0); now.stale || now.resurrected {
+				book.result.Wrong++
+			}
+		case !errors.Is(err, memcache.ErrCacheMiss):
+			return fmt.Errorf("get %s: %w", key(i), err)
+		}
+	}
+	book.result.Untouched = j.keys
+	book.result.Seconds = book.seconds()
+	return nil
+}
+
+func untouched(i int) string { return fmt.Sprintf("untouched-%d", i) }
+
+// judge is one client: it has a connection to each slot, and moves at times of its own.
+type judge struct {
+	*judging
+
+	book        *book
+	random      *rand.Rand
+	connections []*memcache.Client
+	moveAt      []time.Time
+}
+
+// mostDelay is how long a client may use a connection before it asks DNS again. Each client has delays of its own.
+const mostDelay = 10 * time.Second
+
+func (j *judging) newJudge(book *book, i int) *judge {
+	c := &judge{judging: j, book: book, random: rand.New(rand.NewPCG(uint64(i), 1))} //nolint:gosec // not for secrets
+	c.connections, c.moveAt = make([]*memcache.Client, j.slots), make([]time.Time, j.slots)
+	for slot := range j.slots {
+		c.connect(slot)
+	}
+	return c
+}
+
+func (c *judge) close() {
+	for _, connection := range c.connections {
+		_ = connection.Close()
+	}
+}
+
+// nameOf is the name of a slot, for shop-slots.team.svc: shop-0.shop-slots.team.svc.
+func (j *judging) nameOf(slot int) string {
+	host, port, _ := net.SplitHostPort(j.endpoint) // it was validated
+	service, _, _ := strings.Cut(host, ".")
+	return net.JoinHostPort(fmt.Sprintf("%s-%d.%s", strings.TrimSuffix(service, "-slots"), slot, host), port)
+}
+
+// slot returns the connection for a key.
+func (c *judge) slot(key string) *memcache.Client { return c.connections[c.slotOf(key)] }
+
+func (c *judge) slotOf(key string) int {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(key))
+	return int(hash.Sum32() % uint32(c.slots)) //nolint:gosec // a few slots
+}
+
+// renew opens a new connection, to where DNS says that the slot is now.
+func (c *judge) renew(slot int) {
+	_ = c.connections[slot].Close()
+	c.connect(slot)
+}
+
+// connect asks DNS for a slot, and decides when to ask again.
+func (c *judge) connect(slot int) {
+	c.connections[slot] = newClient(c.access.dial, c.address(slot))
+	c.moveAt[slot] = time.Now().Add(time.Duration(c.random.Int64N(int64(mostDelay))))
+}
