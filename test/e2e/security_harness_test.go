@@ -173,11 +173,17 @@ func lifeOf(pod *corev1.Pod) life {
 // metrics are what the agent tells, by way of the API server, or nothing while it does not answer.
 func (it *cache) metrics() metrics {
 	it.t.Helper()
+	return it.metricsOf(it.pod().Name)
+}
+
+// metricsOf are those of a certain Pod.
+func (it *cache) metricsOf(pod string) metrics {
+	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	set, err := kubernetes.NewForConfig(config)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	body, _ := set.CoreV1().Pods(it.key.Namespace).ProxyGet("http", it.pod().Name, "9150", "metrics", nil).DoRaw(it.t.Context())
+	body, _ := set.CoreV1().Pods(it.key.Namespace).ProxyGet("http", pod, "9150", "metrics", nil).DoRaw(it.t.Context())
 	return metrics(body)
 }
 

@@ -62,12 +62,25 @@ func (p *Pipeline) RunClient(ctx context.Context, namespace, image string, args 
 
 // Run runs the client in a new Pod to completion. Update receives what the Pod waits for.
 func (c Clients) Run(ctx context.Context, update func(string), args ...string) (Keys, error) {
+	var keys Keys
+	output, err := c.Output(ctx, update, args...)
+	if err != nil {
+		return keys, err
+	}
+	if err := json.Unmarshal(output, &keys); err != nil {
+		return keys, fmt.Errorf("the client printed %q: %w", output, err)
+	}
+	return keys, nil
+}
+
+// Output runs the client like Run, and returns what it printed.
+func (c Clients) Output(ctx context.Context, update func(string), args ...string) ([]byte, error) {
 	pod, err := c.pod(args)
 	if err != nil {
-		return Keys{}, err
+		return nil, err
 	}
 	if err := c.Kube.Create(ctx, pod); err != nil {
-		return Keys{}, err
+		return nil, err
 	}
 	defer func() { _ = c.Kube.Delete(context.WithoutCancel(ctx), pod) }()
 	reason := ""
@@ -79,20 +92,13 @@ func (c Clients) Run(ctx context.Context, update func(string), args ...string) (
 	}
 	limit := cmp.Or(c.Timeout, clientTimeout)
 	if err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, limit, true, ended); err != nil {
-		return Keys{}, fmt.Errorf("wait for the client Pod %s: %w: %s", pod.Name, err, reason)
+		return nil, fmt.Errorf("wait for the client Pod %s: %w: %s", pod.Name, err, reason)
 	}
 	output, err := c.logs(ctx, pod)
-	if err != nil {
-		return Keys{}, err
+	if err == nil && pod.Status.Phase != corev1.PodSucceeded {
+		err = fmt.Errorf("the client failed: %s", output)
 	}
-	if pod.Status.Phase != corev1.PodSucceeded {
-		return Keys{}, fmt.Errorf("the client failed: %s", output)
-	}
-	var keys Keys
-	if err := json.Unmarshal(output, &keys); err != nil {
-		return Keys{}, fmt.Errorf("the client printed %q: %w", output, err)
-	}
-	return keys, nil
+	return output, err
 }
 
 func (c Clients) logs(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
