@@ -171,7 +171,12 @@ func (l *load) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return actions.Do(ctx, l.World, l.kinds, step)
+	err = actions.Do(ctx, l.World, l.kinds, step)
+	if err == nil && actions.StopsControlPlane(step) {
+		// Another one before all clients have read all caches again would leave nobody the time to do anything else.
+		return l.EndFaults(ctx)
+	}
+	return err
 }
 
 // sample reads what the operator holds after a garbage collection.
