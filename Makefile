@@ -127,8 +127,8 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@go run ./scripts/cluster needs e2e --install
 	@# Two packages at a time, the longest first, and many tests of a package: most of it is waiting for Pods and for Argo CD.
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 2 -parallel 16 \
-		./test/e2e ./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./scripts/demo ./test/client \
-		./test/tutorial ./test/install ./test/release ./test/placement ./test/bench/scenarios \
+		./test/e2e ./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./operator/internal/agent/handoff ./scripts/demo ./test/client \
+		./internal/testing/memcachedtest ./test/tutorial ./test/install ./test/release ./test/placement ./test/bench/scenarios \
 		./scripts/release/cut ./scripts/rebrand $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)

@@ -160,9 +160,9 @@ func (c *copier) send(ctx context.Context, b batch) error {
 		return err
 	}
 	for i, key := range b.keys {
-		c.request.WriteString("mg " + key.token + " " + key.flag() + "v t f u q O" + strconv.Itoa(i) + "\r\n")
+		write(c.request, "mg "+key.token+" "+key.flag()+"v t f u q O"+strconv.Itoa(i)+"\r\n")
 	}
-	c.request.WriteString(c.old.marks.command(func() { <-c.reading }))
+	write(c.request, c.old.marks.command(func() { <-c.reading }))
 	if err := c.request.Flush(); err != nil {
 		c.old.lost(err)
 		<-ctx.Done()
@@ -181,3 +181,6 @@ func take(ctx context.Context, places chan struct{}) error {
 		return context.Cause(ctx)
 	}
 }
+
+// write writes a command. A writer keeps its error until it is flushed.
+func write(writer *bufio.Writer, command string) { _, _ = writer.WriteString(command) }

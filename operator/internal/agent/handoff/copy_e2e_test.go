@@ -14,7 +14,7 @@ import (
 )
 
 func TestItemsSurviveBitForBit(t *testing.T) {
-	old, new := start(t, "--max-item-size=4m"), start(t, "--max-item-size=4m")
+	old, next := start(t, "--max-item-size=4m"), start(t, "--max-item-size=4m")
 	random := make([]byte, 3<<20)
 	for i := range random {
 		random[i] = byte(rand.Uint32())
@@ -43,9 +43,9 @@ func TestItemsSurviveBitForBit(t *testing.T) {
 		client.set(t, item.key, item.value, item.flags)
 	}
 	client.want(t, "md stale I", "HD")
-	r := run(t, dial(old), dial(new))
+	r := run(t, dial(old), dial(next))
 	r.copy(t)
-	client = connect(t, new)
+	client = connect(t, next)
 	for name, item := range items {
 		flags := "t f"
 		if strings.HasPrefix(item.flags, "b ") {
@@ -102,11 +102,11 @@ func checkLife(t *testing.T, ttl int, flags string) {
 
 func TestManyKeysAreCopied(t *testing.T) {
 	const count = 100000
-	old, new := start(t), start(t)
+	old, next := start(t), start(t)
 	fill(t, old, count)
-	r := run(t, dial(old), dial(new))
+	r := run(t, dial(old), dial(next))
 	r.copy(t)
-	if got := held(t, new, count); got != count {
+	if got := held(t, next, count); got != count {
 		t.Errorf("%d of %d keys", got, count)
 	}
 	if got := r.Progress(); got.Keys != count || got.TotalKeys != count || !got.Copied {

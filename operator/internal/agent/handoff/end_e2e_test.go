@@ -30,16 +30,16 @@ func failed(t *testing.T, err error) handoff.Failure {
 func TestTheOldMemcachedEndsWithoutAnAnnouncement(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGUSR1} {
 		t.Run(signal.String(), func(t *testing.T) {
-			old, new := start(t), start(t)
+			old, next := start(t), start(t)
 			fill(t, old, 100)
-			r := run(t, dial(old), dial(new))
+			r := run(t, dial(old), dial(next))
 			r.copy(t)
 			old.Signal(t, signal)
 			want := handoff.Failure{Reason: handoff.OldEnded, AfterCopied: true}
 			if diff := cmp.Diff(want, failed(t, r.end(t))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if got := held(t, new, 100); got != 0 {
+			if got := held(t, next, 100); got != 0 {
 				t.Errorf("the new memcached still holds %d keys", got)
 			}
 		})
@@ -48,8 +48,8 @@ func TestTheOldMemcachedEndsWithoutAnAnnouncement(t *testing.T) {
 
 func TestAMemcachedThatCannotBeUsed(t *testing.T) {
 	tests := map[string]struct {
-		old, new []string
-		want     handoff.Failure
+		old, next []string
+		want      handoff.Failure
 	}{
 		"the old one forbids dumps":      {[]string{"-X"}, nil, handoff.Failure{Reason: handoff.DumpForbidden}},
 		"the old one forbids watching":   {[]string{"-W"}, nil, handoff.Failure{Reason: handoff.DumpForbidden}},
@@ -59,9 +59,9 @@ func TestAMemcachedThatCannotBeUsed(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			old, new := start(t, tc.old...), start(t, tc.new...)
+			old, next := start(t, tc.old...), start(t, tc.next...)
 			fill(t, old, 100)
-			r := run(t, dial(old), dial(new))
+			r := run(t, dial(old), dial(next))
 			if diff := cmp.Diff(tc.want, failed(t, r.end(t))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -70,9 +70,9 @@ func TestAMemcachedThatCannotBeUsed(t *testing.T) {
 }
 
 func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
-	old, new := start(t), start(t)
+	old, next := start(t), start(t)
 	fill(t, old, 100000)
-	r := run(t, dial(old), dial(new))
+	r := run(t, dial(old), dial(next))
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 1000))
 	old.Signal(t, syscall.SIGKILL)
@@ -80,7 +80,7 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 	if got.AfterCopied || got.NotEmptied || got.Reason != handoff.OldEnded && got.Reason != handoff.OldUnreachable {
 		t.Errorf("failure %+v", got)
 	}
-	if got := held(t, new, 100000); got != 0 {
+	if got := held(t, next, 100000); got != 0 {
 		t.Errorf("the new memcached still holds %d keys", got)
 	}
 }
@@ -107,14 +107,14 @@ func TestAHandoffEndsWithItsContext(t *testing.T) {
 }
 
 func TestAResumedHandoffBeginsWithTwoEmptyMemcacheds(t *testing.T) {
-	old, new := start(t), start(t)
+	old, next := start(t), start(t)
 	fill(t, old, 100)
-	fill(t, new, 100)
-	r := begin(t, dial(old), dial(new), (*handoff.Handoff).Resume)
+	fill(t, next, 100)
+	r := begin(t, dial(old), dial(next), (*handoff.Handoff).Resume)
 	g := gomega.NewWithT(t)
-	g.Eventually(func() int { return held(t, old, 100) + held(t, new, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
-	awaitInvalidation(t, connect(t, old), connect(t, new))
-	awaitInvalidation(t, connect(t, new), connect(t, old))
+	g.Eventually(func() int { return held(t, old, 100) + held(t, next, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	awaitInvalidation(t, connect(t, old), connect(t, next))
+	awaitInvalidation(t, connect(t, next), connect(t, old))
 	r.finish(t, old)
 }
 
@@ -134,14 +134,14 @@ func awaitInvalidation(t *testing.T, here, there *client) {
 }
 
 func TestAFlushEmptiesTheOtherMemcachedToo(t *testing.T) {
-	old, new := start(t), start(t)
+	old, next := start(t), start(t)
 	fill(t, old, 100)
-	r := run(t, dial(old), dial(new))
+	r := run(t, dial(old), dial(next))
 	r.copy(t)
 	connect(t, old).want(t, "flush_all", "OK")
-	gomega.NewWithT(t).Eventually(func() int { return held(t, new, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	gomega.NewWithT(t).Eventually(func() int { return held(t, next, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
 	fill(t, old, 10)
-	connect(t, new).want(t, "flush_all", "OK")
+	connect(t, next).want(t, "flush_all", "OK")
 	gomega.NewWithT(t).Eventually(func() int { return held(t, old, 10) }).WithTimeout(time.Minute).Should(gomega.BeZero())
 	r.finish(t, old)
 }

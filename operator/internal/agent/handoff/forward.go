@@ -32,6 +32,7 @@ func (c *copier) lostWhileForwarding(err error) {
 	c.old.lost(err)
 }
 
+// forwardBatch stores the items of a batch.
 func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 	if err := take(ctx, c.writing); err != nil {
 		return err
@@ -43,20 +44,22 @@ func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 			return err
 		}
 		if text == markAnswer {
-			break
+			return c.endBatch(b, copied)
 		}
 		if err := c.forwardItem(ctx, b, copied, text); err != nil {
 			return err
 		}
 	}
-	if b.changed {
-		for i, key := range b.keys {
-			if !copied[i] {
-				c.store.WriteString(key.removal())
-			}
+}
+
+// endBatch removes the keys that have changed and of which there is no copy, and waits for nothing.
+func (c *copier) endBatch(b batch, copied []bool) error {
+	for i, key := range b.keys {
+		if b.changed && !copied[i] {
+			write(c.store, key.removal())
 		}
 	}
-	c.store.WriteString(c.new.marks.command(func() {
+	write(c.store, c.new.marks.command(func() {
 		<-c.writing
 		if b.done != nil {
 			b.done()
@@ -89,7 +92,7 @@ func (c *copier) forwardItem(ctx context.Context, b batch, copied []bool, text s
 		return err
 	}
 	k := b.keys[i.index]
-	c.store.WriteString(i.command(k, b.changed))
+	write(c.store, i.command(k, b.changed))
 	if _, err := io.CopyN(c.store, c.items, int64(i.size+lineEnd)); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const logBuffers = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384
 
 func start(t *testing.T, arguments ...string) *memcachedtest.Server {
 	t.Helper()
-	return memcachedtest.Start(t, append([]string{logBuffers, "--memory-limit=1024"}, arguments...)...)
+	return memcachedtest.Start(t, append([]string{logBuffers, "--memory-limit=4096"}, arguments...)...)
 }
 
 func dial(server *memcachedtest.Server) handoff.Dial {
@@ -39,17 +39,17 @@ type running struct {
 	stop   context.CancelFunc
 }
 
-func run(t *testing.T, old, new handoff.Dial) *running {
+func run(t *testing.T, old, next handoff.Dial) *running {
 	t.Helper()
-	return begin(t, old, new, (*handoff.Handoff).Run)
+	return begin(t, old, next, (*handoff.Handoff).Run)
 }
 
-func begin(t *testing.T, old, new handoff.Dial, what func(*handoff.Handoff, context.Context) error) *running {
+func begin(t *testing.T, old, next handoff.Dial, what func(*handoff.Handoff, context.Context) error) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
 	r.Handoff = &handoff.Handoff{
-		Old: old, New: new, Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Old: old, New: next, Copied: func() { close(r.copied) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	done := make(chan struct{})
 	go func() {
@@ -104,7 +104,13 @@ type client struct {
 
 func connect(t testing.TB, server *memcachedtest.Server) *client {
 	t.Helper()
-	connection, err := net.Dial("tcp", server.Address)
+	return secured(t, dial(server))
+}
+
+// secured is a client that logs in, or speaks TLS.
+func secured(t testing.TB, dial handoff.Dial) *client {
+	t.Helper()
+	connection, err := dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,10 +117,10 @@ func (m *model) read(c *client, side, name int) error {
 
 // work lets clients of both memcacheds write until the model stops, also before all is copied, and read what may be
 // read. Those of the old one move when it ends.
-func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtest.Server) {
+func (m *model) work(t *testing.T, group *sync.WaitGroup, old, next *memcachedtest.Server) {
 	t.Helper()
 	for range workers {
-		clients := [2]*client{connect(t, old), connect(t, new)}
+		clients := [2]*client{connect(t, old), connect(t, next)}
 		group.Go(func() {
 			ticker := time.NewTicker(time.Second * workers / time.Duration(*writes))
 			defer ticker.Stop()
@@ -150,7 +150,7 @@ func (m *model) work(t *testing.T, group *sync.WaitGroup, old, new *memcachedtes
 }
 
 func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
-	old, new := start(t), start(t)
+	old, next := start(t), start(t)
 	fill(t, old, untouched)
 	first := connect(t, old)
 	for name := range modelKeys {
@@ -159,12 +159,12 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	m := &model{stop: make(chan struct{})}
 	m.bound.Store(int64(promised))
 	var group sync.WaitGroup
-	m.work(t, &group, old, new)
+	m.work(t, &group, old, next)
 	stop := sync.OnceFunc(func() { close(m.stop); group.Wait() })
 	t.Cleanup(stop)
 
 	started := time.Now()
-	r := begin(t, dial(old), dial(new), func(h *handoff.Handoff, ctx context.Context) error {
+	r := begin(t, dial(old), dial(next), func(h *handoff.Handoff, ctx context.Context) error {
 		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
 		return h.Run(ctx)
 	})
@@ -186,13 +186,13 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	m.bound.Store(0)
 	<-time.After(time.Second)
 	stop()
-	last := connect(t, new)
+	last := connect(t, next)
 	for name := range modelKeys {
 		if err := m.read(last, 1, name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept := held(t, new, untouched)
+	kept := held(t, next, untouched)
 	t.Logf("copied in %s; %d writes; hits old %d, new %d; stale %d during, %d after, up to %s; kept %d of %d; %+v",
 		copied.Round(time.Millisecond), m.writes.Load(), m.hits[0].Load(), m.hits[1].Load(), during, m.stale.Load()-during,
 		time.Duration(m.oldest.Load()), kept, untouched, r.Progress())

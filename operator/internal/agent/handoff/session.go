@@ -40,6 +40,7 @@ func (s *session) start(ctx context.Context) error {
 		return err
 	}
 	s.old.stream.changed, s.old.stream.idle = s.changedInOld, s.new.removals.flush
+	s.old.stream.removed = s.removedFromOld
 	s.new.stream.changed, s.new.stream.idle = s.changedInNew, s.old.removals.flush
 	s.old.pulse.flushed = func() error { return s.flushed(s.new) }
 	s.new.pulse.flushed = func() error { return s.flushed(s.old) }
@@ -58,12 +59,24 @@ func (s *session) changedInOld(raw []byte) error {
 	return err
 }
 
-// changedInNew removes the key from the old memcached. The copy may have read it before, so until all is copied the key
-// counts as changed there, too.
+// changedInNew removes the key from the old memcached.
 func (s *session) changedInNew(raw []byte) error {
 	s.handoff.counts.invalidated.Add(1)
 	s.old.removals.remove(keyOf(raw))
-	_, err := s.changes.add(raw)
+	return nil
+}
+
+// removedFromOld follows changedInNew once the key is removed. The copy may have read the key before, and may have
+// overwritten what a client stored in the new memcached. So until Copied this is a change like any other. It must not
+// count earlier: the copy would read the key again before it is removed.
+func (s *session) removedFromOld(raw []byte) error {
+	if s.handoff.counts.copied.Load() {
+		return nil
+	}
+	collected, err := s.changes.add(raw)
+	if !collected {
+		s.new.removals.remove(keyOf(raw))
+	}
 	return err
 }
 
@@ -95,10 +108,14 @@ func resume(ctx context.Context, s *session) error {
 	return s.settle(ctx)
 }
 
-// settle waits until all that had happened before is known and done in both memcacheds.
+// settle waits until all that had happened before is known and done in both memcacheds, the old one first: what is
+// removed from it may have to be removed from the new one, too.
 func (s *session) settle(ctx context.Context) error {
 	if err := errors.Join(s.old.pulse.wait(ctx), s.new.pulse.wait(ctx)); err != nil {
 		return err
 	}
-	return errors.Join(s.old.sync(ctx), s.new.sync(ctx))
+	if err := s.old.sync(ctx); err != nil {
+		return err
+	}
+	return s.new.sync(ctx)
 }

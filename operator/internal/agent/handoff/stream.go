@@ -19,6 +19,7 @@ type stream struct {
 	marks  *marks
 
 	changed func(key []byte) error // a key may differ
+	removed func(key []byte) error // the agent has removed a key, if that is of interest
 	idle    func()                 // all lines that have arrived are read
 
 	own       map[int]bool // memcached's descriptors of the agent's connections
@@ -80,8 +81,11 @@ func (s *stream) read(text []byte) error {
 		s.marker(l)
 		return nil
 	}
-	if l.changed(s.own) {
+	switch {
+	case l.changed(s.own):
 		return s.changed(l.key)
+	case s.removed != nil && l.kind == typeStore && s.own[l.cfd]:
+		return s.removed(l.key)
 	}
 	return nil
 }
