@@ -10,8 +10,14 @@ import (
 )
 
 const (
-	// window is how many batches may be in progress. It limits what memcached has to hold of its log: two lines a key.
-	window = 16
+	// window is how many batches may be in progress.
+	window = 4
+
+	// A batch is a write. It has fewer keys if memcached can hold little of its log: there are two lines a key, and
+	// clients need place for their lines, too.
+	minBatch    = 8
+	maxBatch    = 512
+	bytesPerKey = 1 << 10
 
 	// copyBuffer is the size of the buffers of the connections that copy.
 	copyBuffer = 64 << 10
@@ -32,8 +38,9 @@ type batch struct {
 // wins.
 type copier struct {
 	*session
-	counts *counts
-	pace   pace
+	counts    *counts
+	pace      pace
+	batchKeys int
 
 	dumped  chan []key // closed at the end of the dump
 	batches chan batch // requested, and not yet read
@@ -78,6 +85,9 @@ func newCopier(s *session, get, put net.Conn) *copier {
 		session: s,
 		counts:  &s.handoff.counts,
 		pace:    pace{rate: s.handoff.Settings.Rate},
+
+		batchKeys: max(minBatch, min(maxBatch, min(s.old.logBuffer, s.new.logBuffer)/bytesPerKey/window)),
+
 		dumped:  make(chan []key),
 		batches: make(chan batch, window),
 		reading: make(chan struct{}, window),
@@ -112,7 +122,7 @@ func (c *copier) feed(ctx context.Context) error {
 
 // sendChanged has all keys that have changed copied again.
 func (c *copier) sendChanged(ctx context.Context) error {
-	for keys := range slices.Chunk(c.changes.take(), batchKeys) {
+	for keys := range slices.Chunk(c.changes.take(), c.batchKeys) {
 		if err := c.send(ctx, batch{keys: keys, changed: true}); err != nil {
 			return err
 		}

@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// batchKeys are requested in one write.
-	batchKeys = 512
-
 	// busyFor is how long the LRU crawler of memcached may be busy. It serves one request at a time.
 	busyFor = time.Minute
 
@@ -66,7 +63,7 @@ func (c *copier) tryDump(ctx context.Context) error {
 		if keys, err = c.listed(keys, text); err != nil {
 			return err
 		}
-		if len(keys) == batchKeys {
+		if len(keys) == c.batchKeys {
 			if err := c.pass(ctx, keys); err != nil {
 				return err
 			}

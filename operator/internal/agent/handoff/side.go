@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
@@ -25,6 +26,8 @@ type side struct {
 	removals *removals
 	pulse    *pulse
 	ended    chan struct{} // closed once the log has ended
+
+	logBuffer int // bytes of the log that each thread of memcached holds
 }
 
 // open opens the connections of a side. They are closed when the context ends. It sends nothing but the command to
@@ -42,6 +45,11 @@ func (s *side) open(ctx context.Context) error {
 	s.stream = newStream(connections[0], s.marks)
 	s.removals = newRemovals(connections[1], s.lost)
 	s.pulse = newPulse(protocol.New(connections[2]), s.marks)
+	settings, err := s.pulse.client.Stats(ctx, "settings")
+	if err != nil {
+		return s.failure(err)
+	}
+	s.logBuffer, _ = strconv.Atoi(settings["worker_logbuf_size"])
 	if err := s.stream.watch(connections[0]); err != nil {
 		return s.failure(err)
 	}
