@@ -167,11 +167,19 @@ func (j *job) hasEnded() bool {
 	}
 }
 
-// stop ends the engine and waits for it: it must not write to memcached any more.
+// stopTimeout is how long the engine may take to end.
+const stopTimeout = 15 * time.Second
+
+// stop ends the engine and waits for it: it must not write to memcached any more. The supervisor restarts an agent whose
+// engine does not end, which closes its connections.
 func (j *job) stop() {
 	if j == nil {
 		return
 	}
 	j.cancel()
-	<-j.ended
+	select {
+	case <-j.ended:
+	case <-time.After(stopTimeout):
+		panic("a bug of the agent: the handoff does not end")
+	}
 }
