@@ -170,8 +170,8 @@ func (j *job) hasEnded() bool {
 // stopTimeout is how long the engine may take to end.
 const stopTimeout = 15 * time.Second
 
-// stop ends the engine and waits for it: it must not write to memcached any more. The supervisor restarts an agent whose
-// engine does not end, which closes its connections.
+// stop ends the engine and waits for it: it must not write to memcached any more. If it does not end, the supervisor
+// restarts the agent, which closes its connections.
 func (j *job) stop() {
 	if j == nil {
 		return
