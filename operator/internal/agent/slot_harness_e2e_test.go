@@ -59,7 +59,7 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	p.options.MemcachedAddress = net.JoinHostPort(host, c.plaintextPort)
 	p.options.Proc, p.options.HandoffFile = t.TempDir(), filepath.Join(p.dir, "handoff")
 	p.instruct(t, instruction.Instruction{})
-	memcached := []string{"--extended=watcher_logbuf_size=16384"} // before 1.6.40, a larger worker_logbuf_size breaks it
+	memcached := []string{"--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"}
 	agent := []string{
 		c.agent, "--handoff-file=" + p.options.HandoffFile, "--proc=" + p.options.Proc,
 		"--metrics-bind-address=" + p.options.MetricsAddress, "--health-probe-bind-address=" + p.options.ProbeAddress,
