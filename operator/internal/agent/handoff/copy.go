@@ -178,8 +178,12 @@ func (c *copier) send(ctx context.Context, b batch) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	c.batches <- b // there is room: it is as long as the window
-	return nil
+	select {
+	case c.batches <- b:
+		return nil
+	case <-ctx.Done(): // nobody takes them any more
+		return context.Cause(ctx)
+	}
 }
 
 // take takes a place.
