@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/worktree"
-	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/load"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
@@ -54,7 +53,7 @@ func runLoad(ctx context.Context, out io.Writer, options load.Options) (err erro
 	if err != nil {
 		return err
 	}
-	result, err := load.Run(ctx, root, dir, programs, options, actions.Sparing(all))
+	result, err := load.Run(ctx, root, dir, programs, options, all)
 	if err != nil {
 		return fmt.Errorf("%w\nThe operator's log: %s", err, filepath.Join(dir, "operator.log"))
 	}

@@ -30,12 +30,15 @@ func All(s *schema.Schema) []Action {
 	)
 }
 
-// Sparing returns the actions that leave the operator's process alone, for measurements of it.
-func Sparing(all []Action) []Action {
-	others := slices.Concat(kills(), operatorVersions())
-	return slices.DeleteFunc(slices.Clone(all), func(a Action) bool {
+// ForLoad returns, for measurements of the operator's process, the actions that leave it alone, and apart from them
+// those that stop the control plane.
+func ForLoad(all []Action) (often, outages []Action) {
+	outages = apiServers()
+	others := slices.Concat(kills(), operatorVersions(), outages)
+	often = slices.DeleteFunc(slices.Clone(all), func(a Action) bool {
 		return slices.ContainsFunc(others, func(other Action) bool { return other.Name == a.Name })
 	})
+	return often, outages
 }
 
 // On returns the actions for one kind of Nodes.

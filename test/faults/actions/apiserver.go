@@ -3,7 +3,6 @@ package actions
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,11 +34,6 @@ func apiServers() []Action {
 			return part{[]string{apiServer, etcd}[r.IntN(2)], upTo(r, longestPartHang)}
 		}}, hangPart},
 	}
-}
-
-// StopsControlPlane reports whether a step stops the API server, or what it needs, for a while.
-func StopsControlPlane(step plan.Step) bool {
-	return slices.ContainsFunc(apiServers(), func(a Action) bool { return a.Name == step.Do })
 }
 
 // restartAPIServer kills it: the supervisor of the cluster starts it again.

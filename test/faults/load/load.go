@@ -49,6 +49,9 @@ const (
 	// episode is how long faults last, until they are all undone and others begin.
 	episode = 30 * time.Second
 
+	// outageInterval is how long after an outage of the control plane the next one comes.
+	outageInterval = 2 * time.Minute
+
 	sampleInterval = 5 * time.Second
 
 	// warmUp is the share of the samples, from the first on, that do not count.
@@ -60,7 +63,7 @@ const (
 
 // Run starts a cluster, loads it, and measures.
 func Run(
-	ctx context.Context, root, dir string, programs world.Programs, o Options, kinds []actions.Action,
+	ctx context.Context, root, dir string, programs world.Programs, o Options, all []actions.Action,
 ) (Result, error) {
 	result := Result{Options: o}
 	e, err := environment.Start(ctx, root, "faults-load", plan.SimulatedNodes)
@@ -75,7 +78,8 @@ func Run(
 	if err != nil {
 		return result, err
 	}
-	l := &load{World: w, options: o, kinds: kinds, random: rand.New(rand.NewPCG(o.Seed, 3))} //nolint:gosec // by seed
+	l := &load{World: w, options: o, random: rand.New(rand.NewPCG(o.Seed, 3))} //nolint:gosec // by seed
+	l.kinds, l.outages = actions.ForLoad(all)
 	err = l.run(ctx, &result)
 	return result, errors.Join(err, w.End(context.WithoutCancel(ctx)))
 }
@@ -92,6 +96,7 @@ type load struct {
 
 	options Options
 	kinds   []actions.Action
+	outages []actions.Action
 	random  *rand.Rand
 
 	began   time.Time
@@ -142,7 +147,7 @@ func (l *load) run(ctx context.Context, result *Result) error {
 func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err error) {
 	l.began = time.Now()
 	pause := time.Duration(float64(time.Second) / l.options.Rate)
-	nextSample, nextEpisode := l.began, l.began.Add(episode)
+	nextSample, nextEpisode, nextOutage := l.began, l.began.Add(episode), l.began.Add(outageInterval)
 	for err == nil && time.Since(l.began) < l.options.For {
 		now := time.Now()
 		switch {
@@ -154,6 +159,9 @@ func (l *load) disturb(ctx context.Context, update func(string)) (steps int, err
 		case now.After(nextEpisode):
 			nextEpisode = now.Add(episode)
 			err = l.EndFaults(ctx)
+		case now.After(nextOutage):
+			nextOutage = now.Add(outageInterval)
+			err = l.outage(ctx)
 		default:
 			steps++
 			err = l.step(ctx)
@@ -171,12 +179,17 @@ func (l *load) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = actions.Do(ctx, l.World, l.kinds, step)
-	if err == nil && actions.StopsControlPlane(step) {
-		// Another one before all clients have read all caches again would leave nobody the time to do anything else.
-		return l.EndFaults(ctx)
+	return actions.Do(ctx, l.World, l.kinds, step)
+}
+
+// outage stops a part of the control plane for a while, and waits until it has recovered: everybody reads all caches
+// again, which leaves no time for anything else.
+func (l *load) outage(ctx context.Context) error {
+	step, err := plan.Draw(l.random, actions.Plans(l.outages), []string{l.name(0)})
+	if err != nil {
+		return err
 	}
-	return err
+	return errors.Join(actions.Do(ctx, l.World, l.outages, step), l.EndFaults(ctx))
 }
 
 // sample reads what the operator holds after a garbage collection.
