@@ -1,0 +1,156 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+)
+
+// judged is what test/client judge prints.
+type judged struct {
+	Writes, Deletions, Reads, Misses, Errors, Reconnected int
+	Stale, Resurrected, Wrong, Untouched, Kept            int
+	OldestMs                                              float64
+	Failures                                              []string
+}
+
+// kept is the share of the untouched keys that have to be there after each Pod was replaced twice.
+const kept = 0.995
+
+// slotsCase is a cache and how its clients use it.
+type slotsCase struct {
+	spec   cachev1.MemcachedSpec
+	port   int
+	flags  string // of the clients
+	writes int    // a second
+}
+
+// untouchedKeys are stored once.
+const untouchedKeys = 10000
+
+// TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
+// connections that each of them renews at times of its own.
+func TestReplacedPodsKeepTheirKeys(t *testing.T) {
+	c.shared(t)
+	tests := map[string]slotsCase{
+		"slots-plain": {port: 11211, writes: 2000},
+		"slots-tls-users": {
+			spec: cachev1.MemcachedSpec{
+				TLS:  &cachev1.TLS{SecretName: serverSecret},
+				Auth: &cachev1.Auth{SecretName: usersSecret},
+			},
+			port: 11212, writes: 2000, flags: trusting + login + "password",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+			tc.spec.Size = new(int32(3))
+			tc.spec.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(10))}
+			it := newSlots(t, name, tc.spec)
+			result := it.judge(tc, func() {
+				for _, memory := range []string{"96Mi", "64Mi"} {
+					before := it.pods()
+					it.patch(`{"memory":"` + memory + `"}`)
+					it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+					for pod := range before {
+						it.Expect(it.pods()).NotTo(gomega.HaveKey(pod), "each Pod is replaced")
+					}
+					it.isServing("Serving")
+				}
+				it.drains()
+			})
+			t.Logf("%+v", result)
+			it.Expect(result.Writes).To(gomega.BeNumerically(">", 10000))
+			it.Expect([]int{result.Stale, result.Resurrected, result.Wrong, result.Errors}).
+				To(gomega.Equal([]int{0, 0, 0, 0}), "stale, resurrected, wrong in the end, errors: %v", result.Failures)
+			it.Expect(float64(result.Kept)).To(gomega.BeNumerically(">=", kept*float64(result.Untouched)))
+		})
+	}
+}
+
+// newSlots makes a cache with slots, and with the Secrets that it and its clients may name.
+func newSlots(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
+	t.Helper()
+	it := newCache(t, name, spec)
+	ca := newAuthority(t, name)
+	server := issue(t, ca, name+"."+name+".svc", "*."+name+"-slots."+name+".svc", name+"-slots."+name+".svc")
+	putSecret(t, name, serverSecret, map[string][]byte{
+		corev1.TLSCertKey: server.Cert, corev1.TLSPrivateKeyKey: server.Key, "ca.crt": ca.Cert,
+	})
+	putSecret(t, name, usersSecret, map[string][]byte{"username": []byte("app"), "password": []byte("secret")})
+	putClients(t, name, ca, map[string]string{"password": "secret"})
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	return it
+}
+
+// judge runs the judging client while something happens, and returns what it found.
+func (it *cache) judge(tc slotsCase, meanwhile func()) judged {
+	it.t.Helper()
+	config, err := c.Cluster.RESTConfig()
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	judge := pipeline.Clients{
+		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
+		Secret: clientsSecret, Timeout: longest,
+	}
+	command := fmt.Sprintf("judge --endpoint=%[1]s-slots.%[1]s.svc:%[2]d --slots=3 --keys=%[3]d --writes=%[4]d%[5]s",
+		it.key.Name, tc.port, untouchedKeys, tc.writes, tc.flags)
+	var output []byte
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		output, err = judge.Output(it.t.Context(), func(string) {}, strings.Fields(command)...)
+		done <- err
+	}()
+	it.Eventually(it.fewestItems).Should(gomega.BeNumerically(">", untouchedKeys/4), "all keys are stored")
+	meanwhile()
+	_, err = it.runs("release", tc.flags)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Eventually(done).Should(gomega.Receive(gomega.BeNil()))
+	var result judged
+	it.Expect(json.Unmarshal(output, &result)).To(gomega.Succeed(), "%s", output)
+	return result
+}
+
+// fewestItems is how many items the Pod has that has the fewest.
+func (it *cache) fewestItems() float64 {
+	fewest := math.Inf(1)
+	for pod := range it.pods() {
+		fewest = min(fewest, it.metricsOf(pod).value("memcached_current_items"))
+	}
+	return fewest
+}
+
+// isServing waits until each slot has the state.
+func (it *cache) isServing(state cachev1.SlotState) {
+	it.t.Helper()
+	it.Eventually(func() (states []cachev1.SlotState) {
+		for _, slot := range it.get().Status.Slots {
+			states = append(states, slot.State)
+		}
+		return states
+	}).Should(gomega.And(gomega.HaveLen(3), gomega.HaveEach(state)))
+}
+
+// drains waits until no Pod of the cache is terminating.
+func (it *cache) drains() {
+	it.t.Helper()
+	it.Eventually(func() []corev1.Pod {
+		pods := &corev1.PodList{}
+		it.Expect(c.Client.List(it.t.Context(), pods,
+			client.InNamespace(it.key.Namespace), client.MatchingLabels{"memcached_cr": it.key.Name})).To(gomega.Succeed())
+		return pods.Items
+	}).WithTimeout(2 * time.Minute).Should(gomega.HaveLen(3))
+}
