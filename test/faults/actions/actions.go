@@ -31,10 +31,11 @@ func All(s *schema.Schema) []Action {
 }
 
 // ForLoad returns, for measurements of the operator's process, the actions that leave it alone, and apart from them
-// those that stop the control plane.
+// those that stop the control plane. A Node has a good part of all Pods, so that nothing else would happen for minutes
+// after its loss: no action concerns a whole Node.
 func ForLoad(all []Action) (often, outages []Action) {
 	outages = apiServers()
-	others := slices.Concat(kills(), operatorVersions(), outages)
+	others := slices.Concat(kills(), operatorVersions(), nodes(), outages)
 	often = slices.DeleteFunc(slices.Clone(all), func(a Action) bool {
 		return slices.ContainsFunc(others, func(other Action) bool { return other.Name == a.Name })
 	})
