@@ -16,6 +16,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // judged is what test/client judge prints.
@@ -56,6 +57,7 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
+			tc.spec.Image = newMemcached(t)
 			tc.spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
 			tc.spec.Size = new(int32(3))
 			tc.spec.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(10))}
@@ -79,6 +81,20 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 			it.Expect(float64(result.Kept)).To(gomega.BeNumerically(">=", kept*float64(result.Untouched)))
 		})
 	}
+}
+
+// newMemcached is an image that is new enough for slots, which the memcached of this distribution may not be.
+func newMemcached(t *testing.T) string {
+	t.Helper()
+	index, version, err := oci.Memcached(t.Context(), "forky")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := oci.Push(t.Context(), index, c.Cluster.Image("memcached", version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
 }
 
 // newSlots makes a cache with slots, and with the Secrets that it and its clients may name.

@@ -1,5 +1,5 @@
-// Package memcachedtest starts real memcacheds for tests. Where the machine's memcached is too old to report deletions,
-// it takes that of a newer Debian, with its libraries, into the cache of this repository, without root.
+// Package memcachedtest starts real memcacheds for tests. Where the machine's memcached is too old for slots, it
+// takes that of a newer Debian, with its libraries, into the cache of this repository, without root.
 package memcachedtest
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
-// suite is the first Debian whose memcached reports deletions.
-const suite = "trixie"
+// suite is the first Debian whose memcached is new enough for slots.
+const suite = "forky"
 
 // without are dependencies that an unpacked memcached does not need.
-var without = []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils", "debconf"}
+var without = []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils", "debconf", "systemd"}
 
-// command returns the beginning of the command that starts a memcached that reports deletions.
+// command returns the beginning of the command that starts a memcached that is new enough.
 func command(ctx context.Context) ([]string, error) {
-	if path, err := exec.LookPath("memcached"); err == nil && reportsDeletions(ctx, path) {
+	if path, err := exec.LookPath("memcached"); err == nil && isNew(ctx, path) {
 		return []string{path}, nil
 	}
 	home, err := builds.CacheHome()
@@ -76,8 +76,8 @@ func fetch(ctx context.Context, root string) error {
 	return nil
 }
 
-// reportsDeletions reports whether a memcached is new enough: from 1.6.20.
-func reportsDeletions(ctx context.Context, path string) bool {
+// isNew reports whether a memcached is new enough for slots: from 1.6.40.
+func isNew(ctx context.Context, path string) bool {
 	out, err := exec.CommandContext(ctx, path, "-V").Output()
 	if err != nil {
 		return false
@@ -87,5 +87,5 @@ func reportsDeletions(ctx context.Context, path string) bool {
 		return false
 	}
 	patch, err := strconv.Atoi(parts[2])
-	return err == nil && (parts[0] != "1" || parts[1] != "6" || patch >= 20)
+	return err == nil && (parts[0] != "1" || parts[1] != "6" || patch >= 40)
 }

@@ -46,7 +46,12 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 	if options.HandoffFile != "" {
 		follower := a.follower()
 		ready = follower.Ready
-		group.Go(func() error { return follower.Run(ctx) })
+		group.Go(func() error {
+			if err := a.engine.CheckVersion(ctx); err != nil {
+				return err
+			}
+			return follower.Run(ctx)
+		})
 	}
 	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
 	group.Go(func() error { return serve(ctx, options.ProbeAddress, probeHandler(a.started, ready)) })

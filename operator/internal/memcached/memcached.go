@@ -83,8 +83,8 @@ func Arguments(s Settings) []string {
 	if s.AuthFile != "" {
 		arguments = append(arguments, "--auth-file="+s.AuthFile)
 	}
-	if s.Handoff { // Up to 1.6.39, worker_logbuf_size overwrites the slab classes, and slab_sizes resets them.
-		arguments = append(arguments, fmt.Sprintf("--extended=worker_logbuf_size=%d,watcher_logbuf_size=%d,slab_sizes",
+	if s.Handoff {
+		arguments = append(arguments, fmt.Sprintf("--extended=worker_logbuf_size=%d,watcher_logbuf_size=%d",
 			workerLogBuffer>>10, watcherLogBuffer>>10))
 	}
 	return append(arguments, s.ExtraArguments...)

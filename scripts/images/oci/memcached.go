@@ -65,7 +65,7 @@ func memcachedPackage(ctx context.Context, platform v1.Platform, suite string) (
 	version, err := debian.Unpack(ctx, root, debian.Request{
 		Package: "memcached", Architecture: platform.Architecture, Suite: suite,
 		// They start memcached as a service.
-		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils"},
+		Without: []string{"adduser", "init-system-helpers", "lsb-base", "perl", "systemd", "sysvinit-utils"},
 	})
 	if err != nil {
 		return nil, "", err

@@ -14,8 +14,7 @@
 // deletions of the binary protocol, and flush_all with a delay.
 //
 // Memcached needs buffers for its log: with worker_logbuf_size at its default of 64 KiB it loses lines at a few
-// thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option is taken for
-// slab_sizes, too, unless slab_sizes follows it.
+// thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option spoils the slabs.
 package handoff
 
 import (

@@ -19,21 +19,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// logBuffers are the options of a memcached whose log is watched. Before 1.6.40, worker_logbuf_size is also taken for
-// slab_sizes, so that each small item takes 8 KiB: the default sizes that follow replace it.
-func logBuffers() string {
-	const factor, align, largest = 1.25, 8, 512 << 10
-	var sizes []string
-	for size := 96; float64(size) < largest/factor; size = int(float64(size) * factor) {
-		size = (size + align - 1) / align * align
-		sizes = append(sizes, strconv.Itoa(size))
-	}
-	return "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384,slab_sizes=" + strings.Join(sizes, "-")
-}
+// logBuffers are the options of a memcached with a slot.
+const logBuffers = "--extended=worker_logbuf_size=8192,watcher_logbuf_size=16384"
 
 func start(t *testing.T, arguments ...string) *memcachedtest.Server {
 	t.Helper()
-	return memcachedtest.Start(t, append([]string{logBuffers(), "--memory-limit=4096"}, arguments...)...)
+	return memcachedtest.Start(t, append([]string{logBuffers, "--memory-limit=4096"}, arguments...)...)
 }
 
 func dial(server *memcachedtest.Server) handoff.Dial {

@@ -1,0 +1,58 @@
+package slot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// oldestPatch is the patch version of the oldest memcached that slots can use, 1.6.40: an older one takes
+// worker_logbuf_size for the sizes of its slabs, too, so that each item takes 8 KiB (memcached's issue 1245).
+const oldestPatch = 40
+
+// CheckVersion waits until memcached answers, and returns an error if it is too old for slots.
+func (m *Memcached) CheckVersion(ctx context.Context) error {
+	for {
+		version, err := m.version(ctx)
+		if err == nil {
+			return checkVersion(version)
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *Memcached) version(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, protocol.Timeout)
+	defer cancel()
+	connection, err := m.Own(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer connection.Close()
+	answer, err := protocol.New(connection).Ask(ctx, "version\r\n")
+	return strings.TrimPrefix(answer, "VERSION "), err
+}
+
+// checkVersion accepts versions that it cannot read: of a fork, or of a memcached of the future.
+func checkVersion(version string) error {
+	text, isOld := strings.CutPrefix(version, "1.6.")
+	if !isOld {
+		for _, before := range []string{"1.5.", "1.4."} {
+			isOld = isOld || strings.HasPrefix(version, before)
+		}
+	} else {
+		digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+		patch, err := strconv.Atoi(digits)
+		isOld = err == nil && patch < oldestPatch
+	}
+	if isOld {
+		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, or set spec.slots.mode to Disabled",
+			version, oldestPatch)
+	}
+	return nil
+}
