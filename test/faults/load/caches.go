@@ -39,13 +39,16 @@ func (l *load) create(ctx context.Context, update func(string)) error {
 	return group.Wait()
 }
 
-// settle waits until the operator has nothing to do, and each Memcached is as wanted.
+// rest waits until the operator sends no requests, and each Memcached is as wanted.
+func (l *load) rest(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
+	return l.settle(ctx, func(mc *cachev1.Memcached) bool { return l.First().Idle() > time.Second && is(mc) })
+}
+
+// settle waits until the operator's queue is empty, and each Memcached is as wanted. What the API server has refused, the
+// operator tries again every 15 seconds.
 func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	var metrics monitor.Metrics
 	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
-		if l.First().Idle() < time.Second {
-			return false, nil
-		}
 		var err error
 		if metrics, err = l.First().Process().ReadMetrics(ctx); err != nil || metrics.Busy() {
 			return false, err
@@ -100,5 +103,5 @@ func (l *load) repair(ctx context.Context) (monitor.Metrics, error) {
 	if err := group.Wait(); err != nil {
 		return monitor.Metrics{}, err
 	}
-	return l.settle(ctx, isReady)
+	return l.rest(ctx, isReady)
 }

@@ -114,7 +114,7 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	if err != nil {
 		return err
 	}
-	before, err := l.settle(ctx, isReady)
+	before, err := l.rest(ctx, isReady)
 	if err != nil {
 		return fmt.Errorf("wait until %d Memcacheds are Ready: %w", l.options.Caches, err)
 	}
