@@ -51,8 +51,8 @@ func checkVersion(version string) error {
 		isOld = err == nil && patch < oldestPatch
 	}
 	if isOld {
-		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, or set spec.slots.mode to Disabled",
-			version, oldestPatch)
+		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, "+
+			"or set spec.slots.mode to Disabled", version, oldestPatch)
 	}
 	return nil
 }
