@@ -43,6 +43,7 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 		"the Prometheus Operator": {
 			values: "monitoring: {enabled: true}", overlay: "multiarch", components: []string{"monitoring"},
 		},
+		"slots": {values: "slots: true", overlay: "multiarch", components: []string{"slots"}},
 		"nearly all of it, on one architecture": {
 			values: "{architectures: [s390x], replicas: 2, watchNamespaces: [" + namespace + "], " +
 				"imagePullSecrets: [{name: registry}]}",

@@ -85,6 +85,7 @@ var reaches = map[string]reach{
 	"watchNamespaces, no right elsewhere": {
 		"watchNamespaces: [team-a]", "ClusterRoleBinding//memcached-operator-manager-rolebinding", map[string]string{"": missing},
 	},
+	"slots": {"slots: true", deployment, map[string]string{variable("SLOTS"): "true"}},
 	"resources": {"resources: {limits: {memory: 1Gi}}", deployment, map[string]string{
 		container + ".resources": `{"limits":{"memory":"1Gi"},"requests":{"cpu":"10m","memory":"128Mi"}}`,
 	}},
