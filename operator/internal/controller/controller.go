@@ -128,6 +128,7 @@ func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.R
 	if wait > 0 {
 		now = in.Memcached.Status // Events follow the status that is written.
 	}
+	r.metrics.StatusReported(in, now)
 	for _, event := range eventsOf(in, now) {
 		event.record(r.events, in.Memcached)
 	}

@@ -90,6 +90,12 @@ type Record struct {
 	// Bytes is how many bytes of keys and values the agent copied, as last reported.
 	Bytes int64 `json:"bytes,omitempty"`
 
+	// TotalKeys is how many keys the former holder had when the copy began, as last reported.
+	TotalKeys int64 `json:"totalKeys,omitempty"`
+
+	// CopySeconds is how long it took from the role Receive until this Pod held the slot.
+	CopySeconds int64 `json:"copySeconds,omitempty"`
+
 	// Reason is why the slot is cold or its handoff was given up: one of the API's reasons. Empty if all went well.
 	Reason string `json:"reason,omitempty"`
 
@@ -187,6 +193,8 @@ func (i Instruction) validate() error {
 		return fmt.Errorf("end %d is not within 0 and %d", i.End, longestEnd)
 	case i.Record.Keys < 0 || i.Record.Bytes < 0:
 		return fmt.Errorf("record: keys %d or bytes %d is negative", i.Record.Keys, i.Record.Bytes)
+	case i.Record.TotalKeys < 0 || i.Record.CopySeconds < 0:
+		return fmt.Errorf("record: totalKeys %d or copySeconds %d is negative", i.Record.TotalKeys, i.Record.CopySeconds)
 	}
 	for _, at := range i.times() {
 		if at.Year() < 1 || at.Year() > 9999 {

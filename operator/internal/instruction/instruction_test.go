@@ -27,10 +27,10 @@ func TestEncode(t *testing.T) {
 		"a copy": {
 			Instruction{
 				Slot: "shop-2", Role: Receive, From: "10.1.2.3", Rate: 32 << 20, Since: noon,
-				Record: Record{State: StateCopying, Keys: 7, Bytes: 700, StateSince: noon},
+				Record: Record{State: StateCopying, Keys: 7, Bytes: 700, TotalKeys: 8, CopySeconds: 9, StateSince: noon},
 			},
 			`{"slot":"shop-2","role":"receive","from":"10.1.2.3","rate":33554432,"since":"2026-11-23T12:00:00Z",` +
-				`"record":{"state":"Copying","keys":7,"bytes":700,"stateSince":"2026-11-23T12:00:00Z"}}`,
+				`"record":{"state":"Copying","keys":7,"bytes":700,"totalKeys":8,"copySeconds":9,"stateSince":"2026-11-23T12:00:00Z"}}`,
 		},
 		"only the operator's record": {
 			Instruction{Record: Record{CordonedSince: noon}},
@@ -69,6 +69,7 @@ func TestDecode(t *testing.T) {
 		"a time that is too long":         {`{"slot":"a-0","role":"leave","end":86401}`, "end 86401 is not within 0 and 86400"},
 		"a negative time":                 {`{"slot":"a-0","role":"leave","end":-1}`, "end -1 is not within 0 and 86400"},
 		"a year that can't be encoded":    {`{"since":"9999-12-31T23:59:59-01:00"}`, "the year 10000 can't be encoded"},
+		"a record with a negative time":   {`{"record":{"copySeconds":-1}}`, "record: totalKeys 0 or copySeconds -1 is negative"},
 		"a record with a negative number": {`{"record":{"keys":-1}}`, "record: keys -1 or bytes 0 is negative"},
 	}
 	for name, test := range tests {

@@ -46,11 +46,12 @@ type Metrics struct {
 	written    *prometheus.CounterVec
 	drift      *prometheus.CounterVec
 	ready      prometheus.Histogram
+	handoffs   handoffs
 	waits      *waits
 }
 
-// New returns metrics without counts. Every series exists from the start: a counter that starts at 1 would hide its
-// first increase.
+// New returns metrics without counts, with those of slots if the operator was installed with them. Every series exists
+// from the start: a counter that starts at 1 would hide its first increase.
 func New(registry prometheus.Registerer, slots bool) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
@@ -64,10 +65,13 @@ func New(registry prometheus.Registerer, slots bool) *Metrics {
 			Name: "memcached_operator_ready_seconds", Buckets: buckets,
 			Help: "Time from a change of the spec until the cache was Ready with that spec.",
 		}),
-		waits: newWaits(),
+		waits: newWaits(), handoffs: newHandoffs(),
 	}
 	m.begin(slots)
 	registry.MustRegister(m.reconciles, m.written, m.drift, m.ready)
+	if slots {
+		m.handoffs.register(registry)
+	}
 	return m
 }
 

@@ -112,7 +112,7 @@ func statusOf(reason string) cachev1.MemcachedStatus {
 	}}
 }
 
-// counts are the values of all counters and gauges, by name and label values.
+// counts are the values of all counters and gauges, and how much histograms observed, by name and label values.
 func counts(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -126,7 +126,8 @@ func counts(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 			for _, label := range metric.Label {
 				words = append(words, label.GetValue())
 			}
-			values[strings.Join(words, " ")] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+			values[strings.Join(words, " ")] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue() +
+				float64(metric.GetHistogram().GetSampleCount())
 		}
 	}
 	return values

@@ -134,3 +134,30 @@ func TestStatus(t *testing.T) {
 		t.Errorf("it is decided again after %s", d.RequeueAfter)
 	}
 }
+
+func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
+	in := cache(told("a0", instruction.Serve, 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
+		copied(p)
+		p.Progress = instruction.Progress{Slot: held, Keys: 97, Bytes: 970, TotalKeys: 100}
+	}))
+	want := Status{
+		Name: "shop-0", Pod: "b2", State: instruction.StateServing, Since: noon,
+		Keys: 97, Bytes: 970, TotalKeys: 100, Took: 30 * time.Second,
+	}
+	d := Decide(in)
+	if diff := cmp.Diff(want, d.Slots[0]); diff != "" {
+		t.Errorf("at the move (-want +got):\n%s", diff)
+	}
+	for _, change := range d.Changes {
+		for i := range in.Pods {
+			if in.Pods[i].UID == change.UID && change.Instruction != nil {
+				in.Pods[i].Instruction = *change.Instruction
+			}
+		}
+	}
+	in.Pods, in.Now = in.Pods[1:], noon.Add(time.Hour) // The old Pod ended.
+	in.Pods[0].Progress = instruction.Progress{}
+	if diff := cmp.Diff(want, Decide(in).Slots[0]); diff != "" {
+		t.Errorf("an hour later (-want +got):\n%s", diff)
+	}
+}

@@ -75,6 +75,11 @@ type Status struct {
 	Keys  int64
 	Bytes int64
 
+	// TotalKeys is how many keys there were to copy, and Took how long the last handoff took. Both are 0 while State is
+	// Copying.
+	TotalKeys int64
+	Took      time.Duration
+
 	// Since is when the state began; zero if that is unknown.
 	Since time.Time
 

@@ -72,6 +72,8 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 	case i.Role == instruction.Receive: // not Serve, which would end the copy and empty memcached
 		i.Role = instruction.Moved
 		i.Record.Keys, i.Record.Bytes = holder.Progress.Keys, holder.Progress.Bytes
+		i.Record.TotalKeys = holder.Progress.TotalKeys
+		i.Record.CopySeconds = max(int64(b.Now.Sub(i.Since).Seconds()), 0) // Clocks may differ.
 		i.Record.State, i.Record.StateSince, i.Record.MovedAt = instruction.StateServing, b.Now, b.Now
 	case i.Role == instruction.Cold && holder.AgentReady && b.isSettled(holder):
 		i.Role, i.Since = instruction.Serve, b.Now

@@ -2,6 +2,7 @@ package slots
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -30,7 +31,8 @@ func (b *board) statusOf(holder *Pod, slot int) Status {
 	}
 	record := b.following(holder).Record
 	status.State, status.Since, status.Reason = record.State, record.StateSince, record.Reason
-	status.Keys, status.Bytes = record.Keys, record.Bytes
+	status.Keys, status.Bytes, status.TotalKeys = record.Keys, record.Bytes, record.TotalKeys
+	status.Took = time.Duration(record.CopySeconds) * time.Second
 	if status.State == "" {
 		status.State = instruction.StateServing
 	}

@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -46,17 +47,50 @@ func IsCopying(now cachev1.MemcachedStatus) bool {
 	return slices.ContainsFunc(now.Slots, func(slot cachev1.SlotStatus) bool { return slot.State == cachev1.SlotCopying })
 }
 
+// Kept returns the slots that moved to another Pod with their keys since the last status.
+func Kept(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
+	var kept []cachev1.SlotStatus
+	for _, slot := range now.Slots {
+		was := slotNamed(before, slot.Name)
+		if slot.State == cachev1.SlotServing && slot.Pod != "" && was.Pod != "" && was.Pod != slot.Pod {
+			kept = append(kept, slot)
+		}
+	}
+	return kept
+}
+
 // StartedCold returns the slots whose Pod started empty since the last status, because of a failure.
 func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	var cold []cachev1.SlotStatus
 	for _, slot := range now.Slots {
-		was := slices.IndexFunc(before.Slots, func(was cachev1.SlotStatus) bool {
-			return was.Name == slot.Name && was.State == slot.State && was.Pod == slot.Pod && was.Reason == slot.Reason
-		})
 		expected := slot.Reason == "" || slot.Reason == slots.ReasonNever
-		if slot.State == cachev1.SlotCold && slot.Pod != "" && !expected && was < 0 {
+		if slot.State == cachev1.SlotCold && slot.Pod != "" && !expected && !isKnown(slotNamed(before, slot.Name), slot) {
 			cold = append(cold, slot)
 		}
 	}
 	return cold
+}
+
+// isKnown reports whether the last status has the same start of the same Pod. While its keys were copied to another Pod,
+// which was then given up, it had another state.
+func isKnown(was, slot cachev1.SlotStatus) bool {
+	same := was.State == slot.State && was.Reason == slot.Reason
+	return was.Pod == slot.Pod && (same || !began(slot).After(began(was)))
+}
+
+func began(slot cachev1.SlotStatus) time.Time {
+	if slot.Since == nil {
+		return time.Time{}
+	}
+	return slot.Since.Time
+}
+
+// slotNamed returns the status of a slot, or nothing.
+func slotNamed(status cachev1.MemcachedStatus, name string) cachev1.SlotStatus {
+	for _, slot := range status.Slots {
+		if slot.Name == name {
+			return slot
+		}
+	}
+	return cachev1.SlotStatus{}
 }

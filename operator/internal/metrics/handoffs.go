@@ -1,0 +1,88 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// Results of the replacement of a Pod with a slot.
+const (
+	resultKept = "kept"
+	resultCold = "cold"
+)
+
+// coldReasons are why a slot started without keys. The agent's own reasons are not among them, because a Pod could
+// invent any number: they count as ReasonFailed, and the status of the Memcached has them.
+var coldReasons = []string{
+	slots.ReasonPodLost, slots.ReasonTimedOut, slots.ReasonFailed, slots.ReasonInstructionLost,
+}
+
+// handoffBuckets are in seconds: from a small cache to one that is copied slowly.
+var handoffBuckets = []float64{2, 5, 15, 60, 300, 1800, 7200}
+
+// handoffs counts the slots that another Pod took.
+type handoffs struct {
+	total        *prometheus.CounterVec
+	keys, source prometheus.Counter
+	duration     prometheus.Histogram
+}
+
+func newHandoffs() handoffs {
+	h := handoffs{
+		total: counter("handoffs_total",
+			"Slots that another Pod took with their keys (kept), or that started empty because of a failure (cold).",
+			"result", "reason"),
+		keys: counter("handoff_keys_total",
+			"Keys that agents copied for slots that kept their keys.").WithLabelValues(),
+		source: counter("handoff_source_keys_total",
+			"Keys that the former Pods of these slots had when the copies began.").WithLabelValues(),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "memcached_operator_handoff_duration_seconds", Buckets: handoffBuckets,
+			Help: "Time from the order to copy the keys of a slot until another Pod had the slot.",
+		}),
+	}
+	h.total.WithLabelValues(resultKept, "")
+	for _, reason := range coldReasons {
+		h.total.WithLabelValues(resultCold, reason)
+	}
+	return h
+}
+
+func (h handoffs) register(registry prometheus.Registerer) {
+	registry.MustRegister(h.total, h.keys, h.source, h.duration)
+}
+
+// StatusReported counts the slots that another Pod took since the last status. Call it once this status was written:
+// until then, each reconciliation finds the same difference.
+func (m *Metrics) StatusReported(in status.Input, now cachev1.MemcachedStatus) {
+	for _, slot := range status.StartedCold(in.Memcached.Status, now) {
+		reason := slot.Reason
+		if !slices.Contains(coldReasons, reason) {
+			reason = slots.ReasonFailed
+		}
+		m.handoffs.total.WithLabelValues(resultCold, reason).Inc()
+	}
+	for _, slot := range status.Kept(in.Memcached.Status, now) {
+		m.handoffs.total.WithLabelValues(resultKept, "").Inc()
+		m.handoffs.copied(in, slot.Name)
+	}
+}
+
+// copied counts what the status does not have.
+func (h handoffs) copied(in status.Input, name string) {
+	if in.Plan.Slots == nil {
+		return
+	}
+	for _, slot := range in.Plan.Slots.Slots {
+		if slot.Name == name {
+			h.keys.Add(float64(slot.Keys))
+			h.source.Add(float64(slot.TotalKeys))
+			h.duration.Observe(slot.Took.Seconds())
+		}
+	}
+}

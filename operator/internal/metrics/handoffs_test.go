@@ -1,0 +1,71 @@
+package metrics
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
+	slot := func(pod string, state cachev1.SlotState, reason string) cachev1.SlotStatus {
+		return cachev1.SlotStatus{Name: "shop-0", Pod: pod, State: state, Reason: reason}
+	}
+	const total = "memcached_operator_handoffs_total "
+	copying := slot("a", cachev1.SlotCopying, "")
+	tests := map[string]struct {
+		before, now cachev1.SlotStatus
+		want        map[string]float64
+	}{
+		"nothing changed": {before: copying, now: copying, want: map[string]float64{}},
+		"with its keys": {before: copying, now: slot("b", cachev1.SlotServing, ""), want: map[string]float64{
+			total + " kept": 1, "memcached_operator_handoff_keys_total": 97, "memcached_operator_handoff_source_keys_total": 100,
+			"memcached_operator_handoff_duration_seconds": 1,
+		}},
+		"cold, by a reason of the operator": {
+			before: copying, now: slot("b", cachev1.SlotCold, slots.ReasonTimedOut),
+			want: map[string]float64{total + "HandoffTimedOut cold": 1},
+		},
+		"cold, by a reason of the agent": {
+			before: copying, now: slot("b", cachev1.SlotCold, "OldEnded"),
+			want: map[string]float64{total + "HandoffFailed cold": 1},
+		},
+		"cold, because the spec says so": {before: copying, now: slot("b", cachev1.SlotCold, slots.ReasonNever), want: map[string]float64{}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			registry := prometheus.NewRegistry()
+			metrics := New(registry, true)
+			in := status.Input{
+				Memcached: &cachev1.Memcached{Status: cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.before}}},
+				Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
+					{Name: "shop-1", Keys: 5}, {Name: "shop-0", Keys: 97, TotalKeys: 100, Took: time.Minute},
+				}}}},
+			}
+			metrics.StatusReported(in, cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.now}})
+			got := counts(t, registry)
+			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("counted (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithoutSlotsNoHandoffIsExported(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	New(registry, false)
+	for series := range counts(t, registry) {
+		if strings.HasPrefix(series, "memcached_operator_handoff") {
+			t.Errorf("%s is exported", series)
+		}
+	}
+}
