@@ -20,6 +20,7 @@ type world struct {
 	// The spec.
 	template           string
 	suspended, handoff bool
+	tolerates          bool // Pods may be scheduled to cordoned Nodes
 
 	// The cluster.
 	deployment deployment
@@ -74,7 +75,7 @@ type simAgent struct {
 func newWorld(seed uint64, tracing bool) *world {
 	w := &world{
 		Rand: rand.New(rand.NewPCG(seed, 20)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		handoff: true, template: "a", seenFrom: map[string]time.Time{},
+		handoff: true, template: "a", tolerates: seed%5 == 0, seenFrom: map[string]time.Time{},
 	}
 	w.size = 1 + w.IntN(4)
 	w.deployment = deployment{template: "a", replicas: w.size, surge: 1}
@@ -173,7 +174,7 @@ func (w *world) kubelet(pod *simPod) {
 
 func (w *world) schedule(pod *simPod) {
 	node := w.IntN(len(w.cordoned))
-	if !w.cordoned[node] {
+	if !w.cordoned[node] || w.tolerates {
 		pod.node = node
 		pod.rv++
 	}
