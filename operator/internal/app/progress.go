@@ -2,13 +2,14 @@ package app
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
@@ -25,8 +26,10 @@ const (
 )
 
 // progressReader reads how far the agent of a Pod is with a copy. Without an answer that is unknown.
-func progressReader(mgr ctrl.Manager) func(context.Context, types.NamespacedName) instruction.Progress {
-	pods, err := corev1client.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+func progressReader(
+	config *rest.Config, client *http.Client,
+) func(context.Context, types.NamespacedName) instruction.Progress {
+	pods, err := corev1client.NewForConfigAndClient(config, client)
 	if err != nil {
 		panic(err) // The manager has made a client of the same configuration.
 	}

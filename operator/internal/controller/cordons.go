@@ -65,7 +65,16 @@ func (w *cordonWatch) startFor(mc *cachev1.Memcached) error {
 	if w.started {
 		return nil
 	}
-	err := w.controller.Watch(source.Kind(w.cache, &corev1.Node{}, handler.TypedFuncs[*corev1.Node, reconcile.Request]{
+	if err := w.controller.Watch(source.Kind(w.cache, &corev1.Node{}, w.cordons())); err != nil {
+		return fmt.Errorf("watch Nodes: %w", err)
+	}
+	w.started = true
+	return nil
+}
+
+// cordons selects, of a Node's many updates, those that cordon or uncordon it.
+func (w *cordonWatch) cordons() handler.TypedFuncs[*corev1.Node, reconcile.Request] {
+	return handler.TypedFuncs[*corev1.Node, reconcile.Request]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*corev1.Node], q queue) {
 			if e.Object.Spec.Unschedulable {
 				w.changed(ctx, e.Object, q)
@@ -76,12 +85,7 @@ func (w *cordonWatch) startFor(mc *cachev1.Memcached) error {
 				w.changed(ctx, e.ObjectNew, q)
 			}
 		},
-	}))
-	if err != nil {
-		return fmt.Errorf("watch Nodes: %w", err)
 	}
-	w.started = true
-	return nil
 }
 
 // changed enqueues the Memcacheds with slots that have Pods on a Node.

@@ -1,0 +1,86 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// onePod is an API server with one Pod, or none.
+type onePod struct {
+	client.Reader
+	pod *corev1.Pod
+	err error
+}
+
+func (s onePod) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.pod == nil || s.pod.Name != key.Name:
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, key.Name)
+	}
+	s.pod.DeepCopyInto(object.(*corev1.Pod))
+	return nil
+}
+
+func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
+	pod := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := gatedPod()
+		change(pod)
+		return pod
+	}
+	tests := map[string]struct {
+		known   map[string]string
+		live    onePod
+		want    []string
+		wantErr bool
+	}{
+		"a holder that the cache lacks":      {live: onePod{pod: gatedPod()}, want: []string{"uid-a"}},
+		"a holder that is in the cache":      {known: map[string]string{"uid-a": "1"}, live: onePod{err: errors.New("asked")}},
+		"a holder that was deleted":          {},
+		"another Pod of its name":            {live: onePod{pod: pod(func(p *corev1.Pod) { p.UID = "uid-b" })}},
+		"a Pod of another cache":             {live: onePod{pod: pod(func(p *corev1.Pod) { p.Labels[names.LabelInstance] = "other" })}},
+		"an API server that does not answer": {live: onePod{err: errors.New("no answer")}, wantErr: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			snapshot := &Snapshot{Versions: map[string]string{}, Slots: plan.CurrentSlots{
+				Endpoints: []slots.Endpoint{{Slot: 1, Pod: "cache-7f-a", UID: "uid-a"}},
+			}}
+			for uid, version := range tc.known {
+				snapshot.Versions[uid] = version
+			}
+			collector := Collector{Live: tc.live, Slots: &Slots{Progress: noProgress}}
+			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cache"}}
+			if err := collector.addMissingHolders(t.Context(), mc, snapshot); (err != nil) != tc.wantErr {
+				t.Errorf("error %v", err)
+			}
+			var got []string
+			for _, pod := range snapshot.Slots.Pods {
+				got = append(got, pod.UID)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("added (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func noProgress(context.Context, types.NamespacedName) instruction.Progress {
+	return instruction.Progress{}
+}
