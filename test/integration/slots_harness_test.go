@@ -27,15 +27,27 @@ type slotWorld struct {
 
 	// copies: agents that receive have copied all keys.
 	copies atomic.Bool
+
+	// hangs is the cache whose agents never copy all keys.
+	hangs string
+
+	// place runs a Pod on a Node, and reports whether the kubelet there acts on it; nil is a world without Nodes.
+	place func(*corev1.Pod) bool
 }
 
 func newSlotWorld(t *testing.T) *slotWorld {
 	t.Helper()
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
-	w.copies.Store(true)
 	w.bindSlotRules()
 	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	w.play()
+	return w
+}
+
+// play plays kubelet and agents until the test ends.
+func (w *slotWorld) play() {
+	w.copies.Store(true)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -44,12 +56,22 @@ func newSlotWorld(t *testing.T) *slotWorld {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}()
-	t.Cleanup(func() { <-ended })
-	return w
+	w.t.Cleanup(func() { <-ended })
 }
 
 // bindSlotRules gives operators the rights of overlays/components/slots in the namespace.
 func (w *slotWorld) bindSlotRules() {
+	w.t.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"}, Rules: w.slotRules()}
+	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
+	})).To(gomega.Succeed())
+}
+
+func (w *slotWorld) slotRules() (rules []rbacv1.PolicyRule) {
 	w.t.Helper()
 	content, err := os.ReadFile(repository + "/overlays/components/slots/rules.yaml")
 	w.Expect(err).NotTo(gomega.HaveOccurred())
@@ -58,16 +80,10 @@ func (w *slotWorld) bindSlotRules() {
 		Value    rbacv1.PolicyRule
 	}
 	w.Expect(yaml.UnmarshalStrict(content, &patch)).To(gomega.Succeed())
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"}}
 	for _, operation := range patch {
-		role.Rules = append(role.Rules, operation.Value)
+		rules = append(rules, operation.Value)
 	}
-	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
-	})).To(gomega.Succeed())
+	return rules
 }
 
 // actOnPods does what kubelet and agents do.
@@ -78,6 +94,9 @@ func (w *slotWorld) actOnPods() {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
+		if w.place != nil && !w.place(pod) {
+			continue
+		}
 		before := pod.DeepCopy()
 		w.run(pod)
 		if fmt.Sprint(before.Status) != fmt.Sprint(pod.Status) {
@@ -89,7 +108,8 @@ func (w *slotWorld) actOnPods() {
 func (w *slotWorld) run(pod *corev1.Pod) {
 	var order struct{ Role string }
 	_ = json.Unmarshal([]byte(pod.Annotations["cache.example.com/handoff"]), &order)
-	agentReady := order.Role != "" && (order.Role != "receive" || w.copies.Load())
+	copied := w.copies.Load() && pod.Labels["memcached_cr"] != w.hangs
+	agentReady := order.Role != "" && (order.Role != "receive" || copied)
 	gated := len(pod.Spec.ReadinessGates) > 0
 	pod.Status.Phase = corev1.PodRunning
 	if pod.Status.PodIP == "" {

@@ -1,0 +1,81 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
+	before := w.holders("cache")
+	patched := mc.DeepCopy()
+	patched.Spec.Slots.Mode = cachev1.SlotsDisabled
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionUpdatePending)
+	})
+	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionUpdatePending).Message
+	w.Expect(message).To(gomega.HavePrefix("slots on -> off. "))
+	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
+		t.Errorf("slots while the update is pending (-before +now):\n%s", diff)
+	}
+	patched = mc.DeepCopy()
+	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) && len(mc.Status.Slots) == 0
+	})
+	for _, pod := range mc.Status.Nodes {
+		w.Expect(get(w.world, pod, &corev1.Pod{}).Spec.ReadinessGates).To(gomega.BeEmpty())
+	}
+	w.Eventually(func() []string { return w.namesOfSlots() }).Should(gomega.BeEmpty())
+}
+
+// namesOfSlots are the names of the Services and EndpointSlices of slots.
+func (w *slotWorld) namesOfSlots() []string {
+	w.t.Helper()
+	services, slices := &corev1.ServiceList{}, &discoveryv1.EndpointSliceList{}
+	w.Expect(cluster.List(w.ctx, services, client.InNamespace(w.namespace))).To(gomega.Succeed())
+	w.Expect(cluster.List(w.ctx, slices, client.InNamespace(w.namespace))).To(gomega.Succeed())
+	var found []string
+	for i := range services.Items {
+		if name := services.Items[i].Name; name != "cache" {
+			found = append(found, name)
+		}
+	}
+	for i := range slices.Items {
+		found = append(found, slices.Items[i].Name)
+	}
+	return found
+}
+
+func TestAnOperatorThatLostItsSlotsSaysWhatToDo(t *testing.T) {
+	w := newSlotWorld(t)
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
+	before := podNames(w.pods("cache"))
+	w.stop()
+	w.start()
+	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
+	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
+	w.Expect(message).To(gomega.And(
+		gomega.ContainSubstring("overlays/components/slots"), gomega.ContainSubstring("set the mode to Disabled")))
+	if diff := cmp.Diff(before, podNames(w.pods("cache"))); diff != "" {
+		t.Errorf("Pods (-before +now):\n%s", diff)
+	}
+	patched := mc.DeepCopy()
+	patched.Spec.Slots.Mode = cachev1.SlotsDisabled
+	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
+	mc = w.reason("cache", cachev1.ReasonAllPodsReady)
+	for _, pod := range mc.Status.Nodes {
+		w.Expect(get(w.world, pod, &corev1.Pod{}).Spec.ReadinessGates).To(gomega.BeEmpty())
+	}
+}
