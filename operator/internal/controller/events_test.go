@@ -29,6 +29,11 @@ func TestEvents(t *testing.T) {
 		report[0].Drift = []drift.Drift{{Field: ".spec.replicas", Was: "3", Is: "7", Author: by, Kind: kind}}
 		return report
 	}
+	withSlot := func(pod string, state cachev1.SlotState, reason string) cachev1.MemcachedStatus {
+		status := *steady.DeepCopy()
+		status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Pod: pod, State: state, Reason: reason}}
+		return status
+	}
 	tests := map[string]struct {
 		report      apply.Report
 		updating    bool
@@ -111,6 +116,16 @@ func TestEvents(t *testing.T) {
 		},
 		"an automatic update continues": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3"), now: ready(cachev1.ReasonRollingOut, "1 of 3"),
+		},
+		"a slot lost its keys": {
+			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
+			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},
+		},
+		"a slot lost its keys before": {
+			before: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
+		},
+		"a slot moved with its keys": {
+			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotServing, ""),
 		},
 		"the unowned object still exists": {
 			before: ready(cachev1.ReasonOwnershipConflict, "not owned"), now: ready(cachev1.ReasonOwnershipConflict, "not owned"),

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,9 +63,7 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 			snapshot := &Snapshot{Versions: map[string]string{}, Slots: plan.CurrentSlots{
 				Endpoints: []slots.Endpoint{{Slot: 1, Pod: "cache-7f-a", UID: "uid-a"}},
 			}}
-			for uid, version := range tc.known {
-				snapshot.Versions[uid] = version
-			}
+			maps.Copy(snapshot.Versions, tc.known)
 			collector := Collector{Live: tc.live, Slots: &Slots{Progress: noProgress}}
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cache"}}
 			if err := collector.addMissingHolders(t.Context(), mc, snapshot); (err != nil) != tc.wantErr {

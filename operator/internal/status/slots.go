@@ -71,8 +71,8 @@ func StartedCold(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
 	return cold
 }
 
-// isKnown reports whether the last status has the same start of the same Pod. While its keys were copied to another Pod,
-// which was then given up, it had another state.
+// isKnown reports whether the last status has the same start of the same Pod. It had another state if its keys were
+// copied to another Pod, which was given up.
 func isKnown(was, slot cachev1.SlotStatus) bool {
 	same := was.State == slot.State && was.Reason == slot.Reason
 	return was.Pod == slot.Pod && (same || !began(slot).After(began(was)))
