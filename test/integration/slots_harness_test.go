@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +32,9 @@ type slotWorld struct {
 	// hangs is the cache whose agents never copy all keys.
 	hangs string
 
+	// metrics is where the operator serves its metrics.
+	metrics string
+
 	// place runs a Pod on a Node, and reports whether the kubelet there acts on it; nil is a world without Nodes.
 	place func(*corev1.Pod) bool
 }
@@ -38,9 +42,10 @@ type slotWorld struct {
 func newSlotWorld(t *testing.T) *slotWorld {
 	t.Helper()
 	t.Parallel()
-	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
+	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig), metrics: freeAddress(t)}
 	w.bindSlotRules()
-	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	w.startWith([]string{"SLOTS=true"},
+		"--watch-namespaces="+w.namespace, "--metrics-bind-address="+w.metrics, "--metrics-insecure")
 	w.play()
 	return w
 }
@@ -170,6 +175,18 @@ func (w *slotWorld) served(name string) *cachev1.Memcached {
 				return slot.State != cachev1.SlotServing || !slices.Contains(mc.Status.Nodes, slot.Pod)
 			})
 	})
+}
+
+// handoffs returns how many slots another Pod took, by the labels of the metric.
+func (w *slotWorld) handoffs() map[string]float64 {
+	w.t.Helper()
+	counts := map[string]float64{}
+	for series, count := range readMetrics(w.world, w.metrics) {
+		if labels, found := strings.CutPrefix(series, "memcached_operator_handoffs_total"); found && count > 0 {
+			counts[labels] = count
+		}
+	}
+	return counts
 }
 
 // holders returns the name of the Pod of each slot, as clients find it.

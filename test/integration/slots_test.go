@@ -64,6 +64,7 @@ func TestARolloutHandsEachSlotOver(t *testing.T) {
 			t.Errorf("slot %s: Pod %q before and %q after", slot, pod, after[slot])
 		}
 	}
+	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="",result="kept"}`: 3}))
 }
 
 func TestScalingDownRemovesTheHighestSlot(t *testing.T) {
@@ -109,6 +110,7 @@ func TestTheSlotOfALostPodIsGivenToTheNext(t *testing.T) {
 	if slot := mc.Status.Slots[1]; slot.State != cachev1.SlotCold || slot.Reason == "" {
 		t.Errorf("the status says of the slot: %+v", slot)
 	}
+	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="PodLost",result="cold"}`: 1}))
 }
 
 func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
