@@ -28,6 +28,8 @@ func changes(s *schema.Schema) []Action {
 		{plan.Action{Name: Respell, Weight: 5, Draw: drawNumber}, a.respell},
 		{plan.Action{Name: "try invalid values", Weight: 6, Draw: a.drawInvalid}, tryInvalid},
 		{plan.Action{Name: "scale", Weight: 8, Draw: drawSize}, scale},
+		{plan.Action{Name: "turn slots on or off", Weight: 3, Draw: drawSlots}, a.merge},
+		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, a.merge},
 		{plan.Action{Name: "suspend", Weight: 2}, a.set("suspend", true)},
 		{plan.Action{Name: "resume", Weight: 3}, a.set("suspend", false)},
 		{plan.Action{Name: "update at once from now on", Weight: 2}, a.set("updatePolicy", "Automatic")},
@@ -52,6 +54,19 @@ func (a author) drawField(r *rand.Rand) any {
 
 func (a author) drawSeveral(r *rand.Rand) any { return changed{Spec: a.Several(r)} }
 func (a author) drawSpec(r *rand.Rand) any    { return changed{Spec: a.Spec(r)} }
+
+// drawSlots also changes a field that replaces the Pods: slots alone wait for that.
+func drawSlots(r *rand.Rand) any {
+	spec := map[string]any{"slots": map[string]any{"mode": one(r, "DNS", "ClusterIP", "Disabled")}}
+	if r.IntN(2) == 0 {
+		spec["threads"] = 1 + r.IntN(8)
+	}
+	return changed{Field: "spec.slots.mode", Spec: spec}
+}
+
+func drawThreads(r *rand.Rand) any {
+	return changed{Field: "spec.threads", Spec: map[string]any{"threads": 1 + r.IntN(8)}}
+}
 
 func (a author) merge(ctx context.Context, w *world.World, step plan.Step) error {
 	change, err := arguments[changed](step)

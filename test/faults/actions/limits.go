@@ -123,6 +123,10 @@ var (
 		{"policy", "poddisruptionbudgets", admissionv1.Update},
 		{"policy", "poddisruptionbudgets", admissionv1.Delete},
 		{"cache.example.com", "memcacheds/status", admissionv1.Update},
+		{"discovery.k8s.io", "endpointslices", admissionv1.Create},
+		{"discovery.k8s.io", "endpointslices", admissionv1.Update},
+		{"", "pods", admissionv1.Update},
+		{"", "pods/status", admissionv1.Update},
 	}
 	byControllers = []write{
 		{"", "pods", admissionv1.Create},

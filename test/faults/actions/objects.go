@@ -113,7 +113,11 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 	created.SetGroupVersionKind(object.GroupVersionKind())
 	created.SetNamespace(object.GetNamespace())
 	created.SetName(object.GetName())
-	created.Object["spec"] = object.Object["spec"]
+	for name, value := range object.Object {
+		if name != "metadata" && name != "status" && name != "apiVersion" && name != "kind" {
+			created.Object[name] = value
+		}
+	}
 	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
 	if asIs {
 		created.SetLabels(object.GetLabels())

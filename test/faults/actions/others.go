@@ -18,7 +18,8 @@ import (
 
 // byOthers are the faults that other clients, limits, Pods and Nodes cause.
 func byOthers() []Action {
-	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), pods(), nodes(), rights())
+	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), pods(), nodes(), rights(),
+		slotFaults())
 }
 
 // simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.
@@ -54,11 +55,14 @@ var kinds = map[string]schema.GroupVersionKind{
 	"NetworkPolicy":       {Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 	"PodDisruptionBudget": {Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 	"ReplicaSet":          {Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	"EndpointSlice":       {Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice"},
+	slotService:           {Version: "v1", Kind: "Service"},
 }
 
 // drawKind prefers Deployments: they have the most fields.
 func drawKind(r *rand.Rand) string {
-	return one(r, "Service", "Deployment", "Deployment", "NetworkPolicy", "PodDisruptionBudget")
+	return one(r, "Service", "Deployment", "Deployment", "NetworkPolicy", "PodDisruptionBudget", "EndpointSlice",
+		slotService)
 }
 
 // target reads the object of a kind that belongs to a cache, or has its name. Of several ReplicaSets it is the first by
@@ -67,7 +71,7 @@ func target(ctx context.Context, w *world.World, kind, cache string) (*unstructu
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kinds[kind])
 	if kind != "ReplicaSet" {
-		return object, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: cache}, object)
+		return object, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: nameOf(kind, cache)}, object)
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kinds[kind])

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/test/faults/kubelet"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
@@ -124,7 +125,7 @@ func evictPods(ctx context.Context, w *world.World, step plan.Step) error {
 
 // unready makes Pods that run not ready for a while. The simulated kubelet acts on Pods that are pending or are being
 // deleted, so such a status stays.
-func unready(change func(*corev1.PodStatus)) do {
+func unready(change func(*corev1.Pod)) do {
 	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		with, err := arguments[onPodsFor](step)
 		if err != nil {
@@ -146,51 +147,43 @@ func unready(change func(*corev1.PodStatus)) do {
 }
 
 // changeStatus does nothing for a Pod that does not exist any more.
-func changeStatus(ctx context.Context, w *world.World, pod *corev1.Pod, change func(*corev1.PodStatus)) error {
+func changeStatus(ctx context.Context, w *world.World, pod *corev1.Pod, change func(*corev1.Pod)) error {
 	return intrude(ctx, func(ctx context.Context) error {
 		now := &corev1.Pod{}
 		err := w.Client.Get(ctx, client.ObjectKeyFromObject(pod), now)
 		if err != nil || now.UID != pod.UID {
 			return err
 		}
-		change(&now.Status)
+		change(now)
 		return w.Client.Status().Update(ctx, now)
 	})
 }
 
-func probeFails(status *corev1.PodStatus) {
-	setReady(status, corev1.ConditionFalse, "ContainersNotReady")
-}
+func probeFails(pod *corev1.Pod) { setReady(pod, false, "ContainersNotReady") }
 
 // recovers ignores Pods that have failed for good.
-func recovers(status *corev1.PodStatus) {
-	if status.Phase != corev1.PodRunning {
+func recovers(pod *corev1.Pod) {
+	if pod.Status.Phase != corev1.PodRunning {
 		return
 	}
-	setReady(status, corev1.ConditionTrue, "")
-	for i := range status.ContainerStatuses {
-		container := &status.ContainerStatuses[i]
+	for i := range pod.Status.ContainerStatuses {
+		container := &pod.Status.ContainerStatuses[i]
 		container.Started = new(true)
 		container.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 	}
+	setReady(pod, true, "")
 }
 
-func setReady(status *corev1.PodStatus, is corev1.ConditionStatus, reason string) {
-	for i := range status.Conditions {
-		condition := &status.Conditions[i]
-		if condition.Type == corev1.PodReady || condition.Type == corev1.ContainersReady {
-			condition.Status, condition.Reason, condition.LastTransitionTime = is, reason, metav1.Now()
-		}
+func setReady(pod *corev1.Pod, is bool, reason string) {
+	for i := range pod.Status.ContainerStatuses {
+		pod.Status.ContainerStatuses[i].Ready = is
 	}
-	for i := range status.ContainerStatuses {
-		status.ContainerStatuses[i].Ready = is == corev1.ConditionTrue
-	}
+	kubelet.SetConditions(pod, reason)
 }
 
-func crashes(status *corev1.PodStatus) {
-	probeFails(status)
-	for i := range status.ContainerStatuses {
-		container := &status.ContainerStatuses[i]
+func crashes(pod *corev1.Pod) {
+	for i := range pod.Status.ContainerStatuses {
+		container := &pod.Status.ContainerStatuses[i]
 		container.RestartCount += 3
 		container.Started = new(false)
 		container.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
@@ -200,13 +193,15 @@ func crashes(status *corev1.PodStatus) {
 			ExitCode: 137, Reason: "OOMKilled", FinishedAt: metav1.Now(),
 		}}
 	}
+	probeFails(pod)
 }
 
 // fail ends Pods for good, as a kubelet does that lacks memory or disk. Their ReplicaSet replaces them.
 func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
-		return changeStatus(ctx, w, pod, func(status *corev1.PodStatus) {
-			probeFails(status)
+		return changeStatus(ctx, w, pod, func(pod *corev1.Pod) {
+			probeFails(pod)
+			status := &pod.Status
 			status.Phase, status.Reason, status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
 		})
 	})(ctx, w, step)

@@ -113,7 +113,7 @@ func TestASmallerPlan(t *testing.T) {
 		return plan.Step{Do: do, Cache: cache, After: metav1.Duration{Duration: time.Second}}
 	}
 	large := plan.Plan{
-		Seed: 7, Caches: []string{"a", "b"}, Restart: true,
+		Seed: 7, Caches: []string{"a", "b"}, Slots: "DNS", Restart: true,
 		Steps: []plan.Step{step("edit", "a"), step("kill", "b"), step("edit", "b"), step("cut", "a")},
 	}
 	kills := func(p plan.Plan) bool {
@@ -124,14 +124,14 @@ func TestASmallerPlan(t *testing.T) {
 		want  plan.Plan
 	}{
 		"only the steps that are needed, and one Memcached": {
-			kills, plan.Plan{Seed: 7, Caches: []string{"a"}, Restart: true, Steps: []plan.Step{step("kill", "a")}},
+			kills, plan.Plan{Seed: 7, Caches: []string{"a"}, Slots: "DNS", Restart: true, Steps: []plan.Step{step("kill", "a")}},
 		},
 		"two Memcacheds where both are needed": {
 			func(p plan.Plan) bool { return kills(p) && len(p.Caches) > 1 },
-			plan.Plan{Seed: 7, Caches: []string{"a", "b"}, Restart: true, Steps: []plan.Step{step("kill", "b")}},
+			plan.Plan{Seed: 7, Caches: []string{"a", "b"}, Slots: "DNS", Restart: true, Steps: []plan.Step{step("kill", "b")}},
 		},
 		"no step where none is needed": {
-			func(plan.Plan) bool { return true }, plan.Plan{Seed: 7, Caches: []string{"a"}, Restart: true},
+			func(plan.Plan) bool { return true }, plan.Plan{Seed: 7, Caches: []string{"a"}, Slots: "DNS", Restart: true},
 		},
 	}
 	for name, tc := range tests {

@@ -27,6 +27,9 @@ var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
 	"update with the spec from now on": "update at once from now on",
+	"copies of keys fail":              "replace all Pods",
+	"copies of keys hang":              "replace all Pods",
+	"agents that copy keys are killed": "replace all Pods",
 }
 
 // Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves
@@ -53,6 +56,9 @@ func Each(all []actions.Action, pattern string) ([]plan.Plan, error) {
 func alone(seed uint64, action plan.Action, all []plan.Action) (plan.Plan, error) {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same each time
 	p := plan.Plan{Seed: seed, Caches: []string{"a"}, Restart: true}
+	if actions.NeedsSlots(action.Name) {
+		p.Slots = "DNS"
+	}
 	for n := range times {
 		var try []plan.Step
 		for _, name := range []string{before[action.Name], action.Name} {

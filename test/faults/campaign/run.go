@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -127,6 +128,9 @@ func (r *run) begin(ctx context.Context) error {
 	for _, name := range r.plan.Caches {
 		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: name}}
 		mc.Spec.Size = new(int32(firstSize))
+		if r.plan.Slots != "" {
+			mc.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsMode(r.plan.Slots)}
+		}
 		if err := r.Client.Create(ctx, mc); err != nil {
 			return err
 		}
@@ -234,6 +238,7 @@ func (r *run) isEmpty(ctx context.Context) (bool, error) {
 	for _, list := range []client.ObjectList{
 		&appsv1.DeploymentList{}, &corev1.ServiceList{},
 		&networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{},
+		&discoveryv1.EndpointSliceList{},
 	} {
 		if err := r.Client.List(ctx, list, client.InNamespace(r.Namespace)); err != nil {
 			return false, err

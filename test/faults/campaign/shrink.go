@@ -35,7 +35,7 @@ func (c *Campaign) shrink(ctx context.Context, cluster *environment.Environment,
 // smaller leaves out what is not needed for a plan to fail: steps, then the second Memcached.
 func smaller(p plan.Plan, fails func(plan.Plan) bool) plan.Plan {
 	with := func(steps []plan.Step) plan.Plan {
-		return plan.Plan{Seed: p.Seed, Caches: p.Caches, Steps: steps, Restart: p.Restart}
+		return plan.Plan{Seed: p.Seed, Caches: p.Caches, Slots: p.Slots, Steps: steps, Restart: p.Restart}
 	}
 	p.Steps = smallest(p.Steps, func(steps []plan.Step) bool { return fails(with(steps)) })
 	for _, cache := range p.Caches {

@@ -15,6 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
+	"github.com/example-inc/memcached-operator/test/faults/kubelet"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
@@ -24,6 +25,8 @@ kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 omitManagedFields: false
 rules:
+  - level: None # It writes those of Services with a selector.
+    users: ["system:serviceaccount:kube-system:endpointslice-controller"]
   - level: RequestResponse
     verbs: [create, update, patch, delete, deletecollection]
     resources:
@@ -33,6 +36,7 @@ rules:
         resources: [deployments, deployments/status, deployments/scale, replicasets, replicasets/status]
       - {group: networking.k8s.io, resources: [networkpolicies]}
       - {group: policy, resources: [poddisruptionbudgets, poddisruptionbudgets/status]}
+      - {group: discovery.k8s.io, resources: [endpointslices]}
   - level: Request
     users: ["` + install.User + `"]
     verbs: [create, update, patch, delete, deletecollection]
@@ -55,6 +59,9 @@ type Environment struct {
 
 	// Images that Pods can have.
 	Images Images
+
+	// Kubelet plays the agents of Pods with slots, where no container runs.
+	Kubelet *kubelet.Kubelet
 }
 
 // Images are what operators set as their defaults.
@@ -91,16 +98,22 @@ func Start(ctx context.Context, root, name string, nodes plan.Nodes) (*Environme
 	if e.Real {
 		err = e.pushImages(ctx, root)
 	} else {
-		err = e.delayPods()
+		err = e.editPods()
 	}
 	if err = errors.Join(err, e.prepare(ctx, root)); err != nil {
 		return nil, errors.Join(err, e.Stop(ctx))
+	}
+	if !e.Real {
+		e.Kubelet = kubelet.Start(e.Client)
 	}
 	return e, nil
 }
 
 // Stop stops the cluster and removes its files.
-func (e *Environment) Stop(ctx context.Context) error { return e.Cluster.Down(ctx) }
+func (e *Environment) Stop(ctx context.Context) error {
+	e.Kubelet.Stop()
+	return e.Cluster.Down(ctx)
+}
 
 // prepare installs the operator without its Deployment, because runs start it as a process, and without bindings: each
 // run gives it the role in its own namespace.
@@ -114,6 +127,9 @@ func (e *Environment) prepare(ctx context.Context, root string) error {
 	}
 	without := []string{"Deployment", "ClusterRoleBinding", "RoleBinding"}
 	if err := install.Manifests(ctx, config, e.Client, root, without...); err != nil {
+		return err
+	}
+	if err := install.SlotRules(ctx, e.Client, root); err != nil {
 		return err
 	}
 	// The garbage collector looks for new kinds every 30 seconds, and at its start.

@@ -1,30 +1,51 @@
 package environment
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// podDelay has a Pod take 0.1 to 0.6 seconds until it is ready. kwok alone takes so little time that what happens
-// before a Pod is ready would hardly ever be tried.
-const podDelay = "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 600}"
+// edit replaces a part of one of kwok's stages, which exists once.
+type edit struct{ file, part, by string }
 
-// delayPods changes what kwok does. It reads that when it starts, and is started again when it is killed.
-func (e *Environment) delayPods() error {
-	path := filepath.Join(filepath.Dir(e.Cluster.Kubeconfig), "stages", "pod-ready.yaml")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	const after = "\n  next:"
-	delayed := bytes.Replace(content, []byte(after), []byte(podDelay+after), 1)
-	if bytes.Equal(delayed, content) {
-		return fmt.Errorf("%s has no %q: adapt delayPods to this version of kwok", path, after)
-	}
-	if err := os.WriteFile(path, delayed, 0o600); err != nil {
-		return err
+// podEdits are what the campaign needs otherwise than kwok has it.
+//
+//   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. kwok alone takes so little
+//     time that what happens before would hardly ever be tried.
+//   - A Pod with a readiness gate is not ready, nor is its agent: package kubelet decides about them.
+var podEdits = []edit{
+	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
+	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},
+	{"pod-ready.yaml", "status: \"True\"\n        type: Ready", unlessGated + "\n        type: Ready"},
+	{"pod-ready.yaml", "status: \"True\"\n        type: Cont", unlessGated + "\n        type: Cont"},
+	{"pod-ready.yaml", "{{ range .spec.readinessGates }}", "{{ range slice .spec.containers 0 0 }}"},
+	{
+		"pod-ready.yaml", "ready: true\n        restartCount: 0\n        {{ if eq",
+		"ready: {{ if $root.spec.readinessGates }}false{{ else }}true{{ end }}\n        restartCount: 0\n        {{ if eq",
+	},
+	{"pod-ready.yaml", "{{ $now := Now }}", "{{ $now := Now }}\n      {{ $root := . }}"},
+}
+
+const unlessGated = `status: {{ if $root.spec.readinessGates }}"False"{{ else }}"True"{{ end }}`
+
+// editPods changes what kwok does. It reads that when it starts, and is started again when it is killed.
+func (e *Environment) editPods() error {
+	dir := filepath.Join(filepath.Dir(e.Cluster.Kubeconfig), "stages")
+	for _, edit := range podEdits {
+		path := filepath.Join(dir, edit.file)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.Count(string(content), edit.part) != 1 {
+			return fmt.Errorf("%s does not have %q once: adapt podEdits to this version of kwok", path, edit.part)
+		}
+		edited := strings.Replace(string(content), edit.part, edit.by, 1)
+		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+			return err
+		}
 	}
 	return e.Cluster.Kill("kwok")
 }

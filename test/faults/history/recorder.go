@@ -29,6 +29,12 @@ var resources = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "secrets"}, // without their content
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}, // without those of Kubernetes' controller
+}
+
+// selectors leave out some of them.
+var selectors = map[string]string{
+	"endpointslices": "endpointslice.kubernetes.io/managed-by!=endpointslice-controller.k8s.io",
 }
 
 // Recorder records the history of a namespace.
@@ -59,7 +65,8 @@ func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, o
 	}
 	ctx, r.stop = context.WithCancel(ctx)
 	for _, resource := range resources {
-		f := &follower{source: kube.Resource(resource).Namespace(namespace), add: r.add}
+		all := kube.Resource(resource).Namespace(namespace)
+		f := &follower{source: selected{all, selectors[resource.Resource]}, add: r.add}
 		if err := f.start(ctx); err != nil {
 			r.stop()
 			return nil, fmt.Errorf("list %s: %w", resource.Resource, err)

@@ -17,6 +17,23 @@ type source interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
+// selected are the objects of a source with some labels.
+type selected struct {
+	source
+
+	labels string
+}
+
+func (s selected) List(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	o.LabelSelector = s.labels
+	return s.source.List(ctx, o)
+}
+
+func (s selected) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.LabelSelector = s.labels
+	return s.source.Watch(ctx, o)
+}
+
 // follower records the states of a resource. An API server that has restarted has no events from before, so the
 // follower lists the objects then. States between are lost to it; the audit log has the writes (see fill).
 type follower struct {

@@ -99,26 +99,19 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 
 // isTerminating reports whether an object of a cache still terminates, before it is created again.
 func (p *past) isTerminating(mc *cachev1.Memcached) bool {
-	for kind := range managed {
-		if o := p.current[ref{kind, mc.Name}]; o != nil && o.GetDeletionTimestamp() != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.managedOf(mc.Name), func(o *object) bool { return o.GetDeletionTimestamp() != nil })
 }
 
 // isQuiet reports whether the objects and the Pods of a cache have been as they are for a while.
 func (p *past) isQuiet(mc *cachev1.Memcached, e history.Entry) bool {
-	for kind := range managed {
-		if o := p.current[ref{kind, mc.Name}]; o != nil && p.since(o, e) < quiet {
-			return false
-		}
+	if slices.ContainsFunc(p.managedOf(mc.Name), func(o *object) bool { return p.since(o, e) < quiet }) {
+		return false
 	}
 	return !slices.ContainsFunc(p.podsOf(mc.Name), func(pod *object) bool { return p.since(pod, e) < quiet })
 }
 
 func (p *past) podsOf(cache string) []*object {
-	return slices.DeleteFunc(p.existing("Pod", ""), func(pod *object) bool {
+	return slices.DeleteFunc(p.existing("Pod"), func(pod *object) bool {
 		return pod.GetLabels()["memcached_cr"] != cache || controllerOf(pod).Kind != "ReplicaSet"
 	})
 }
@@ -181,9 +174,8 @@ func (p *past) notDone(mc *cachev1.Memcached) string {
 // isInTheWay reports whether an object has the name of one of a Memcached, and nothing allows to adopt it: a third
 // party may also have removed what showed that the operator applied it.
 func (p *past) isInTheWay(mc *cachev1.Memcached) bool {
-	for kind := range managed {
-		o := p.current[ref{kind, mc.Name}]
-		if o != nil && controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
+	for _, o := range p.managedOf(mc.Name) {
+		if controllerOf(o).UID != mc.UID && (len(o.GetOwnerReferences()) > 0 || !wasApplied(o)) &&
 			o.GetAnnotations()[cachev1.AnnotationAdoptBy] != mc.Name {
 			return true
 		}

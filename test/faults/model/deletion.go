@@ -14,8 +14,8 @@ import (
 func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
-		Promise: "The operator deletes only NetworkPolicies and PodDisruptionBudgets that the spec does not ask for, and " +
-			"creates them only if it does.",
+		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets and objects of slots that the spec does " +
+			"not ask for, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
@@ -38,7 +38,7 @@ func asksFor(mc *cachev1.Memcached, kind string) bool {
 // kindOf are the kinds of managed objects by their resources.
 var kindOf = map[string]string{
 	"deployments": "Deployment", "services": "Service",
-	"networkpolicies": "NetworkPolicy", "poddisruptionbudgets": "PodDisruptionBudget",
+	"networkpolicies": "NetworkPolicy", "poddisruptionbudgets": "PodDisruptionBudget", "endpointslices": "EndpointSlice",
 }
 
 // deletion judges each request to delete: the API server may refuse it, or keep the object because of a finalizer.
@@ -52,7 +52,11 @@ func deletion(p *past) func(history.Entry) string {
 			return ""
 		}
 		specs := p.specsFor(o, by)
-		if !slices.ContainsFunc(specs, func(mc *cachev1.Memcached) bool { return asksFor(mc, o.GetKind()) }) {
+		may := func(mc *cachev1.Memcached) bool { return asksFor(mc, o.GetKind()) }
+		if of, ok := slotOf(refOf(o)); ok {
+			may = func(mc *cachev1.Memcached) bool { return p.mayHave(mc, of, history.ProcessOf(by)) }
+		}
+		if !slices.ContainsFunc(specs, may) {
 			return fmt.Sprintf("the operator created %s %s against the spec", o.GetKind(), o.GetName())
 		}
 		return ""
@@ -62,6 +66,9 @@ func deletion(p *past) func(history.Entry) string {
 // notToBeDeleted returns why the operator may not ask for a deletion.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
+	if of, ok := slotOf(ref{kind, name}); ok {
+		return p.slotNotToBeDeleted(of, q)
+	}
 	if kind != "NetworkPolicy" && kind != "PodDisruptionBudget" {
 		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
 	}
@@ -79,7 +86,7 @@ func nothingIsLeft(p *past) func(history.Entry) string {
 			return ""
 		}
 		for kind := range managed {
-			for _, o := range p.existing(kind, "") {
+			for _, o := range p.existing(kind) {
 				owner := controllerOf(o)
 				if owner.Kind == "Memcached" && !p.exists(owner.UID) {
 					return fmt.Sprintf("%s %s is left of a Memcached that was deleted (uid %s)", kind, o.GetName(), owner.UID)

@@ -2,8 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -32,8 +30,8 @@ func (d *desired) check(e history.Entry) string {
 		if mc.Spec.Suspend || mc.DeletionTimestamp != nil || !isTrue(mc, cachev1.ConditionReady) || !d.isQuiet(mc, e) {
 			continue
 		}
-		for _, kind := range slices.Sorted(maps.Keys(managed)) {
-			if wrong := d.wrong(kind, mc); wrong != "" {
+		for at, asked := range d.expected(mc) {
+			if wrong := d.wrong(at, mc, asked); wrong != "" {
 				return fmt.Sprintf("%s is Ready, and %s", mc.Name, wrong)
 			}
 		}
@@ -71,29 +69,50 @@ func (d *desired) noteUnknown(o *object, at ref) {
 	d.last[at] = lastApply{after: after}
 }
 
+// expected returns the objects that a cache may have, and whether its spec asks for them.
+func (d *desired) expected(mc *cachev1.Memcached) map[ref]bool {
+	expected := map[ref]bool{}
+	for kind := range managed {
+		if kind != "EndpointSlice" {
+			expected[ref{kind, mc.Name}] = asksFor(mc, kind)
+		}
+	}
+	hasSlots := isGated(d.current[ref{"Deployment", mc.Name}])
+	for _, o := range d.managedOf(mc.Name) {
+		if of, ok := slotOf(refOf(o)); ok {
+			expected[refOf(o)] = hasSlots && of.isWanted(mc)
+		}
+	}
+	if hasSlots {
+		expected[ref{"Service", mc.Name + "-slots"}] = true
+		expected[ref{"EndpointSlice", mc.Name + "-slots-ipv4"}] = sizeOf(mc) > 0
+	}
+	return expected
+}
+
 // wrong returns what is wrong with an object of a cache.
-func (d *desired) wrong(kind string, mc *cachev1.Memcached) string {
-	o := d.current[ref{kind, mc.Name}]
+func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
+	o, kind := d.current[at], at.kind
 	isOwned := o != nil && controllerOf(o).UID == mc.UID
 	switch {
-	case !asksFor(mc, kind) && isOwned:
-		return fmt.Sprintf("has a %s that the spec does not ask for", kind)
-	case !asksFor(mc, kind):
+	case !asked && isOwned:
+		return fmt.Sprintf("has a %s %s that the spec does not ask for", kind, at.name)
+	case !asked:
 		return ""
 	case o == nil:
-		return fmt.Sprintf("there is no %s", kind)
+		return fmt.Sprintf("there is no %s %s", kind, at.name)
 	case !isOwned:
 		return fmt.Sprintf("its %s belongs to %s", kind, owners(o))
 	}
 	if isPaused(o) {
 		return fmt.Sprintf("its %s is still paused", kind)
 	}
-	return d.drifted(kind, mc)
+	return d.drifted(at, mc)
 }
 
 // drifted returns how an object differs from what the operator applied, or that from what the spec asks for.
-func (d *desired) drifted(kind string, mc *cachev1.Memcached) string {
-	o, last := d.current[ref{kind, mc.Name}], d.last[ref{kind, mc.Name}]
+func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
+	o, last, kind := d.current[at], d.last[at], at.kind
 	if last.after == nil || last.after.GetUID() != o.GetUID() {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -36,13 +37,14 @@ func cacheOf(e history.Entry) string {
 	case e.State != nil:
 		return instance(e.State.Object)
 	case e.Request != nil && namedAsCache[e.Request.ObjectRef.Resource]:
-		return e.Request.ObjectRef.Name
+		return cacheNamed(kindOf[e.Request.ObjectRef.Resource], e.Request.ObjectRef.Name)
 	}
 	return ""
 }
 
 var namedAsCache = map[string]bool{
 	"memcacheds": true, "deployments": true, "services": true, "networkpolicies": true, "poddisruptionbudgets": true,
+	"endpointslices": true,
 }
 
 // instance returns the Memcached that an object belongs to, by its label or name.
@@ -50,7 +52,7 @@ func instance(o *object) string {
 	if cache := o.GetLabels()["memcached_cr"]; cache != "" {
 		return cache
 	}
-	return o.GetName()
+	return cacheFor(o)
 }
 
 // concerns reports whether an entry may matter to a cache: a step, what was stored, and what the operator sent.
@@ -61,7 +63,8 @@ func concerns(e history.Entry, cache, operator string) bool {
 		return cache == "" || instance(e.State.Object) == cache
 	case e.Request != nil:
 		q := e.Request
-		other := q.ObjectRef.Name != "" && q.ObjectRef.Name != cache && cache != ""
+		of := cmp.Or(cacheOfRequest(q), q.ObjectRef.Name)
+		other := of != "" && of != cache && cache != ""
 		return q.User.Username == operator && q.Verb != "watch" && !other
 	}
 	return e.Delay == nil

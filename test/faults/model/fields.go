@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,23 +47,19 @@ func mismatch(body *object, mc *cachev1.Memcached) string {
 	var wanted []expectation
 	switch body.GetKind() {
 	case "Deployment":
-		wanted = deploymentOf(mc)
-		if !isKept(body) {
-			wanted = append(wanted, podsOf(mc)...)
-			if wrong := wrongArguments(body, mc); wrong != "" {
-				return wrong
-			}
-			if wrong := wrongPlace(body, mc); wrong != "" {
-				return wrong
-			}
-		}
+		return wrongDeployment(body, mc)
 	case "Service":
-		wanted = []expectation{{"None", []string{"spec", "clusterIP"}}, {selectorOf(mc), []string{"spec", "selector"}}}
+		wanted = serviceOf(mc, body.GetName())
 	case "NetworkPolicy":
 		return wrongPeers(body, mc)
 	case "PodDisruptionBudget":
 		wanted = []expectation{{orDefault(orEmpty(mc.Spec.Disruption).MaxUnavailable, 1), []string{"spec", "maxUnavailable"}}}
 	}
+	return unexpected(body, wanted)
+}
+
+// unexpected returns the first field that differs from what is expected.
+func unexpected(body *object, wanted []expectation) string {
 	for _, want := range wanted {
 		if got := value(body, want.path...); encoded(got) != encoded(want.value) {
 			return fmt.Sprintf("%s is %s, not %s", strings.Join(want.path, "."), encoded(got), encoded(want.value))
@@ -71,22 +68,55 @@ func mismatch(body *object, mc *cachev1.Memcached) string {
 	return ""
 }
 
+// wrongDeployment allows more replicas to a cache with slots: there may be more Pods for a while.
+func wrongDeployment(body *object, mc *cachev1.Memcached) string {
+	hasSlots := isGated(body)
+	replicas := number(body, "spec", "replicas")
+	if replicas < sizeOf(mc) || replicas > sizeOf(mc) && !hasSlots {
+		return fmt.Sprintf("spec.replicas is %d, not %d", replicas, sizeOf(mc))
+	}
+	if isKept(body) {
+		return unexpected(body, deploymentOf(mc, hasSlots))
+	}
+	return cmp.Or(unexpected(body, append(deploymentOf(mc, hasSlots), podsOf(mc, hasSlots)...)),
+		wrongArguments(body, mc), wrongPlace(body, mc))
+}
+
 // expectation is the value of a field; nil if it must not be applied.
 type expectation struct {
 	value any
 	path  []string
 }
 
-func deploymentOf(mc *cachev1.Memcached) []expectation {
+func serviceOf(mc *cachev1.Memcached, name string) []expectation {
+	clusterIP, selector := []string{"spec", "clusterIP"}, []string{"spec", "selector"}
+	of, ok := slotOf(ref{"Service", name})
+	switch {
+	case !ok:
+		return []expectation{{"None", clusterIP}, {selectorOf(mc), selector}}
+	case of.isRecord():
+		return []expectation{{"None", clusterIP}, {nil, selector}}
+	}
+	return []expectation{{nil, clusterIP}, {nil, selector}}
+}
+
+// deploymentOf leaves out the replicas: with slots there may be more for a while.
+func deploymentOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	rollout := orEmpty(mc.Spec.Rollout)
+	surge, unavailable := orDefault(rollout.MaxSurge, 1), orDefault(rollout.MaxUnavailable, 0)
+	if hasSlots {
+		unavailable = intstr.FromInt32(0)
+		if surge == intstr.FromInt32(0) || surge == intstr.FromString("0%") {
+			surge = intstr.FromInt32(1)
+		}
+	}
 	var minReady any
 	if seconds := rollout.MinReadySeconds; seconds != nil && *seconds > 0 {
 		minReady = *seconds
 	}
 	return []expectation{
-		{sizeOf(mc), []string{"spec", "replicas"}},
-		{orDefault(rollout.MaxSurge, 1), []string{"spec", "strategy", "rollingUpdate", "maxSurge"}},
-		{orDefault(rollout.MaxUnavailable, 0), []string{"spec", "strategy", "rollingUpdate", "maxUnavailable"}},
+		{surge, []string{"spec", "strategy", "rollingUpdate", "maxSurge"}},
+		{unavailable, []string{"spec", "strategy", "rollingUpdate", "maxUnavailable"}},
 		{minReady, []string{"spec", "minReadySeconds"}},
 		{selectorOf(mc), []string{"spec", "selector", "matchLabels"}},
 	}
@@ -99,11 +129,14 @@ func selectorOf(mc *cachev1.Memcached) map[string]string {
 // defaultScheduler need not be applied.
 const defaultScheduler = "default-scheduler"
 
-func podsOf(mc *cachev1.Memcached) []expectation {
+func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := int32(30)
 	if seconds := orEmpty(mc.Spec.Rollout).DrainSeconds; seconds != nil {
 		drain = *seconds
+	}
+	if hasSlots {
+		drain += 5 // for the agent to end memcached
 	}
 	scheduler := placement.SchedulerName
 	if scheduler == defaultScheduler {

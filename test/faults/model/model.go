@@ -28,6 +28,7 @@ func Rules() []Rule {
 		deletionRules(),
 		rolloutRules(),
 		availabilityRules(),
+		slotRules(),
 		fieldRules(),
 		unownedRules(),
 		statusRules(),

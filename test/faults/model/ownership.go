@@ -22,13 +22,14 @@ func ownershipRules() []Rule {
 		New: ownership,
 	}, {
 		Name: "one owner",
-		Promise: "A managed object has the name of its Memcached, which is its only controller and its only owner of that " +
+		Promise: "A managed object is named after its Memcached, which is its only controller and its only owner of that " +
 			"kind. Nothing is written for a Memcached that is deleted, or is being deleted.",
 		New: oneOwner,
 	}, {
 		Name: "rights",
-		Promise: "The operator writes Deployments, Services, NetworkPolicies, PodDisruptionBudgets, events and the status " +
-			"of Memcacheds, in the namespaces that it serves, and nothing else.",
+		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, events, " +
+			"the status of Memcacheds, and of Pods with slots two annotations and one condition, in the namespaces that it " +
+			"serves, and nothing else.",
 		New: rights,
 	}}
 }
@@ -56,12 +57,12 @@ func ownership(p *past) func(history.Entry) string {
 // mayWrite reports whether the operator may write an object that it finds like this.
 func (p *past) mayWrite(o *object, by *audit.Request) bool {
 	if owner := controllerOf(o); owner.Kind == "Memcached" {
-		return owner.Name == o.GetName() && p.existed(history.ProcessOf(by), owner.UID)
+		return owner.Name == cacheFor(o) && p.existed(history.ProcessOf(by), owner.UID)
 	}
 	others := slices.DeleteFunc(slices.Clone(o.GetOwnerReferences()), func(owner metav1.OwnerReference) bool {
-		return owner.Kind == "Memcached" && owner.Name == o.GetName() && p.existed(history.ProcessOf(by), owner.UID)
+		return owner.Kind == "Memcached" && owner.Name == cacheFor(o) && p.existed(history.ProcessOf(by), owner.UID)
 	})
-	return len(others) == 0 && (o.GetAnnotations()[cachev1.AnnotationAdoptBy] == o.GetName() || wasApplied(o))
+	return len(others) == 0 && (o.GetAnnotations()[cachev1.AnnotationAdoptBy] == cacheFor(o) || wasApplied(o))
 }
 
 // wasApplied reports whether the managed fields show that the operator applied its hash.
@@ -97,7 +98,7 @@ func oneOwner(p *past) func(history.Entry) string {
 			}
 		}
 		switch {
-		case owner.Kind != "Memcached" || owner.Name != o.GetName():
+		case owner.Kind != "Memcached" || owner.Name != cacheFor(o):
 			return fmt.Sprintf("the operator wrote %s %s, which belongs to %s", o.GetKind(), o.GetName(), owners(o))
 		case same > 1:
 			return fmt.Sprintf("%s %s has %d Memcacheds as owners: %s", o.GetKind(), o.GetName(), same, owners(o))
@@ -130,7 +131,7 @@ func isJSONPatch(q *audit.Request) bool { return strings.HasPrefix(string(q.Body
 // writable are the resources that the operator may write.
 var writable = map[string]bool{
 	"memcacheds/status": true, "deployments": true, "services": true,
-	"networkpolicies": true, "poddisruptionbudgets": true, "events": true,
+	"networkpolicies": true, "poddisruptionbudgets": true, "events": true, "endpointslices": true,
 }
 
 // reads are the verbs that write nothing.
@@ -140,7 +141,7 @@ func rights(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
 		q := requestOf(e)
 		if q == nil || q.User.Username != p.operator || reads[q.Verb] ||
-			writable[q.Resource()] && q.ObjectRef.Namespace == p.namespace {
+			q.ObjectRef.Namespace == p.namespace && (writable[q.Resource()] || isOfSlots(q)) {
 			return ""
 		}
 		return "the operator sent: " + q.String() + " " + q.URI

@@ -45,7 +45,9 @@ type moment struct {
 }
 
 // kinds that the operator manages.
-var managed = map[string]bool{"Deployment": true, "Service": true, "NetworkPolicy": true, "PodDisruptionBudget": true}
+var managed = map[string]bool{
+	"Deployment": true, "Service": true, "NetworkPolicy": true, "PodDisruptionBudget": true, "EndpointSlice": true,
+}
 
 func newPast(h *history.History) *past {
 	p := &past{
@@ -124,13 +126,24 @@ func (p *past) writesStatus(e history.Entry) (*object, *audit.Request) {
 }
 
 // memcacheds returns the Memcacheds that exist.
-func (p *past) memcacheds() []*object { return p.existing("Memcached", "") }
+func (p *past) memcacheds() []*object { return p.existing("Memcached") }
 
-// existing returns the objects of a kind that exist, only those with a controller if its uid is given.
-func (p *past) existing(kind string, controller types.UID) []*object {
+// existing returns the objects of a kind that exist.
+func (p *past) existing(kind string) []*object {
 	var found []*object
 	for ref, o := range p.current {
-		if ref.kind == kind && (controller == "" || controllerOf(o).UID == controller) {
+		if ref.kind == kind {
+			found = append(found, o)
+		}
+	}
+	return sortedByName(found)
+}
+
+// managedOf returns the managed objects of a cache that exist, by their names.
+func (p *past) managedOf(cache string) []*object {
+	var found []*object
+	for ref, o := range p.current {
+		if managed[ref.kind] && cacheNamed(ref.kind, ref.name) == cache {
 			found = append(found, o)
 		}
 	}

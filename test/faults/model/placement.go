@@ -8,6 +8,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
@@ -21,11 +22,18 @@ func wrongPeers(body *object, mc *cachev1.Memcached) string {
 		if i == 1 && len(rules) == 1 {
 			continue // There are no metrics.
 		}
-		if i >= len(rules) || !equality.Semantic.DeepEqual(rules[i].From, peers) {
+		if i >= len(rules) || !equality.Semantic.DeepEqual(rules[i].From, peers) &&
+			(i > 0 || len(peers) == 0 || !equality.Semantic.DeepEqual(rules[i].From, withPods(peers, mc))) {
 			return fmt.Sprintf("spec.ingress is %s, and rule %d must be for %s", encoded(rules), i, encoded(peers))
 		}
 	}
 	return ""
+}
+
+// withPods adds the Pods of the cache: with slots, the agent of one copies the keys of another.
+func withPods(peers []networkingv1.NetworkPolicyPeer, mc *cachev1.Memcached) []networkingv1.NetworkPolicyPeer {
+	pods := &metav1.LabelSelector{MatchLabels: selectorOf(mc)}
+	return append(slices.Clone(peers), networkingv1.NetworkPolicyPeer{PodSelector: pods})
 }
 
 // wrongPlace returns what is wrong with the resources of memcached, and the Nodes that its Pods may run on.

@@ -17,7 +17,8 @@ var (
 	harmless = []string{"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "metadata", "service"}
 
 	harmlessRollout = []string{
-		"maxSurge", "maxUnavailable", "minReadySeconds", "progressDeadlineSeconds", "revisionHistoryLimit",
+		"maxSurge", "maxUnavailable", "minReadySeconds", "progressDeadlineSeconds", "revisionHistoryLimit", "handoff",
+		"handoffTimeoutSeconds", "handoffRate",
 	}
 )
 
@@ -38,6 +39,10 @@ func podFields(mc *cachev1.Memcached) string {
 	}
 	if placement, ok := spec["placement"].(map[string]any); ok {
 		leaveOutNoAffinity(placement)
+	}
+	spec["slots"] = nil
+	if wantsSlots(mc) {
+		spec["slots"] = true // Which mode does not matter to the Pods.
 	}
 	for name, fallback := range defaults {
 		spec[name] = withDefault(spec[name], fallback)

@@ -40,7 +40,7 @@ func (r *rest) check(e history.Entry) string {
 	case !isOperators:
 		r.wake(e)
 		return ""
-	case q.Verb == "watch" || r.expires(e) || r.mayAct(q, e.State != nil):
+	case q.Verb == "watch" || r.expires(e) || r.mayAct(q, e.State != nil), r.handsOver(cacheOfRequest(q), e.Time):
 		return ""
 	}
 	return "at rest, the operator sent: " + q.String() + " " + q.URI
@@ -63,7 +63,7 @@ func (r *rest) wake(e history.Entry) {
 	o := e.State.Object
 	cache := o.GetLabels()["memcached_cr"]
 	if o.GetKind() == "Memcached" || managed[o.GetKind()] {
-		cache = o.GetName()
+		cache = cacheFor(o)
 	}
 	r.woken[cache] = true
 }
@@ -132,7 +132,9 @@ func requestOf(e history.Entry) *audit.Request {
 func cacheOfRequest(q *audit.Request) string {
 	switch {
 	case namedAsCache[q.ObjectRef.Resource]:
-		return q.ObjectRef.Name
+		return cacheNamed(kindOf[q.ObjectRef.Resource], q.ObjectRef.Name)
+	case q.ObjectRef.Resource == "pods":
+		return cacheOfPod(q.ObjectRef.Name)
 	case q.ObjectRef.Resource == "events":
 		return text(bodyOf(q), "regarding", "name")
 	}

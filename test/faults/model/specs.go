@@ -8,10 +8,10 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// specsFor returns the Memcacheds for which the operator may have written an object: those of its name, as the process
-// may have read them.
+// specsFor returns the Memcacheds for which the operator may have written an object: that after which it is named,
+// as the process may have read them.
 func (p *past) specsFor(o *object, by *audit.Request) []*cachev1.Memcached {
-	return p.specsNamed(o.GetName(), history.ProcessOf(by))
+	return p.specsNamed(cacheFor(o), history.ProcessOf(by))
 }
 
 // specsNamed returns the Memcacheds with a name, as a process may have read them.

@@ -127,6 +127,7 @@ func (r request) audit(process string) *audit.Request {
 var resourceOf = map[string]string{
 	"Memcached": "memcacheds", "Deployment": "deployments", "ReplicaSet": "replicasets", "Pod": "pods", "Secret": "secrets",
 	"Service": "services", "NetworkPolicy": "networkpolicies", "PodDisruptionBudget": "poddisruptionbudgets",
+	"EndpointSlice": "endpointslices",
 }
 
 func (s *tale) write(r request, text string) *tale {

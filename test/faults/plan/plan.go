@@ -18,6 +18,9 @@ type Plan struct {
 	// Caches are the names of the Memcacheds, created in this order before the first step.
 	Caches []string `json:"caches"`
 
+	// Slots is their spec.slots.mode at first; empty is none.
+	Slots string `json:"slots,omitempty"`
+
 	Steps []Step `json:"steps"`
 
 	// Restart starts the operator again once the faults are over. Without it, the operator has to recover by itself,
@@ -86,6 +89,7 @@ const (
 func New(seed uint64, actions []Action) (Plan, error) {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same seed must give the same plan
 	p := Plan{Seed: seed, Caches: []string{"a", "b"}[:1+r.IntN(mostCaches)], Restart: r.IntN(5) > 0}
+	p.Slots = []string{"", "", "DNS", "ClusterIP"}[r.IntN(4)]
 	for range leastSteps + r.IntN(mostSteps-leastSteps+1) {
 		step, err := Draw(r, actions, p.Caches)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // attempts are how many values are drawn until one is valid, or invalid in a certain way. Most need one or two.
-const attempts = 300
+const attempts = 600
 
 // Valid returns a spec that sets a field and what is required beside it, and sometimes more in the same part of the
 // spec. The API server accepts it. It returns nil if it finds none.

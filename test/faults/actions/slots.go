@@ -1,0 +1,172 @@
+package actions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/faults/kubelet"
+	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/world"
+)
+
+// copyFault is a fault of the copies of a cache that begin meanwhile. Forever is until all faults are over.
+type copyFault struct {
+	lasting
+
+	Forever bool `json:"forever,omitempty"`
+}
+
+// annotating changes what the operator noted on Pods.
+type annotating struct {
+	onPods
+
+	Annotations map[string]*string `json:"annotations"` // nil removes one
+}
+
+// recording changes the record of which Pod holds which slot.
+type recording struct {
+	Change string `json:"change"`
+	Entry  int    `json:"entry"`
+}
+
+// slotFaults are about caches with slots. Others they leave alone.
+func slotFaults() []Action {
+	during := func(r *rand.Rand) any { return copyFault{drawLasting(r), r.IntN(3) == 0} }
+	return slices.Concat(simulated([]Action{
+		{plan.Action{Name: "copies of keys fail", Weight: 3, Draw: during}, onCopies(kubelet.Fails)},
+		{plan.Action{Name: "agents that copy keys are killed", Weight: 3, Draw: during}, onCopies(kubelet.Restarts)},
+		{plan.Action{Name: "copies of keys hang", Weight: 3, Draw: during}, onCopies(kubelet.Hangs)},
+	}), []Action{
+		{plan.Action{Name: "a third party edits the notes on Pods", Weight: 3, Draw: drawAnnotating}, annotatePods},
+		{plan.Action{Name: "a third party edits who holds the slots", Weight: 3, Draw: func(r *rand.Rand) any {
+			return recording{one(r, "remove", "empty", "swap", "repeat", "unready", "unknown"), r.IntN(8)}
+		}}, editRecord},
+	})
+}
+
+// NeedsSlots reports whether an action has no effect on caches without slots.
+func NeedsSlots(name string) bool {
+	return slices.ContainsFunc(slotFaults(), func(a Action) bool { return a.Name == name })
+}
+
+func onCopies(kind string) do {
+	return func(ctx context.Context, w *world.World, step plan.Step) error {
+		with, err := arguments[copyFault](step)
+		if err != nil {
+			return err
+		}
+		fault := &kubelet.Fault{
+			Namespace: w.Namespace, Cache: step.Cache, Kind: kind, Struck: func() { world.HadEffect(ctx) },
+		}
+		w.Kubelet.Begin(fault)
+		if with.Forever {
+			w.Later(func(context.Context) error { w.Kubelet.End(fault); return nil })
+		} else {
+			w.During(with.For.Duration, func() { w.Kubelet.End(fault) })
+		}
+		return nil
+	}
+}
+
+const (
+	handoff      = "cache.example.com/handoff"
+	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
+)
+
+// instructions are what another client may write into the annotation.
+var instructions = []string{
+	`no JSON`, `{}`, `{"role":"serve"}`, `{"role":"serve","slot":"a-0"}`, `{"role":"leave","slot":"a-1","end":1}`,
+	`{"role":"cold","slot":"a-0","since":"2020-01-01T00:00:00Z"}`, `{"role":"moved","slot":"a-0","from":"10.0.0.9"}`,
+	`{"role":"receive","slot":"a-0","from":"10.0.0.9","since":"2020-01-01T00:00:00Z"}`, `{"role":"other","slot":"a-0"}`,
+}
+
+func drawAnnotating(r *rand.Rand) any {
+	with := annotating{drawPods(r), map[string]*string{}}
+	switch r.IntN(4) {
+	case 0:
+		with.Annotations[handoff] = nil
+	case 1:
+		with.Annotations[deletionCost] = one(r, new("-1000"), new("1000"), new("many"), nil)
+	default:
+		with.Annotations[handoff] = new(one(r, instructions...))
+	}
+	return with
+}
+
+func annotatePods(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[annotating](step)
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": with.Annotations}})
+	if err != nil {
+		return err
+	}
+	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
+		if !kubelet.HasSlots(pod) {
+			return nil
+		}
+		return intrude(ctx, func(ctx context.Context) error {
+			return w.Client.Patch(ctx, pod, client.RawPatch(mergePatch, patch), thirdParty)
+		})
+	})(ctx, w, step)
+}
+
+func editRecord(ctx context.Context, w *world.World, step plan.Step) error {
+	with, err := arguments[recording](step)
+	if err != nil {
+		return err
+	}
+	change := func(ctx context.Context, slice *unstructured.Unstructured) error {
+		entries, _, _ := unstructured.NestedSlice(slice.Object, "endpoints")
+		if len(entries) == 0 {
+			return nil
+		}
+		slice.Object["endpoints"] = changeRecord(entries, with)
+		return w.Client.Update(ctx, slice, thirdParty)
+	}
+	return onTarget(ctx, w, "EndpointSlice", step.Cache, change)
+}
+
+// changeRecord returns other entries.
+func changeRecord(entries []any, with recording) []any {
+	i := with.Entry % len(entries)
+	next := (i + 1) % len(entries)
+	entry := func(i int) map[string]any { return entries[i].(map[string]any) }
+	switch with.Change {
+	case "remove":
+		return slices.Delete(entries, i, i+1)
+	case "empty":
+		return []any{}
+	case "swap":
+		entry(i)["hostname"], entry(next)["hostname"] = entry(next)["hostname"], entry(i)["hostname"]
+	case "repeat":
+		entry(next)["targetRef"], entry(next)["addresses"] = entry(i)["targetRef"], entry(i)["addresses"]
+	case "unready":
+		entry(i)["conditions"] = map[string]any{"ready": false}
+	case "unknown":
+		entry(i)["targetRef"] = map[string]any{"kind": "Pod", "name": "none", "uid": fmt.Sprint("none-", i)}
+	}
+	return entries
+}
+
+// nameOf returns the name of the object of a kind that belongs to a cache.
+func nameOf(kind, cache string) string {
+	switch kind {
+	case "EndpointSlice":
+		return cache + "-slots-ipv4"
+	case slotService:
+		return cache + "-slots"
+	}
+	return cache
+}
+
+// slotService is in a plan for the Service of all slots.
+const slotService = "slots' Service"

@@ -1,0 +1,83 @@
+package kubelet
+
+import (
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// order is the part of the operator's instruction that an agent follows.
+type order struct {
+	Slot  string `json:"slot"`
+	Role  string `json:"role"`
+	From  string `json:"from"`
+	Since string `json:"since"`
+}
+
+// orderOf reads the annotation. One that cannot be read is followed by nobody.
+func orderOf(pod *corev1.Pod) order {
+	var read order
+	if json.Unmarshal([]byte(pod.Annotations[annotation]), &read) != nil {
+		return order{}
+	}
+	return read
+}
+
+// player is the agent of one Pod.
+type player struct {
+	delay   time.Duration // until it has read an instruction, and the kubelet has noticed its readiness
+	copying time.Duration // how long a copy takes
+
+	next, current order
+	nextAt        time.Time
+	copied        time.Time // when all keys are copied; zero is never
+	isReady       bool
+
+	ended *corev1.ContainerStateTerminated // how the container ended since the last report
+}
+
+// follow notes an instruction, and carries out one that the agent has read by now.
+func (a *player) follow(o order, now time.Time) {
+	if o != a.next {
+		a.next, a.nextAt = o, now.Add(a.delay)
+	}
+	if a.current != a.next && !now.Before(a.nextAt) {
+		a.begin(a.next, now)
+	}
+	if a.current.Role == "receive" {
+		a.isReady = !a.copied.IsZero() && !now.Before(a.copied)
+	}
+}
+
+// begin carries out an instruction. A Pod that goes on after its copy stays ready.
+func (a *player) begin(o order, now time.Time) {
+	a.current, a.isReady = o, o.Role != "" && o.Role != "receive"
+	if o.Role == "receive" {
+		a.copied = now.Add(a.copying)
+	}
+}
+
+// isCopying reports whether the agent copies keys at a time.
+func (a *player) isCopying(now time.Time) bool {
+	return a.current == a.next && a.current.Role == "receive" && !a.copied.IsZero() && now.Before(a.copied)
+}
+
+// end ends the container. The kubelet starts it again at once, and the agent begins anew.
+func (a *player) end(code int32, message string, now time.Time) {
+	at := metav1.NewTime(now)
+	a.ended = &corev1.ContainerStateTerminated{ExitCode: code, Message: message, Reason: "Error", FinishedAt: at}
+	a.begin(a.current, now.Add(a.delay))
+}
+
+// report writes the status of the container.
+func (a *player) report(status *corev1.ContainerStatus, now time.Time) {
+	status.Ready = a.isReady
+	if a.ended != nil {
+		status.RestartCount++
+		status.LastTerminationState = corev1.ContainerState{Terminated: a.ended}
+		status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
+		a.ended = nil
+	}
+}

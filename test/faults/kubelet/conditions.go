@@ -1,0 +1,58 @@
+package kubelet
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What the operator's documentation calls the readiness gate, the agent and its instruction.
+const (
+	gate       = "cache.example.com/has-slot"
+	agent      = "agent"
+	annotation = "cache.example.com/handoff"
+)
+
+// HasSlots reports whether a Pod becomes ready only with a slot.
+func HasSlots(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool {
+		return g.ConditionType == gate
+	})
+}
+
+// SetConditions sets the conditions ContainersReady and Ready as a kubelet does: they follow the containers, and Ready
+// the readiness gates too.
+func SetConditions(pod *corev1.Pod, reason string) {
+	status := &pod.Status
+	containers := !slices.ContainsFunc(status.ContainerStatuses, isNotReady) &&
+		!slices.ContainsFunc(status.InitContainerStatuses, isNotReady)
+	ready := containers
+	for _, g := range pod.Spec.ReadinessGates {
+		ready = ready && isTrue(status.Conditions, g.ConditionType)
+	}
+	setCondition(status, corev1.ContainersReady, containers, reason)
+	setCondition(status, corev1.PodReady, ready, reason)
+}
+
+// isNotReady ignores init containers that have completed: kwok reports them ready.
+func isNotReady(status corev1.ContainerStatus) bool { return !status.Ready }
+
+func isTrue(conditions []corev1.PodCondition, name corev1.PodConditionType) bool {
+	return slices.ContainsFunc(conditions, func(c corev1.PodCondition) bool {
+		return c.Type == name && c.Status == corev1.ConditionTrue
+	})
+}
+
+func setCondition(status *corev1.PodStatus, name corev1.PodConditionType, is bool, reason string) {
+	value := corev1.ConditionFalse
+	if is {
+		value, reason = corev1.ConditionTrue, ""
+	}
+	for i := range status.Conditions {
+		condition := &status.Conditions[i]
+		if condition.Type == name && condition.Status != value {
+			condition.Status, condition.Reason, condition.LastTransitionTime = value, reason, metav1.Now()
+		}
+	}
+}

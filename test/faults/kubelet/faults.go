@@ -1,0 +1,67 @@
+package kubelet
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What may happen to a copy.
+const (
+	Fails    = "fails"    // the agent ends with the exit code 3, and a reason
+	Restarts = "restarts" // the agent is killed
+	Hangs    = "hangs"    // the copy makes no progress while the fault lasts
+)
+
+// Fault is something that happens to the copies of a cache, once to each.
+type Fault struct {
+	Namespace, Cache string
+	Kind             string
+
+	// Struck is called for each copy.
+	Struck func()
+
+	struck map[order]bool
+	hung   []*player
+}
+
+// Begin begins a fault. A nil Kubelet, that of real Nodes, has none.
+func (k *Kubelet) Begin(f *Fault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f.struck = map[order]bool{}
+	k.faults = append(k.faults, f)
+}
+
+// End ends a fault: copies that hang continue.
+func (k *Kubelet) End(f *Fault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.faults = slices.DeleteFunc(k.faults, func(other *Fault) bool { return f == other })
+	for _, a := range f.hung {
+		if a.copied.IsZero() {
+			a.copied = time.Now().Add(a.copying)
+		}
+	}
+}
+
+// strike lets the faults happen to an agent that copies.
+func (k *Kubelet) strike(a *player, pod *corev1.Pod, now time.Time) {
+	for _, f := range k.faults {
+		of := f.Namespace == pod.Namespace && f.Cache == pod.Labels["memcached_cr"]
+		if !of || f.struck[a.current] || !a.isCopying(now) {
+			continue
+		}
+		f.struck[a.current] = true
+		switch f.Kind {
+		case Fails:
+			a.end(3, `{"reason":"FromUnreachable","error":"the campaign ended the copy"}`, now)
+		case Restarts:
+			a.end(137, "", now)
+		case Hangs:
+			a.copied, f.hung = time.Time{}, append(f.hung, a)
+		}
+		f.Struck()
+	}
+}

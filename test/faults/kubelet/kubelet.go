@@ -1,0 +1,108 @@
+// Package kubelet completes what kwok does in the place of kubelets, for Pods with slots: it plays their agents, whose
+// readiness follows the operator's instruction, and lets the Pods become ready only with their readiness gates. It
+// knows the documentation, and nothing of the operator's code.
+package kubelet
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// interval is how often the Pods are read.
+const interval = 100 * time.Millisecond
+
+// Kubelet plays the agents of all Pods with slots.
+type Kubelet struct {
+	kube client.Client
+
+	mu     sync.Mutex
+	faults []*Fault
+	agents map[types.UID]*player
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// Start starts to play, until the Kubelet is stopped.
+func Start(kube client.Client) *Kubelet {
+	ctx, stop := context.WithCancel(context.Background())
+	k := &Kubelet{kube: kube, stop: stop, agents: map[types.UID]*player{}}
+	k.done.Go(func() {
+		for ctx.Err() == nil {
+			k.act(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(interval):
+			}
+		}
+	})
+	return k
+}
+
+// Stop ends it. A nil Kubelet plays nothing.
+func (k *Kubelet) Stop() {
+	if k != nil {
+		k.stop()
+		k.done.Wait()
+	}
+}
+
+// act updates each Pod whose status changes. A Pod that another client changed meanwhile is seen again.
+func (k *Kubelet) act(ctx context.Context) {
+	pods := &corev1.PodList{}
+	if k.kube.List(ctx, pods, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}) != nil {
+		return // The API server may have been stopped.
+	}
+	existing := map[types.UID]bool{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		existing[pod.UID] = true
+		if !HasSlots(pod) || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		before := pod.Status.DeepCopy()
+		k.play(pod, time.Now())
+		if !reflect.DeepEqual(before, &pod.Status) {
+			_ = k.kube.Status().Update(ctx, pod)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for uid := range k.agents {
+		if !existing[uid] {
+			delete(k.agents, uid)
+		}
+	}
+}
+
+// play changes the status of a Pod as its agent and its kubelet do at a time.
+func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a := k.agents[pod.UID]
+	if a == nil {
+		a = &player{delay: between(100, 500), copying: between(200, 1500)}
+		k.agents[pod.UID] = a
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if status := &pod.Status.InitContainerStatuses[i]; status.Name == agent && status.State.Waiting == nil {
+			a.follow(orderOf(pod), now)
+			k.strike(a, pod, now)
+			a.report(status, now)
+		}
+	}
+	SetConditions(pod, "ContainersNotReady")
+}
+
+// between draws a time of so many milliseconds.
+func between(least, most int) time.Duration {
+	return time.Duration(least+rand.IntN(most-least)) * time.Millisecond //nolint:gosec // no secret
+}

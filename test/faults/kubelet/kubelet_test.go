@@ -1,0 +1,94 @@
+package kubelet
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// moment is what a Pod is told, and what is seen of it a while later.
+type moment struct {
+	role  string
+	later time.Duration
+	want  string
+}
+
+func running() *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "n", UID: "p", Annotations: map[string]string{}, Labels: map[string]string{"memcached_cr": "a"},
+		},
+		Spec: corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: gate}}},
+		Status: corev1.PodStatus{
+			Phase:                 corev1.PodRunning,
+			ContainerStatuses:     []corev1.ContainerStatus{{Name: "memcached", Ready: true}},
+			InitContainerStatuses: []corev1.ContainerStatus{{Name: agent}},
+			Conditions: []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+				{Type: corev1.ContainersReady, Status: corev1.ConditionFalse},
+				{Type: gate, Status: corev1.ConditionTrue},
+			},
+		},
+	}
+}
+
+// seen describes the status of a Pod.
+func seen(pod *corev1.Pod) string {
+	status := pod.Status.InitContainerStatuses[0]
+	text := map[bool]string{true: "ready", false: "not ready"}[isTrue(pod.Status.Conditions, corev1.PodReady)]
+	if ended := status.LastTerminationState.Terminated; ended != nil {
+		text += fmt.Sprintf(", ended with %d", ended.ExitCode)
+	}
+	return text
+}
+
+func TestAPodIsReadyWhenItsAgentAndItsGateAre(t *testing.T) {
+	const long, short = time.Minute, 10 * time.Millisecond
+	tests := map[string]struct {
+		fault   string
+		moments []moment
+	}{
+		"without an instruction":     {"", []moment{{"", long, "not ready"}}},
+		"an instruction takes time":  {"", []moment{{"serve", short, "not ready"}, {"serve", long, "ready"}}},
+		"a copy takes time":          {"", []moment{{"receive", 600 * time.Millisecond, "not ready"}, {"receive", long, "ready"}}},
+		"the agent serves on":        {"", []moment{{"receive", long, "not ready"}, {"receive", long, "ready"}, {"moved", long, "ready"}}},
+		"it lost its instruction":    {"", []moment{{"serve", long, "ready"}, {"", long, "not ready"}}},
+		"a copy that hangs":          {Hangs, []moment{{"receive", long, "not ready"}, {"receive", long, "not ready"}}},
+		"a copy that fails":          {Fails, []moment{{"receive", long, "not ready, ended with 3"}}},
+		"an agent that is killed":    {Restarts, []moment{{"receive", long, "not ready, ended with 137"}}},
+		"a fault of copies, without": {Fails, []moment{{"serve", long, "ready"}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			k := &Kubelet{agents: map[types.UID]*player{}}
+			if tc.fault != "" {
+				k.Begin(&Fault{Namespace: "n", Cache: "a", Kind: tc.fault, Struck: func() {}})
+			}
+			pod, now := running(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			for _, m := range tc.moments {
+				pod.Annotations[annotation] = fmt.Sprintf(`{"role":%q,"slot":"a-0"}`, m.role)
+				k.play(pod, now)
+				now = now.Add(m.later)
+				k.play(pod, now)
+				if diff := cmp.Diff(m.want, seen(pod)); diff != "" {
+					t.Errorf("%s, %v later (-want +got):\n%s", m.role, m.later, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestAPodIsNotReadyWithoutItsGate(t *testing.T) {
+	pod := running()
+	pod.Status.InitContainerStatuses[0].Ready = true
+	pod.Status.Conditions[2].Status = corev1.ConditionFalse
+	SetConditions(pod, "ContainersNotReady")
+	if isTrue(pod.Status.Conditions, corev1.PodReady) || !isTrue(pod.Status.Conditions, corev1.ContainersReady) {
+		t.Errorf("conditions: %+v", pod.Status.Conditions)
+	}
+}

@@ -1,0 +1,69 @@
+package model
+
+import (
+	"regexp"
+	"strconv"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// slotRef is what the name of an object of slots says.
+type slotRef struct {
+	cache  string
+	slot   string // "slots" is all of them
+	family string // of an EndpointSlice
+}
+
+var slotObject = regexp.MustCompile(`^(.+)-(slots|\d+)(?:-(ipv[46]))?$`)
+
+// slotOf reads the name of an object of slots. Other objects have the name of their Memcached.
+func slotOf(at ref) (of slotRef, ok bool) {
+	found := slotObject.FindStringSubmatch(at.name)
+	isSlice := at.kind == "EndpointSlice"
+	if found == nil || !isSlice && at.kind != "Service" || isSlice != (found[3] != "") {
+		return of, false
+	}
+	return slotRef{found[1], found[2], found[3]}, true
+}
+
+// cacheNamed returns the name of the Memcached after which an object is named.
+func cacheNamed(kind, name string) string {
+	if of, ok := slotOf(ref{kind, name}); ok {
+		return of.cache
+	}
+	return name
+}
+
+func cacheFor(o *object) string { return cacheNamed(o.GetKind(), o.GetName()) }
+
+var podName = regexp.MustCompile(`^(.+)-[a-z0-9]+-[a-z0-9]+$`)
+
+// cacheOfPod returns the name of the Memcached of a Pod by the Pod's name.
+func cacheOfPod(name string) string {
+	if found := podName.FindStringSubmatch(name); found != nil {
+		return found[1]
+	}
+	return name
+}
+
+// isRecord reports whether an object is about all slots.
+func (s slotRef) isRecord() bool { return s.slot == "slots" }
+
+// isWanted reports whether a Memcached with slots has the object. The Pods have addresses of only one family.
+func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
+	if s.isRecord() {
+		return true
+	}
+	return s.isBelow(sizeOf(mc)) && orEmpty(mc.Spec.Slots).Mode == cachev1.SlotsClusterIP
+}
+
+// isBelow reports whether a cache of a size has the slot.
+func (s slotRef) isBelow(size int64) bool {
+	number, err := strconv.ParseInt(s.slot, 10, 32)
+	return err == nil && number < size
+}
+
+func wantsSlots(mc *cachev1.Memcached) bool {
+	mode := orEmpty(mc.Spec.Slots).Mode
+	return mode == cachev1.SlotsDNS || mode == cachev1.SlotsClusterIP
+}
