@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,15 +14,21 @@ import (
 
 	"github.com/example-inc/memcached-operator/test/faults/kubelet"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
+	"github.com/example-inc/memcached-operator/test/faults/schema"
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// copyFault is a fault of the copies of a cache that begin meanwhile. Forever is until all faults are over.
+// copyFault is a fault of the copies of a cache that begin meanwhile. Forever is until all faults are over. Threads is
+// what the spec gets, so that there are copies.
 type copyFault struct {
 	lasting
 
 	Forever bool `json:"forever,omitempty"`
+	Threads int  `json:"threads"`
 }
+
+// untilCopied is how long a new Pod takes until it copies keys, and more.
+const untilCopied = 3 * time.Second
 
 // annotating changes what the operator noted on Pods.
 type annotating struct {
@@ -38,7 +45,11 @@ type recording struct {
 
 // slotFaults are about caches with slots. Others they leave alone.
 func slotFaults() []Action {
-	during := func(r *rand.Rand) any { return copyFault{drawLasting(r), r.IntN(3) == 0} }
+	during := func(r *rand.Rand) any {
+		with := copyFault{drawLasting(r), r.IntN(3) == 0, 1 + r.IntN(8)}
+		with.For.Duration += untilCopied
+		return with
+	}
 	return slices.Concat(simulated([]Action{
 		{plan.Action{Name: "copies of keys fail", Weight: 3, Draw: during}, onCopies(kubelet.Fails)},
 		{plan.Action{Name: "agents that copy keys are killed", Weight: 3, Draw: during}, onCopies(kubelet.Restarts)},
@@ -71,7 +82,9 @@ func onCopies(kind string) do {
 		} else {
 			w.During(with.For.Duration, func() { w.Kubelet.End(fault) })
 		}
-		return nil
+		return editSpec(world.WithoutEffect(ctx), w, step.Cache, func(spec map[string]any) map[string]any {
+			return schema.Merge(spec, map[string]any{"threads": with.Threads})
+		})
 	}
 }
 

@@ -27,9 +27,6 @@ var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
 	"update with the spec from now on": "update at once from now on",
-	"copies of keys fail":              "replace all Pods",
-	"copies of keys hang":              "replace all Pods",
-	"agents that copy keys are killed": "replace all Pods",
 }
 
 // Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves

@@ -27,9 +27,9 @@ func ownershipRules() []Rule {
 		New: oneOwner,
 	}, {
 		Name: "rights",
-		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, events, " +
-			"the status of Memcacheds, and of Pods with slots two annotations and one condition, in the namespaces that it " +
-			"serves, and nothing else.",
+		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, " +
+			"events, the status of Memcacheds, and of Pods with slots two annotations and one condition, in the namespaces " +
+			"that it serves, and nothing else.",
 		New: rights,
 	}}
 }
