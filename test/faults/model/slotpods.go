@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -80,8 +81,11 @@ func hasGate(gates any) bool {
 // isOfSlots reports whether a request changes only what the operator may change of a Pod.
 func isOfSlots(q *audit.Request) bool {
 	body := bodyOf(q)
-	if q.Verb != "patch" || body == nil || q.ObjectRef.Resource != "pods" {
+	switch {
+	case q.Verb != "patch" || q.ObjectRef.Resource != "pods":
 		return false
+	case body == nil: // The audit log has no body of a request without the right to it.
+		return q.Response.Code == http.StatusForbidden
 	}
 	metadata, _ := value(body, "metadata").(map[string]any)
 	only := func(fields map[string]any, names ...string) bool {

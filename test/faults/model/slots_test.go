@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
 )
 
 // slotPod is a Pod of a cache with slots, and what its agent and its gate say.
@@ -173,4 +175,40 @@ func TestObjectsOfSlotsAreDeletedWithTheSlots(t *testing.T) {
 			"without slots":   func(s *tale) { s.user(mc("spec: {size: 2}")).operator(service("a-slots")) },
 		},
 	}.run(t)
+}
+
+func TestTheOperatorChangesOnlyWhatIsOfSlotsInAPod(t *testing.T) {
+	body := func(content string) *audit.Request {
+		q := &audit.Request{Verb: "patch", Body: []byte(content)}
+		q.ObjectRef.Resource, q.Response.Code = "pods", 200
+		return q
+	}
+	status := func(content string) *audit.Request {
+		q := body(content)
+		q.ObjectRef.Subresource = "status"
+		return q
+	}
+	forbidden := body("")
+	forbidden.Response.Code = 403
+	tests := map[string]struct {
+		request *audit.Request
+		want    bool
+	}{
+		"the instruction":       {body(`{"metadata":{"uid":"p","annotations":{"cache.example.com/handoff":"{}"}}}`), true},
+		"another annotation":    {body(`{"metadata":{"annotations":{"other":"{}"}}}`), false},
+		"a label":               {body(`{"metadata":{"labels":{"app":"other"}}}`), false},
+		"the specification":     {body(`{"spec":{}}`), false},
+		"no known content":      {body(""), false},
+		"without the right":     {forbidden, true},
+		"the condition":         {status(`{"status":{"conditions":[{"type":"cache.example.com/has-slot"}]}}`), true},
+		"another condition":     {status(`{"status":{"conditions":[{"type":"Ready"}]}}`), false},
+		"another of the status": {status(`{"status":{"phase":"Failed"}}`), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := isOfSlots(tc.request); got != tc.want {
+				t.Errorf("isOfSlots() = %t, want %t", got, tc.want)
+			}
+		})
+	}
 }
