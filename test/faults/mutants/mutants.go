@@ -37,7 +37,6 @@ const (
 	canonicalFile  = "operator/internal/render/canonical.go"
 	inputsFile     = "operator/internal/plan/inputs.go"
 	recordFile     = "operator/internal/plan/record.go"
-	planFile       = "operator/internal/plan/plan.go"
 	statusFile     = "operator/internal/status/status.go"
 	checksFile     = "operator/internal/status/checks.go"
 	controllerFile = "operator/internal/controller/controller.go"

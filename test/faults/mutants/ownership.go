@@ -25,8 +25,8 @@ func ownership() []Mutant {
 			Edits: []variants.Edit{
 				{
 					File: removeFile,
-					Old:  "		if metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc) {\n",
-					New:  "		if live != nil {\n",
+					Old:  "!wanted[key] && !isTerminating(live, mc) && (metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc)) {\n",
+					New:  "!wanted[key] {\n",
 				},
 				{File: removeFile, Old: " || !isOwned(live, mc) {", New: " {"},
 			},

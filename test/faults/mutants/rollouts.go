@@ -29,13 +29,13 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "lets a rollout take a Pod away", Rule: "availability", Needs: []string{changes},
-			Edits: replace(planFile,
-				"orDefault(wanted.MaxUnavailable, intstr.FromInt32(0))", "orDefault(wanted.MaxUnavailable, intstr.FromInt32(1))"),
+			Edits: replace("operator/internal/plan/rollout.go",
+				"orDefault(wanted.MaxUnavailable, none)", "orDefault(wanted.MaxUnavailable, intstr.FromInt32(1))"),
 		},
 		{
 			Name: "takes the number of Pods from the Deployment", Rule: "fields", Needs: []string{"scale"},
 			Edits: []variants.Edit{
-				{File: deploymentFile, Old: "WithReplicas(p.Size).", New: "WithReplicas(sizeOf(p))."},
+				{File: deploymentFile, Old: "WithReplicas(p.Replicas()).", New: "WithReplicas(sizeOf(p))."},
 				{File: deploymentFile, Old: "// deployment runs the Pods.\n", New: `func sizeOf(p plan.Plan) int32 {
 	if p.Deployed != nil && p.Deployed.Spec.Replicas != nil {
 		return *p.Deployed.Spec.Replicas

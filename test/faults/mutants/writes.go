@@ -18,13 +18,12 @@ func writes() []Mutant {
 		{
 			Name: "keeps the PodDisruptionBudget of a single Pod", Rule: "converges", Needs: []string{"scale"},
 			Edits: replace(removeFile,
-				"		if live == nil || ", "		if live == nil || kind.Kind == \"PodDisruptionBudget\" || "),
+				"if !wanted[key] && ", "if key.Kind != \"PodDisruptionBudget\" && !wanted[key] && "),
 		},
 		{
 			Name: "does not repeat a write that failed", Rule: "converges", Needs: []string{"requests fail"},
 			Edits: replace(controllerFile,
-				"	if err != nil {\n		return ctrl.Result{}, err\n	}\n	return ctrl.Result{RequeueAfter: sooner(wait,",
-				"	_ = err\n	return ctrl.Result{RequeueAfter: sooner(wait,"),
+				"	if err = errors.Join(err, in.PodsErr); err != nil {\n		return ctrl.Result{}, err\n	}\n", "	_ = err\n"),
 		},
 		{
 			Name: "reverts another client without a pause", Rule: "no hot loop",
