@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -49,9 +50,15 @@ func command() *cobra.Command {
 			"  make bench PROFILE=1",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			chosen, err := scenarios.Choose(only)
+			chosen, err := scenarios.Choose(only, os.Getuid() == 0)
 			if err != nil {
 				return err
+			}
+			if len(only) == 0 && len(chosen) < len(scenarios.All) {
+				progress.Note(cmd.Context(), "Without root, the scenario handoff is left out: it runs Pods.")
+			}
+			if page != "" {
+				bench.Picture = filepath.Join(filepath.Dir(page), "images/handoff-bench.svg")
 			}
 			if err := validate(bench); err != nil {
 				return err
@@ -64,6 +71,7 @@ func command() *cobra.Command {
 	cmd.Flags().IntVar(&bench.Runs, "runs", bench.Runs, "number of runs of what is compared; the median counts")
 	cmd.Flags().IntVar(&bench.Count, "count", bench.Count, "number of Memcacheds to create at a time")
 	cmd.Flags().IntSliceVar(&bench.Sizes, "sizes", bench.Sizes, "numbers of Memcacheds in a growing cluster")
+	cmd.Flags().IntVar(&bench.Keys, "keys", bench.Keys, "number of keys in a cache whose Pods are replaced")
 	cmd.Flags().StringVar(&bench.Profiles, "profiles", "", "folder for CPU and heap profiles; none by default")
 	return cmd
 }
@@ -74,6 +82,8 @@ func validate(b scenarios.Bench) error {
 		return fmt.Errorf("--runs %d: use at least 1", b.Runs)
 	case b.Count < 1:
 		return fmt.Errorf("--count %d: use at least 1", b.Count)
+	case b.Keys < 10:
+		return fmt.Errorf("--keys %d: use at least 10", b.Keys)
 	case len(b.Sizes) == 0 || b.Sizes[0] < 1 || len(slices.Compact(slices.Clone(b.Sizes))) < len(b.Sizes) ||
 		!slices.IsSorted(b.Sizes):
 		return fmt.Errorf("--sizes %v: use numbers from 1 on, each larger than the one before", b.Sizes)

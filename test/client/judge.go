@@ -24,6 +24,7 @@ type judging struct {
 	*options
 
 	slots, clients, writes int
+	size                   int // of the values of keys that are stored once
 	duration               time.Duration
 
 	// address is that of a slot, and may be a name.
@@ -52,6 +53,7 @@ func judgeCommand(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&j.slots, "slots", 1, "how many slots the cache has")
 	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
+	cmd.Flags().IntVar(&j.size, "size", 0, "bytes of a value that is stored once; shorter ones are filled up by spaces")
 	cmd.Flags().DurationVar(&j.duration, "for", 10*time.Minute, "how long at most")
 	return cmd
 }
@@ -81,8 +83,9 @@ type Judged struct {
 	Untouched int `json:"untouched"`
 	Kept      int `json:"kept"`
 
-	// Seconds are what the clients saw, second by second.
-	Seconds []Second `json:"seconds,omitempty"`
+	// Seconds are what the clients saw, second by second since Began.
+	Began   time.Time `json:"began"`
+	Seconds []Second  `json:"seconds,omitempty"`
 
 	Failures []string `json:"failures,omitempty"`
 }
@@ -116,7 +119,7 @@ func (j *judging) store(book *book) error {
 	defer c.close()
 	for i := range j.keys {
 		name := untouched(i)
-		if err := c.slot(name).Set(&memcache.Item{Key: name, Value: []byte(value(i))}); err != nil {
+		if err := c.slot(name).Set(&memcache.Item{Key: name, Value: []byte(j.valueOf(i))}); err != nil {
 			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
@@ -149,7 +152,7 @@ func (j *judging) last(book *book) error {
 	defer c.close()
 	for i := range j.keys {
 		switch item, err := c.slot(untouched(i)).Get(untouched(i)); {
-		case err == nil && string(item.Value) == value(i):
+		case err == nil && string(item.Value) == j.valueOf(i):
 			book.result.Kept++
 		case err != nil && !errors.Is(err, memcache.ErrCacheMiss):
 			return fmt.Errorf("get %s: %w", untouched(i), err)
@@ -166,12 +169,13 @@ func (j *judging) last(book *book) error {
 			return fmt.Errorf("get %s: %w", key(i), err)
 		}
 	}
-	book.result.Untouched = j.keys
-	book.result.Seconds = book.seconds()
+	book.result.Untouched, book.result.Began, book.result.Seconds = j.keys, book.began, book.seconds()
 	return nil
 }
 
 func untouched(i int) string { return fmt.Sprintf("untouched-%d", i) }
+
+func (j *judging) valueOf(i int) string { return fmt.Sprintf("%-*s", j.size, value(i)) }
 
 // judge is one client: it has a connection to each slot, and moves at times of its own.
 type judge struct {

@@ -6,15 +6,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
@@ -88,33 +86,9 @@ func (s *site) bringUp(ctx context.Context) error {
 
 // deploy installs an overlay with slots, or replaces the operator that is there, as a user does.
 func (s *site) deploy(ctx context.Context, overlay, operator, memcached string) error {
-	dir, err := s.withSlots(overlay)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	deploy := exec.CommandContext(ctx, "go", "run", "./scripts/deploy", "apply", dir, "--kubeconfig="+s.Cluster.Kubeconfig,
-		"--set-image=memcached-operator="+operator, "--set-image=memcached-agent="+s.images.Agent, "--set-image=memcached="+memcached)
-	deploy.Dir = s.Root
-	if out, err := deploy.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", deploy, err, out)
-	}
-	return nil
-}
-
-// withSlots writes a kustomization of an overlay and the component for slots.
-func (s *site) withSlots(overlay string) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "e2e-overlay-")
-	if err != nil {
-		return "", err
-	}
-	root, err := filepath.Rel(dir, s.Root)
-	if err != nil {
-		return "", err
-	}
-	content := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+
-		"resources: [%[1]s/overlays/%[2]s]\ncomponents: [%[1]s/overlays/components/slots]\n", root, overlay)
-	return dir, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600)
+	return install.Overlay(ctx, s.Root, s.Cluster.Kubeconfig, overlay, map[string]string{
+		"memcached-operator": operator, "memcached-agent": s.images.Agent, "memcached": memcached,
+	})
 }
 
 // refuseSimulatedNodes: on a simulated Node nothing runs in a Pod, so none of these tests would prove anything.

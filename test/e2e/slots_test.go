@@ -3,10 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"fmt"
-	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,18 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
-	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
-
-// judged is what test/client judge prints.
-type judged struct {
-	Writes, Deletions, Reads, Misses, Errors, Reconnected int
-	Stale, Resurrected, Wrong, Untouched, Kept            int
-	OldestMs                                              float64
-	Failures                                              []string
-}
 
 // kept is the share of the untouched keys that have to be there after each Pod was replaced twice.
 const kept = 0.995
@@ -74,6 +62,7 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 				}
 				it.drains()
 			})
+			result.Seconds = nil
 			t.Logf("%+v", result)
 			it.Expect(result.Writes).To(gomega.BeNumerically(">", 10000))
 			it.Expect([]int{result.Stale, result.Resurrected, result.Wrong, result.Errors}).
@@ -86,11 +75,7 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 // newMemcached is an image that is new enough for slots, which the memcached of this distribution may not be.
 func newMemcached(t *testing.T) string {
 	t.Helper()
-	index, version, err := oci.Memcached(t.Context(), "forky")
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := oci.Push(t.Context(), index, c.Cluster.Image("memcached", version))
+	image, err := c.PushMemcached(t.Context(), "forky")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,40 +98,23 @@ func newSlots(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 }
 
 // judge runs the judging client while something happens, and returns what it found.
-func (it *cache) judge(tc slotsCase, meanwhile func()) judged {
+func (it *cache) judge(tc slotsCase, meanwhile func()) judging.Result {
 	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	judge := pipeline.Clients{
-		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
-		Secret: clientsSecret, Timeout: longest,
+	judge := judging.Judge{
+		Clients: pipeline.Clients{
+			Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
+			Secret: clientsSecret, Timeout: longest,
+		},
+		Cache: it.key.Name, Port: tc.port, Keys: untouchedKeys, Writes: tc.writes, Flags: tc.flags,
 	}
-	command := fmt.Sprintf("judge --endpoint=%[1]s-slots.%[1]s.svc:%[2]d --slots=3 --keys=%[3]d --writes=%[4]d%[5]s",
-		it.key.Name, tc.port, untouchedKeys, tc.writes, tc.flags)
-	var output []byte
-	done := make(chan error, 1)
-	go func() {
-		var err error
-		output, err = judge.Output(it.t.Context(), func(string) {}, strings.Fields(command)...)
-		done <- err
-	}()
-	it.Eventually(it.fewestItems).Should(gomega.BeNumerically(">", untouchedKeys/4), "all keys are stored")
-	meanwhile()
-	_, err = it.runs("release", tc.flags)
+	result, err := judge.Run(it.t.Context(), func() error {
+		meanwhile()
+		return nil
+	})
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	it.Eventually(done).Should(gomega.Receive(gomega.BeNil()))
-	var result judged
-	it.Expect(json.Unmarshal(output, &result)).To(gomega.Succeed(), "%s", output)
 	return result
-}
-
-// fewestItems is how many items the Pod has that has the fewest.
-func (it *cache) fewestItems() float64 {
-	fewest := math.Inf(1)
-	for pod := range it.pods() {
-		fewest = min(fewest, it.metricsOf(pod).value("memcached_current_items"))
-	}
-	return fewest
 }
 
 // isServing waits until each slot has the state.

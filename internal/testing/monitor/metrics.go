@@ -70,6 +70,11 @@ func (p Process) ReadMetrics(ctx context.Context) (Metrics, error) {
 		return nil, err
 	}
 	defer body.Close()
+	return Parse(body)
+}
+
+// Parse reads metrics as they are exported.
+func Parse(body io.Reader) (Metrics, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	return parser.TextToMetricFamilies(body)
 }

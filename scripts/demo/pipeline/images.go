@@ -77,7 +77,7 @@ func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(stri
 	images.Operator, images.Agent, images.Client = pushed[0], pushed[1], pushed[2]
 	if p.Cluster != nil {
 		update("memcached")
-		images.Memcached, err = p.pushMemcached(ctx)
+		images.Memcached, err = p.PushMemcached(ctx, "")
 		return images, err
 	}
 	if p.Method.ByOLM() {
@@ -101,9 +101,10 @@ func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oc
 	return oci.Push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
 }
 
-// pushMemcached makes an image of the distribution's memcached, because a local cluster pulls from its registry only.
-func (p *Pipeline) pushMemcached(ctx context.Context) (string, error) {
-	memcached, version, err := oci.Memcached(ctx, "")
+// PushMemcached makes an image of this machine's memcached, or that of a suite of Debian, because a local cluster pulls
+// from its registry only.
+func (p *Pipeline) PushMemcached(ctx context.Context, suite string) (string, error) {
+	memcached, version, err := oci.Memcached(ctx, suite)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func TestScenariosMeasure(t *testing.T) {
 				Rest: time.Second, Resync: 2 * time.Second, BenchTime: "1x", update: func(string) {},
 			}
 			b.Run = t.TempDir()
-			chosen, err := Choose([]string{name})
+			chosen, err := Choose([]string{name}, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,6 +36,8 @@ type Bench struct {
 	Resync    time.Duration // the operator's --sync-period: longer than it takes to catch up after a start
 	BenchTime string        // of Go's benchmarks
 	Profiles  string        // folder for profiles; none are written if it is empty
+	Keys      int           // in a cache whose Pods are replaced
+	Picture   string        // file for a picture of these rollouts; none is written if it is empty
 
 	update func(string) // shows progress
 }
@@ -44,7 +46,7 @@ type Bench struct {
 func Defaults() Bench {
 	return Bench{
 		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
-		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s",
+		Rest: time.Minute, Resync: 30 * time.Second, BenchTime: "1s", Keys: 100000,
 	}
 }
 
@@ -62,7 +64,11 @@ var All = []Scenario{
 	{"growth", "A growing cluster", (*Bench).growth},
 	{"pure", "Comparison and rendering", (*Bench).pure},
 	{"images", "Size of the images", (*Bench).images},
+	{handoff, "Rollouts that keep the keys", (*Bench).handoff},
 }
+
+// handoff is the scenario that runs Pods, for which its cluster needs root.
+const handoff = "handoff"
 
 // Names are those of all scenarios.
 func Names() []string {
@@ -73,16 +79,19 @@ func Names() []string {
 	return names
 }
 
-// Choose returns the scenarios of these names; all if there are no names.
-func Choose(names []string) ([]Scenario, error) {
+// Choose returns the scenarios of these names. Without names, these are all that the user can run.
+func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
-		return All, nil
+		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return s.Name == handoff && !isRoot }), nil
 	}
 	var chosen []Scenario
 	for _, name := range names {
 		i := slices.Index(Names(), name)
-		if i < 0 {
+		switch {
+		case i < 0:
 			return nil, fmt.Errorf("--only %s: unknown scenario; use %s", name, strings.Join(Names(), ", "))
+		case name == handoff && !isRoot:
+			return nil, fmt.Errorf("--only %s: it runs Pods, which needs root", name)
 		}
 		chosen = append(chosen, All[i])
 	}

@@ -1,0 +1,127 @@
+// Package judging runs the judging client of test/client on a cache with slots.
+package judging
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/monitor"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+)
+
+// Result is what the client prints.
+type Result struct {
+	Writes, Deletions, Reads, Misses, Errors, Reconnected int
+	Stale, Resurrected, Wrong, Untouched, Kept            int
+	OldestMs                                              float64
+	Failures                                              []string
+
+	Began   time.Time
+	Seconds []Second // since it began
+}
+
+// Second is what clients saw of untouched keys in a second.
+type Second struct {
+	Reads, Misses int
+	P99           float64 // microseconds
+}
+
+// Judge is a client of a cache in its namespace.
+type Judge struct {
+	pipeline.Clients
+	Cache        string
+	Port         int
+	Keys, Writes int    // keys that are stored once, and writes of others per second
+	Flags        string // further ones, for each client
+	Arguments    string // further ones, for this client
+}
+
+// Run judges while something happens, which begins when all keys are stored.
+func (j Judge) Run(ctx context.Context, meanwhile func() error) (result Result, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // An error ends the client, too.
+	command := fmt.Sprintf("judge --endpoint=%s-slots.%s.svc:%d --slots=3 --keys=%d --writes=%d %s %s",
+		j.Cache, j.Namespace, j.Port, j.Keys, j.Writes, j.Flags, j.Arguments)
+	done := make(chan error, 1)
+	go func() {
+		output, err := j.Output(ctx, func(string) {}, strings.Fields(command)...)
+		if err == nil {
+			err = json.Unmarshal(output, &result)
+		}
+		done <- err
+	}()
+	if err := j.awaitStored(ctx, done); err != nil {
+		return Result{}, err
+	}
+	if err := meanwhile(); err != nil {
+		return Result{}, err
+	}
+	if err := j.release(ctx); err != nil {
+		return Result{}, err
+	}
+	err = <-done
+	return result, err
+}
+
+// awaitStored waits until the Pods have all keys together.
+func (j Judge) awaitStored(ctx context.Context, done <-chan error) error {
+	return wait.PollUntilContextTimeout(ctx, time.Second, j.Timeout, true, func(ctx context.Context) (bool, error) {
+		select {
+		case err := <-done:
+			return false, fmt.Errorf("the client ended before all keys were stored: %w", err)
+		default:
+		}
+		stored, err := j.Sum(ctx, "memcached_current_items")
+		return err == nil && stored > float64(j.Keys), nil //nolint:nilerr // A Pod may not answer yet.
+	})
+}
+
+func (j Judge) release(ctx context.Context) error {
+	mc := &cachev1.Memcached{}
+	if err := j.Kube.Get(ctx, client.ObjectKey{Namespace: j.Namespace, Name: j.Cache}, mc); err != nil {
+		return err
+	}
+	_, err := j.Clients.Run(ctx, func(string) {}, append(pipeline.Reach(mc), strings.Fields("release "+j.Flags)...)...)
+	return err
+}
+
+// Pods are those of the cache, also those that are being deleted.
+func (j Judge) Pods(ctx context.Context) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := j.Kube.List(ctx, pods, client.InNamespace(j.Namespace), client.MatchingLabels{"memcached_cr": j.Cache})
+	return pods.Items, err
+}
+
+// Sum adds up a metric of the agents.
+func (j Judge) Sum(ctx context.Context, metric string) (sum float64, err error) {
+	set, err := kubernetes.NewForConfig(j.Config)
+	if err != nil {
+		return 0, err
+	}
+	pods, err := j.Pods(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, pod := range pods {
+		body, err := set.CoreV1().Pods(j.Namespace).ProxyGet("http", pod.Name, "9150", "metrics", nil).DoRaw(ctx)
+		if err != nil {
+			return 0, err
+		}
+		metrics, err := monitor.Parse(bytes.NewReader(body))
+		if err != nil {
+			return 0, err
+		}
+		sum += metrics.Sum(metric, "")
+	}
+	return sum, nil
+}
