@@ -12,9 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/example-inc/memcached-operator/internal/testing/install"
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
@@ -64,11 +63,8 @@ func (s *site) start(t *testing.T) {
 }
 
 func (s *site) bringUp(ctx context.Context) error {
-	cluster, err := local.Up(ctx, local.Options{Name: s.name, ArgoCD: s.argoCD, Needs: preflight.Memcached()})
-	if err != nil {
-		return err
-	}
-	if s.Pipeline, err = pipeline.New(ctx, cluster); err != nil {
+	var err error
+	if s.Pipeline, err = deployed.Up(ctx, local.Options{Name: s.name, ArgoCD: s.argoCD}); err != nil {
 		return err
 	}
 	if err := s.refuseSimulatedNodes(ctx); err != nil {
@@ -86,9 +82,8 @@ func (s *site) bringUp(ctx context.Context) error {
 
 // deploy installs an overlay with slots, or replaces the operator that is there, as a user does.
 func (s *site) deploy(ctx context.Context, overlay, operator, memcached string) error {
-	return install.Overlay(ctx, s.Root, s.Cluster.Kubeconfig, overlay, map[string]string{
-		"memcached-operator": operator, "memcached-agent": s.images.Agent, "memcached": memcached,
-	})
+	images := pipeline.Images{Operator: operator, Agent: s.images.Agent, Memcached: memcached}
+	return deployed.Deploy(ctx, s.Pipeline, overlay, images)
 }
 
 // refuseSimulatedNodes: on a simulated Node nothing runs in a Pod, so none of these tests would prove anything.

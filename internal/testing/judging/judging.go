@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -124,4 +126,23 @@ func (j Judge) Sum(ctx context.Context, metric string) (sum float64, err error) 
 		sum += metrics.Sum(metric, "")
 	}
 	return sum, nil
+}
+
+// AwaitReplaced waits until the cache has as many Pods as it should, all of them ready, and none of those before.
+func (j Judge) AwaitReplaced(ctx context.Context, size int, before []corev1.Pod) error {
+	old := map[types.UID]bool{}
+	for _, pod := range before {
+		old[pod.UID] = true
+	}
+	isOld := func(pod corev1.Pod) bool { return old[pod.UID] || !isReady(pod) }
+	return wait.PollUntilContextTimeout(ctx, time.Second/2, j.Timeout, true, func(ctx context.Context) (bool, error) {
+		pods, err := j.Pods(ctx)
+		return len(pods) == size && !slices.ContainsFunc(pods, isOld), err
+	})
+}
+
+func isReady(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }

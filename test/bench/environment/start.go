@@ -47,10 +47,12 @@ func Bare(ctx context.Context, folders Folders) (*Environment, error) {
 // podsPerNode is more than a real kubelet accepts, so that few Nodes are enough.
 const podsPerNode = 2000
 
+// ClusterName is the name of a local cluster. Benches of several copies of the repository may run at a time.
+func ClusterName(tree string) string { return fmt.Sprintf("bench-%.4x", sha256.Sum256([]byte(tree))) }
+
 // Simulated starts a cluster with the real workload controllers and scheduler, and simulated Nodes for that many Pods.
 func Simulated(ctx context.Context, folders Folders, pods int) (_ *Environment, err error) {
-	// Benches of several copies of the repository may run at a time.
-	name := fmt.Sprintf("bench-%.4x", sha256.Sum256([]byte(folders.Tree)))
+	name := ClusterName(folders.Tree)
 	cluster, err := local.Up(ctx, local.Options{Simulated: true, Name: name, AuditPolicy: auditPolicy, Attached: true})
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (p Panel) draw(svg *strings.Builder, zero int) {
 	fmt.Fprintf(svg, "    <text class=\"end\" x=\"-6\" y=\"10\">%s</text><text class=\"end\" x=\"-6\" y=\"%d\">0</text>\n",
 		Number(p.Most), plotHeight)
 	fmt.Fprintf(svg, "    <text class=\"mid\" x=\"%.1f\" y=\"%d\">rollout begins</text>"+
-		"<text class=\"end\" x=\"%d\" y=\"%[2]d\">%d s later</text>\n", x(zero), plotHeight+20, plotWidth, seconds-zero)
+		"<text class=\"end\" x=\"%d\" y=\"%[2]d\">%[4]d s later</text>\n", x(zero), plotHeight+20, plotWidth, seconds-zero)
 	for i, curve := range p.Curves {
 		var points strings.Builder
 		for second, value := range curve.Values {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
+	"github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
 )
@@ -37,15 +38,34 @@ type rollout struct {
 // handoff measures a rollout that keeps the keys, and one that does not.
 func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error) {
 	b.update("cluster")
-	cluster, err := environment.NewReal(ctx, b.Folders)
+	p, err := site.Up(ctx, local.Options{Name: environment.ClusterName(b.Tree), Attached: true})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, cluster.Close(ctx)) }()
+	defer func() { err = errors.Join(err, p.Cluster.Down(context.WithoutCancel(ctx))) }()
+	images, err := p.PushImages(ctx, "bench", b.update)
+	if err != nil {
+		return nil, err
+	}
+	if images.Memcached, err = p.PushMemcached(ctx, "forky"); err != nil { // This distribution's may be too old for slots.
+		return nil, err
+	}
+	if err := site.Deploy(ctx, p, oci.Host().Architecture, images); err != nil {
+		return nil, err
+	}
+	judge := judging.Judge{
+		Clients: pipeline.Clients{Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout},
+		Cache:   "cache", Port: 11211, Keys: b.Keys, Writes: 2000, Arguments: "--size=1024",
+	}
+	return b.rollouts(ctx, judge)
+}
+
+// rollouts measures both, and draws a picture of them.
+func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []report.Figure, err error) {
 	ratio, p99 := report.Panel{Title: "hits, %", Most: 100}, report.Panel{Title: "p99, ms"}
 	for _, handoff := range []cachev1.Handoff{cachev1.HandoffAuto, cachev1.HandoffNever} {
 		b.updatef("rollout with handoff %s", handoff)
-		r, err := b.rollout(ctx, cluster, handoff)
+		r, err := rollOut(ctx, judge, handoff)
 		if err != nil {
 			return figures, fmt.Errorf("handoff %s: %w", handoff, err)
 		}
@@ -61,37 +81,34 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 	return figures, os.WriteFile(b.Picture, []byte(svg), 0o644)
 }
 
-// rollout replaces the Pods of a new cache.
-func (b *Bench) rollout(ctx context.Context, cluster *environment.Real, mode cachev1.Handoff) (r rollout, err error) {
-	namespace := "handoff-" + strings.ToLower(string(mode))
-	judge := judging.Judge{
-		Clients: pipeline.Clients{
-			Kube: cluster.Client, Config: cluster.Config, Namespace: namespace, Image: cluster.Judge, Timeout: timeout,
-		},
-		Cache: "cache", Port: 11211, Keys: b.Keys, Writes: 2000, Arguments: "--size=1024",
-	}
+// rollOut replaces the Pods of a new cache.
+func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.Handoff) (r rollout, err error) {
+	judge.Namespace = "handoff-" + strings.ToLower(string(mode))
 	mc := &cachev1.Memcached{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: judge.Cache},
+		ObjectMeta: metav1.ObjectMeta{Namespace: judge.Namespace, Name: judge.Cache},
 		Spec: cachev1.MemcachedSpec{
 			Size: new(int32(environment.Size)), Memory: new(resource.MustParse("128Mi")),
 			Slots:   &cachev1.Slots{Mode: cachev1.SlotsDNS},
 			Rollout: &cachev1.Rollout{Handoff: mode, HandoffRate: new(resource.MustParse("1Gi"))},
 		},
 	}
-	err = errors.Join(
-		judge.Kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}),
-		judge.Kube.Create(ctx, mc), awaitReplaced(ctx, judge, nil))
-	if err != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}
+	if err := errors.Join(judge.Kube.Create(ctx, namespace), judge.Kube.Create(ctx, mc)); err != nil {
+		return r, err
+	}
+	if err := judge.AwaitReplaced(ctx, environment.Size, nil); err != nil {
 		return r, err
 	}
 	var from, to time.Time
 	r.Result, err = judge.Run(ctx, func() error {
 		time.Sleep(calm * time.Second)
 		from = time.Now()
-		err := replace(ctx, judge, mc)
+		if err := replace(ctx, judge, mc); err != nil {
+			return err
+		}
 		to = time.Now()
 		time.Sleep(calm * time.Second)
-		return errors.Join(err, r.readCopied(ctx, judge))
+		return r.readCopied(ctx, judge)
 	})
 	r.first, r.last = int(from.Sub(r.Began).Seconds()), int(to.Sub(r.Began).Seconds())
 	return r, errors.Join(err, judge.Kube.Delete(ctx, mc))
@@ -103,26 +120,10 @@ func replace(ctx context.Context, judge judging.Judge, mc *cachev1.Memcached) er
 		return err
 	}
 	more := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"memory":"160Mi"}}`))
-	return errors.Join(judge.Kube.Patch(ctx, mc, more), awaitReplaced(ctx, judge, before))
-}
-
-// awaitReplaced waits until all Pods are ready, and none of those before exists.
-func awaitReplaced(ctx context.Context, judge judging.Judge, before []corev1.Pod) error {
-	old := map[types.UID]bool{}
-	for _, pod := range before {
-		old[pod.UID] = true
+	if err := judge.Kube.Patch(ctx, mc, more); err != nil {
+		return err
 	}
-	isOld := func(pod corev1.Pod) bool { return old[pod.UID] || !isReady(pod) }
-	return wait.PollUntilContextTimeout(ctx, time.Second/2, timeout, true, func(ctx context.Context) (bool, error) {
-		pods, err := judge.Pods(ctx)
-		return len(pods) == environment.Size && !slices.ContainsFunc(pods, isOld), err
-	})
-}
-
-func isReady(pod corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
+	return judge.AwaitReplaced(ctx, environment.Size, before)
 }
 
 func (r *rollout) readCopied(ctx context.Context, judge judging.Judge) (err error) {
@@ -137,20 +138,19 @@ func (r *rollout) readCopied(ctx context.Context, judge judging.Judge) (err erro
 }
 
 func (r *rollout) figures(mode cachev1.Handoff) []report.Figure {
-	during, gap, longest := r.Seconds[r.first:], 0, 0
-	for _, second := range during {
+	gap, longest := 0, 0
+	for _, second := range r.Seconds[r.first:] {
 		if gap++; second.Misses == 0 && second.Reads > 0 {
 			gap = 0
 		}
 		longest = max(longest, gap)
 	}
-	_, p99 := r.curves("")
-	before, after := report.Median(p99.Values[:calm]), report.Median(p99.Values[calm:len(p99.Values)-calm])
+	before, after := r.p99(r.first-calm, r.first), r.p99(r.first, r.last)
 	name := "handoff " + string(mode) + ": "
 	figures := []report.Figure{
 		report.Unjudged(name+"keys kept", 100*float64(r.Kept)/float64(r.Untouched), "%",
 			fmt.Sprintf("%d of %d, in a rollout of %d s", r.Kept, r.Untouched, r.last-r.first)),
-		report.Unjudged(name+"longest time with misses", float64(longest), "s"),
+		report.Unjudged(name+"longest time with misses or without an answer", float64(longest), "s"),
 		report.Unjudged(name+"p99 of clients during the rollout, against before", after/before, "times",
 			fmt.Sprintf("%s ms against %s ms", report.Number(after), report.Number(before))),
 	}
@@ -161,10 +161,21 @@ func (r *rollout) figures(mode cachev1.Handoff) []report.Figure {
 	return figures
 }
 
+// p99 is the median of some seconds, in milliseconds.
+func (r *rollout) p99(from, to int) float64 {
+	var all []float64
+	for _, second := range r.Seconds[from:to] {
+		if second.Reads > 0 {
+			all = append(all, second.P99/1000)
+		}
+	}
+	return report.Median(all)
+}
+
 // curves are the hits in percent and the p99 in milliseconds, from a while before the rollout until a while after it.
 func (r *rollout) curves(name string) (hits, p99 report.Curve) {
 	hits.Name, p99.Name = name, name
-	for _, second := range r.Seconds[max(r.first-calm, 0):min(r.last+calm, len(r.Seconds))] {
+	for _, second := range r.Seconds[r.first-calm : min(r.last+calm, len(r.Seconds))] {
 		ratio, latency := math.NaN(), math.NaN()
 		if second.Reads > 0 {
 			ratio, latency = 100*float64(second.Reads-second.Misses)/float64(second.Reads), second.P99/1000

@@ -64,11 +64,11 @@ var All = []Scenario{
 	{"growth", "A growing cluster", (*Bench).growth},
 	{"pure", "Comparison and rendering", (*Bench).pure},
 	{"images", "Size of the images", (*Bench).images},
-	{handoff, "Rollouts that keep the keys", (*Bench).handoff},
+	{realPods, "Rollouts that keep the keys", (*Bench).handoff},
 }
 
-// handoff is the scenario that runs Pods, for which its cluster needs root.
-const handoff = "handoff"
+// realPods is the scenario that runs Pods, for which its cluster needs root.
+const realPods = "handoff"
 
 // Names are those of all scenarios.
 func Names() []string {
@@ -82,7 +82,7 @@ func Names() []string {
 // Choose returns the scenarios of these names. Without names, these are all that the user can run.
 func Choose(names []string, isRoot bool) ([]Scenario, error) {
 	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return s.Name == handoff && !isRoot }), nil
+		return slices.DeleteFunc(slices.Clone(All), func(s Scenario) bool { return s.Name == realPods && !isRoot }), nil
 	}
 	var chosen []Scenario
 	for _, name := range names {
@@ -90,7 +90,7 @@ func Choose(names []string, isRoot bool) ([]Scenario, error) {
 		switch {
 		case i < 0:
 			return nil, fmt.Errorf("--only %s: unknown scenario; use %s", name, strings.Join(Names(), ", "))
-		case name == handoff && !isRoot:
+		case name == realPods && !isRoot:
 			return nil, fmt.Errorf("--only %s: it runs Pods, which needs root", name)
 		}
 		chosen = append(chosen, All[i])
