@@ -58,7 +58,7 @@ func command() *cobra.Command {
 				progress.Note(cmd.Context(), "Without root, the scenario handoff is left out: it runs Pods.")
 			}
 			if page != "" {
-				bench.Picture = filepath.Join(filepath.Dir(page), "images/handoff-bench.svg")
+				bench.Picture = filepath.Join(filepath.Dir(page), scenarios.Picture)
 			}
 			if err := validate(bench); err != nil {
 				return err
@@ -124,7 +124,7 @@ func run(
 			return ctx.Err()
 		}
 		if page != "" {
-			if err := report.WritePage(page, scenario.Name, figures, measuredOn); err != nil {
+			if err := report.WritePage(page, scenario.Name, scenario.Picture, figures, measuredOn); err != nil {
 				return err
 			}
 		}

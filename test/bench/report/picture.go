@@ -53,7 +53,8 @@ func (p Panel) draw(svg *strings.Builder, zero int) {
 		seconds = max(seconds, len(curve.Values)-1)
 	}
 	x := func(second int) float64 { return plotWidth * float64(second) / float64(seconds) }
-	fmt.Fprintf(svg, "    <path class=\"axis\" fill=\"none\" d=\"M0 0V%d H%d M%.1f 0V%[1]d\"/>\n", plotHeight, plotWidth, x(zero))
+	fmt.Fprintf(svg, "    <path class=\"axis\" fill=\"none\" d=\"M0 0V%d H%d M%.1f 0V%[1]d\"/>\n",
+		plotHeight, plotWidth, x(zero))
 	fmt.Fprintf(svg, "    <text x=\"0\" y=\"-12\">%s</text>\n", p.Title)
 	fmt.Fprintf(svg, "    <text class=\"end\" x=\"-6\" y=\"10\">%s</text><text class=\"end\" x=\"-6\" y=\"%d\">0</text>\n",
 		Number(p.Most), plotHeight)
@@ -67,7 +68,7 @@ func (p Panel) draw(svg *strings.Builder, zero int) {
 			}
 		}
 		fmt.Fprintf(svg, "    <polyline class=\"c%d\" points=\"%s\"/>\n", i, strings.TrimSpace(points.String()))
-		fmt.Fprintf(svg, "    <path class=\"c%[1]d\" stroke-width=\"3\" d=\"M%[2]d -17h20\"/><text x=\"%[3]d\" y=\"-12\">%[4]s</text>\n",
-			i, plotWidth-300+160*i, plotWidth-275+160*i, curve.Name)
+		fmt.Fprintf(svg, "    <path class=\"c%d\" stroke-width=\"3\" d=\"M%d -17h20\"/>"+
+			"<text x=\"%d\" y=\"-12\">%s</text>\n", i, plotWidth-300+160*i, plotWidth-275+160*i, curve.Name)
 	}
 }

@@ -82,8 +82,9 @@ func Text(out io.Writer, figures []Figure) error {
 	return table.Flush()
 }
 
-// WritePage writes the figures of a scenario into a page, between its two marks.
-func WritePage(path, scenario string, figures []Figure, measuredOn string) error {
+// WritePage writes the figures of a scenario into a page, between its two marks, below the Markdown of a picture if it
+// has one.
+func WritePage(path, scenario, picture string, figures []Figure, measuredOn string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -95,6 +96,9 @@ func WritePage(path, scenario string, figures []Figure, measuredOn string) error
 		return fmt.Errorf("%s: no lines %q and %q", path, strings.TrimSpace(begin), strings.TrimSpace(end))
 	}
 	var table strings.Builder
+	if picture != "" {
+		fmt.Fprintf(&table, "%s\n\n", picture)
+	}
 	for _, row := range append([][]string{header, slices.Repeat([]string{"---"}, len(header))}, rows(figures)...) {
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}

@@ -43,7 +43,7 @@ func TestAScenarioReplacesItsOwnPartOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []float64{1, 2} { // The second run replaces the figures of the first.
-		if err := WritePage(page, "images", []Figure{AtMost(25, "MiB", "size", size)}, "2026-01-02: 2 cores"); err != nil {
+		if err := WritePage(page, "images", "![a](b.svg)", []Figure{AtMost(25, "MiB", "size", size)}, "2026-01-02: 2 cores"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,12 +52,12 @@ func TestAScenarioReplacesItsOwnPartOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "# Speed\n<!-- begin: make bench, images -->\n\n" +
-		"| figure | measured | must reach | verdict |\n| --- | --- | --- | --- |\n| size | 2 MiB | at most 25 MiB | reached |\n\n" +
+		"![a](b.svg)\n\n| figure | measured | must reach | verdict |\n| --- | --- | --- | --- |\n| size | 2 MiB | at most 25 MiB | reached |\n\n" +
 		"Measured on 2026-01-02: 2 cores.\n\n<!-- end: make bench, images -->\n" + other
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("page (-want +got):\n%s", diff)
 	}
-	err = WritePage(page, "create", nil, "")
+	err = WritePage(page, "create", "", nil, "")
 	if err == nil || !strings.Contains(err.Error(), `no lines "<!-- begin: make bench, create -->" and`) {
 		t.Errorf("error %v of a page without the marks", err)
 	}

@@ -53,22 +53,26 @@ func Defaults() Bench {
 // Scenario is a group of figures that are measured together.
 type Scenario struct {
 	Name, title string
+	Picture     string // on the page
 
 	measure func(*Bench, context.Context) ([]report.Figure, error)
 }
 
 // All are the scenarios, in the order of the page.
 var All = []Scenario{
-	{"create", "New Memcacheds", (*Bench).create},
-	{"drift", "Changes by other clients", (*Bench).drift},
-	{"growth", "A growing cluster", (*Bench).growth},
-	{"pure", "Comparison and rendering", (*Bench).pure},
-	{"images", "Size of the images", (*Bench).images},
-	{realPods, "Rollouts that keep the keys", (*Bench).handoff},
+	{"create", "New Memcacheds", "", (*Bench).create},
+	{"drift", "Changes by other clients", "", (*Bench).drift},
+	{"growth", "A growing cluster", "", (*Bench).growth},
+	{"pure", "Comparison and rendering", "", (*Bench).pure},
+	{"images", "Size of the images", "", (*Bench).images},
+	{realPods, "Rollouts that keep the keys", "![Hits and p99 during a rollout](" + Picture + ")", (*Bench).handoff},
 }
 
 // realPods is the scenario that runs Pods, for which its cluster needs root.
 const realPods = "handoff"
+
+// Picture is the file of its picture, beside the page.
+const Picture = "images/handoff-bench.svg"
 
 // Names are those of all scenarios.
 func Names() []string {
