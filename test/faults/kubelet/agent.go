@@ -51,7 +51,7 @@ func (a *player) follow(o order, now time.Time) {
 	}
 }
 
-// begin carries out an instruction. A Pod that goes on after its copy stays ready.
+// begin carries out an instruction. A Pod that continues after its copy stays ready.
 func (a *player) begin(o order, now time.Time) {
 	a.current, a.isReady = o, o.Role != "" && o.Role != "receive"
 	if o.Role == "receive" {
