@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
@@ -120,7 +121,7 @@ func nextOperator(t *testing.T) string {
 	const version = "0.3.0-e2e"
 	program := oci.Operator(c.Root, version)
 	program.Overlay = path
-	ref, err := c.PushProgram(t.Context(), "memcached-operator", version, program)
+	ref, err := deployed.PushProgram(t.Context(), c.Pipeline, "memcached-operator", version, program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func (it *cache) pending() string {
 // client stores or reads keys, and returns how many there were.
 func (it *cache) client(verb string) int {
 	it.t.Helper()
-	got, err := c.RunClient(it.t.Context(), it.key.Namespace, c.images.Client,
+	got, err := deployed.RunClient(it.t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
 		append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	return got.Found

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
@@ -170,7 +171,7 @@ func (s *site) readKeys(t *testing.T, name string, keys int) pipeline.Keys {
 
 func (s *site) runClient(t *testing.T, verb, name string, keys int) pipeline.Keys {
 	t.Helper()
-	result, err := s.RunClient(t.Context(), namespace, s.images.Client,
+	result, err := deployed.RunClient(t.Context(), s.Pipeline, namespace, s.images.Client,
 		append(pipeline.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
@@ -110,7 +111,7 @@ func pushBundle(t *testing.T, checkout, version, memcached string) bundle.Files 
 	t.Helper()
 	from := *c.Pipeline
 	from.Root = checkout
-	operator, err := from.PushOperator(t.Context(), version)
+	operator, err := deployed.PushOperator(t.Context(), &from, version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func (o *installed) installs(older, newer bundle.Files) {
 func (o *installed) holdsKeys(it *cache) {
 	o.t.Helper()
 	for _, verb := range []string{"set", "get"} {
-		got, err := c.RunClient(o.t.Context(), it.key.Namespace, c.images.Client,
+		got, err := deployed.RunClient(o.t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
 			append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
 		o.Expect(err).NotTo(gomega.HaveOccurred())
 		if verb == "get" {

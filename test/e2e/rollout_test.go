@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
@@ -83,7 +84,7 @@ func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 
 	watching := make(chan pipeline.Keys, 1)
 	go func() {
-		watched, err := c.RunClient(t.Context(), it.key.Namespace, c.images.Client,
+		watched, err := deployed.RunClient(t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
 			"watch", "--endpoint="+it.get().Status.Endpoint, "--keys=50", "--for=60s")
 		if err != nil {
 			t.Error(err)

@@ -10,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 )
 
 // upgradeAndRollBack changes one line of the settings, and reverts it.
 func (s *site) upgradeAndRollBack(t *testing.T) {
-	next, err := s.PushOperator(t.Context(), "0.2.0-e2e")
+	next, err := deployed.PushOperator(t.Context(), s.Pipeline, "0.2.0-e2e")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 )
@@ -97,7 +98,7 @@ func (s *site) runClient(t *testing.T, verb string) pipeline.Keys {
 		t.Fatal(err)
 	}
 	args := append(pipeline.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
-	result, err := s.RunClient(t.Context(), team, s.images.Client, args...)
+	result, err := deployed.RunClient(t.Context(), s.Pipeline, team, s.images.Client, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/progress"
@@ -66,7 +67,7 @@ func newSite(t *testing.T) *site {
 			return err
 		}
 		s.operators[oldVersion] = s.images.Operator
-		s.operators[newVersion], err = s.PushOperator(t.Context(), newVersion)
+		s.operators[newVersion], err = deployed.PushOperator(t.Context(), s.Pipeline, newVersion)
 		return err
 	})
 	if err != nil {

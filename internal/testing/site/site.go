@@ -12,6 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
 // Up brings a cluster up, and installs what the machine lacks for that and for the image of memcached.
@@ -54,4 +55,28 @@ func withSlots(root, overlay string) (dir string, err error) {
 	content := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+
 		"resources: [%[1]s/overlays/%[2]s]\ncomponents: [%[1]s/overlays/components/slots]\n", relative, overlay)
 	return dir, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600)
+}
+
+// PushOperator builds the operator's image of the working tree and pushes it.
+func PushOperator(ctx context.Context, p *pipeline.Pipeline, version string) (string, error) {
+	return PushProgram(ctx, p, "memcached-operator", version, oci.Operator(p.Root, version))
+}
+
+// PushProgram builds a program's image and pushes it.
+func PushProgram(
+	ctx context.Context, p *pipeline.Pipeline, name, tag string, program oci.Program,
+) (string, error) {
+	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, program)
+	if err != nil {
+		return "", err
+	}
+	return oci.Push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
+}
+
+// RunClient runs the client in a new Pod.
+func RunClient(
+	ctx context.Context, p *pipeline.Pipeline, namespace, image string, args ...string,
+) (pipeline.Keys, error) {
+	clients := pipeline.Clients{Kube: p.Client, Config: p.Config, Namespace: namespace, Image: image}
+	return clients.Run(ctx, func(string) {}, args...)
 }

@@ -54,12 +54,6 @@ func Reach(mc *cachev1.Memcached) []string {
 	return []string{"--endpoint=" + mc.Status.Endpoint, fmt.Sprintf("--nodes=%d", mc.Status.ReadyReplicas)}
 }
 
-// RunClient runs the client in a new Pod.
-func (p *Pipeline) RunClient(ctx context.Context, namespace, image string, args ...string) (Keys, error) {
-	clients := Clients{Kube: p.Client, Config: p.Config, Namespace: namespace, Image: image}
-	return clients.Run(ctx, func(string) {}, args...)
-}
-
 // Run runs the client in a new Pod to completion. Update receives what the Pod waits for.
 func (c Clients) Run(ctx context.Context, update func(string), args ...string) (Keys, error) {
 	var keys Keys

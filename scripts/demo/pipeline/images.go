@@ -87,20 +87,6 @@ func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(stri
 	return images, err
 }
 
-// PushOperator builds the operator's image of the working tree and pushes it.
-func (p *Pipeline) PushOperator(ctx context.Context, version string) (string, error) {
-	return p.PushProgram(ctx, programNames[0], version, oci.Operator(p.Root, version))
-}
-
-// PushProgram builds a program's image and pushes it.
-func (p *Pipeline) PushProgram(ctx context.Context, name, tag string, program oci.Program) (string, error) {
-	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, program)
-	if err != nil {
-		return "", err
-	}
-	return oci.Push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
-}
-
 // PushMemcached makes an image of this machine's memcached, or that of a suite of Debian, because a local cluster pulls
 // from its registry only.
 func (p *Pipeline) PushMemcached(ctx context.Context, suite string) (string, error) {

@@ -20,8 +20,7 @@ import (
 const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
 	everything = "scripts/release/chart/everything" // the same with all components that values turn on
-
-	slotRules = "overlays/components/slots/rules.yaml"
+	slotRules  = "overlays/components/slots/rules.yaml"
 
 	manager = "spec.template.spec.containers.[name=manager]"
 )
@@ -33,8 +32,7 @@ var data embed.FS
 type source struct {
 	Version                    string
 	Operator, Agent, Memcached image
-
-	SlotRules []string // rights for slots, each in one line
+	SlotRules                  []string // rights for slots, each in one line
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
@@ -92,17 +90,11 @@ func (s *source) addSlotRules(path string) error {
 		return err
 	}
 	rules, err := match(patch, "*.value")
-	if err != nil {
-		return err
-	}
 	for _, rule := range rules {
-		line, err := inline(rule)
-		if err != nil {
-			return err
-		}
-		s.SlotRules = append(s.SlotRules, line)
+		line, failed := inline(rule)
+		s.SlotRules, err = append(s.SlotRules, line), errors.Join(err, failed)
 	}
-	return nil
+	return err
 }
 
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }
