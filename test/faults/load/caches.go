@@ -44,8 +44,8 @@ func (l *load) rest(ctx context.Context, is func(*cachev1.Memcached) bool) (moni
 	return l.settle(ctx, func(mc *cachev1.Memcached) bool { return l.First().Idle() > time.Second && is(mc) })
 }
 
-// settle waits until the operator's queue is empty, and each Memcached is as wanted. The operator repeats every 15 seconds
-// what the API server has refused.
+// settle waits until the operator's queue is empty, and each Memcached is as wanted. What the API server has refused is
+// repeated every 15 seconds.
 func (l *load) settle(ctx context.Context, is func(*cachev1.Memcached) bool) (monitor.Metrics, error) {
 	var metrics monitor.Metrics
 	err := world.Await(ctx, patience, func(ctx context.Context) (bool, error) {
