@@ -50,7 +50,7 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 // TestThePodsOfEachModeAreRestricted also shows that the check looks at Pods with all that a Pod may have.
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
-		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "users": auth, "placement": placement,
+		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "users": auth, "placement": placement, "slots": withSlots,
 		"metadata": metadata, "all Pod fields": podFields, "resources": memoryAndResources,
 		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
 		"no agent": func(s *cachev1.MemcachedSpec) {
@@ -113,6 +113,8 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 		switch {
 		case volume.Secret != nil:
 			secrets = append(secrets, volume.Secret.SecretName)
+		case volume.DownwardAPI != nil:
+			readsItsInstruction(t, volume.DownwardAPI.Items)
 		case volume.EmptyDir == nil || volume.EmptyDir.Medium != corev1.StorageMediumMemory:
 			t.Errorf("volume %+v", volume)
 		}
@@ -130,12 +132,21 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 	}
 }
 
+// readsItsInstruction checks that a Pod with a slot reads one annotation of its own, and nothing else.
+func readsItsInstruction(t *testing.T, items []corev1.DownwardAPIVolumeFile) {
+	t.Helper()
+	const want = "metadata.annotations['" + names.AnnotationHandoff + "']"
+	if len(items) != 1 || items[0].FieldRef == nil || items[0].FieldRef.FieldPath != want {
+		t.Errorf("the Pod reads %+v, want %s", items, want)
+	}
+}
+
 // holdsItsOwn checks one container: memcached never sees the Secret of the users.
 func holdsItsOwn(t *testing.T, container corev1.Container) {
 	t.Helper()
 	mounts := map[string][]string{
 		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
-		names.Agent:     {tlsVolume + " read-only", usersVolume + " read-only", authVolume},
+		names.Agent:     {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only"},
 	}
 	for _, mount := range container.VolumeMounts {
 		text := strings.TrimSpace(mount.Name + " " + map[bool]string{true: "read-only"}[mount.ReadOnly])
