@@ -21,8 +21,7 @@ const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
 	everything = "scripts/release/chart/everything" // the same with all components that values turn on
 	slotRules  = "overlays/components/slots/rules.yaml"
-
-	manager = "spec.template.spec.containers.[name=manager]"
+	manager    = "spec.template.spec.containers.[name=manager]"
 )
 
 //go:embed all:files edits.yaml schema.yaml
