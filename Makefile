@@ -30,7 +30,8 @@ FAST := $(if $(filter undefined,$(origin GOGC)),GOGC=400 GOMEMLIMIT=3GiB)
 comma := ,
 TOOL := go tool -modfile=scripts/tools/go.mod
 TOOLS := $(CURDIR)/scripts/tools/go.mod
-# The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others.
+# The Go modules with code of ours. Those in scripts/cluster/builds and scripts/tools pin programs of others, and that in
+# test/docs/crds pins CRDs of others.
 MODULES := . scripts/gitops test/helm
 
 ##@ General

@@ -65,7 +65,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 		for _, want := range []string{
 			"memcached-root       Synced   Healthy", "memcached-samples    Synced   Healthy",
-			"A second client found 200 keys on 3 Pods, 0 of them on more than one.",
+			"A second client found 1000 keys on 3 Pods, 0 of them on more than one.",
 		} {
 			if !strings.Contains(out, want) {
 				t.Errorf("lacks %q:\n%s", want, out)
@@ -78,7 +78,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	t.Run("continues with what it installed", func(t *testing.T) {
 		before := refs(t, cluster.Git)
 		out, err := execute(t, append(args, "--yes")...)
-		if err != nil || !strings.Contains(out, "A second client found 200 keys") {
+		if err != nil || !strings.Contains(out, "A second client found 1000 keys") {
 			t.Errorf("%v\n%s", err, out)
 		}
 		if after := refs(t, cluster.Git); after != before {

@@ -31,7 +31,7 @@ func localCommand() *cobra.Command {
 		Use:   "local",
 		Short: "Show the operator at work on a new cluster on this machine",
 		Long: "Starts a real cluster with Argo CD on this machine, without Docker, installs the operator from Git, and\n" +
-			"leaves the cluster running. `make demo-down` stops it.",
+			"replaces all Pods of a cache, which keeps its keys. The cluster is left running. `make demo-down` stops it.",
 		Example: "  sudo go run ./scripts/demo local",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

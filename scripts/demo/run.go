@@ -21,6 +21,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // sample is the Memcached of the tree.
@@ -58,7 +59,7 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 		cancel()
 		_, _ = build()
 	}()
-	options.ArgoCD, options.Needs = true, preflight.Memcached()
+	options.ArgoCD, options.Needs = true, preflight.DebianMemcached()
 	cluster, err := local.Up(ctx, options)
 	if err != nil {
 		return err
@@ -66,6 +67,7 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	if d.Pipeline, err = pipeline.New(ctx, cluster); err != nil {
 		return err
 	}
+	d.Suite, d.Edit = slotsSuite, withSlots
 	return d.install(ctx, func(func(string)) (pipeline.Programs, error) { return build() })
 }
 
@@ -130,7 +132,7 @@ func (d *demo) install(ctx context.Context, build func(func(string)) (pipeline.P
 			return d.ApplyRoot(ctx)
 		}},
 		{"Argo CD syncs", func(update func(string)) error {
-			return d.WaitHealthy(ctx, commit, d.timeout, func(s string) { update(shorten(s)) })
+			return d.waitHealthy(ctx, commit, update)
 		}},
 	}
 	for _, stage := range stages {
@@ -141,27 +143,42 @@ func (d *demo) install(ctx context.Context, build func(func(string)) (pipeline.P
 	return d.show(ctx, images.Client)
 }
 
-// show stores keys in the sample, reads them by another client, and prints the result.
+func (d *demo) waitHealthy(ctx context.Context, commit string, update func(string)) error {
+	return d.WaitHealthy(ctx, commit, d.timeout, func(s string) { update(shorten(s)) })
+}
+
+// show stores keys in the sample, reads them by another client, and prints the result. With slots, a third client
+// reads them after all Pods were replaced.
 func (d *demo) show(ctx context.Context, image string) error {
 	mc := &cachev1.Memcached{}
 	key := client.ObjectKey{Namespace: pipeline.SamplesNamespace, Name: sample}
 	if err := d.Client.Get(ctx, key, mc); err != nil {
 		return err
 	}
-	clients := pipeline.Clients{Kube: d.Client, Config: d.Config, Namespace: key.Namespace, Image: image}
-	var keys pipeline.Keys
+	clients := clientpod.Clients{Kube: d.Client, Config: d.Config, Namespace: key.Namespace, Image: image}
+	var stored clientpod.Keys
 	err := progress.Stage(ctx, "Keys, by two clients in turn", func(update func(string)) (err error) {
 		for _, verb := range []string{"set", "get"} {
-			if keys, err = clients.Run(ctx, update, append(pipeline.Reach(mc), verb)...); err != nil {
+			if stored, err = clients.Run(ctx, update, reach(mc, verb)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	result := fmt.Sprintf("A second client found %d keys on %d Pods, %d of them on more than one.",
+		stored.Found, len(stored.Nodes), stored.Copies)
+	if err == nil && d.Edit != nil {
+		err = progress.Stage(ctx, "A commit replaces all Pods", func(update func(string)) error {
+			found, err := d.replacePods(ctx, update, clients, mc)
+			result += fmt.Sprintf("\nAll %d Pods were replaced by a commit: %d of %d keys are still there.",
+				len(mc.Status.Nodes), found, keys)
+			return err
+		})
+	}
 	if err != nil {
 		return err
 	}
-	return d.summarize(ctx, mc, keys)
+	return d.summarize(ctx, mc, result)
 }
 
 // report prints how to continue an incomplete run, and how to remove what it changed.

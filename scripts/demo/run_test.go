@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -113,6 +115,16 @@ func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {
 		if asked := strings.Contains(out.String(), "Continue? [y/N]"); asked != (tc.terminal && !tc.yes) {
 			t.Errorf("%s: asked: %t", name, asked)
 		}
+	}
+}
+
+func TestTheSampleHasSlots(t *testing.T) {
+	d, dir := newDemo(t, pipeline.Direct), t.TempDir()
+	err := errors.Join(d.Replace(dir), withSlots(dir), patchSample(dir, "/spec/memory", "128Mi"))
+	objects, buildErr := kustomize.Objects(filepath.Join(dir, "gitops/samples"))
+	want := "map[memory:128Mi rollout:map[drainSeconds:3] size:3 slots:map[mode:DNS]]"
+	if len(objects) != 2 || fmt.Sprint(objects[1].Object["spec"]) != want {
+		t.Errorf("%v, errors %v, %v, want the spec %s", objects, err, buildErr, want)
 	}
 }
 

@@ -85,10 +85,7 @@ func (c *counts) compare(out io.Writer, then, now map[string]tree.Object) {
 }
 
 func manifest(o tree.Object) string {
-	content, err := yaml.Marshal(o.Object)
-	if err != nil {
-		return err.Error() // No object of kustomize has values that YAML can't hold.
-	}
+	content, _ := yaml.Marshal(o.Object) // No object of kustomize has values that YAML can't hold.
 	return string(content)
 }
 

@@ -70,7 +70,7 @@ func planCommand(dir *string) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps/overlays (required)")
+	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (required)")
 	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
 	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision instead")
 	flags.StringSliceVar(&f.with, "with", nil, "options, such as console, whose lines are comments in the tree")
@@ -151,7 +151,7 @@ func verifyCommand(dir *string) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.BoolVar(&o.Strict, "strict", false, "an example that is left in the settings is an error")
-	flags.StringSliceVar(&o.Methods, "method", nil, "install methods: folders of gitops/apps/overlays (default: all)")
+	flags.StringSliceVar(&o.Methods, "method", nil, "install methods: folders of gitops/apps (default: all)")
 	return command
 }
 

@@ -39,8 +39,8 @@ func TestPlan(t *testing.T) {
 	for _, tc := range []struct{ args, want string }{
 		{"--method olm --arch s390x --with console,manual-approval", "olm on s390x with console, manual-approval "},
 		{"--method olm --with cluster-admin", "ClusterRoleBinding  okd-console-cluster-admin"},
-		{"--method direct --arch ppc64le", "path gitops/operator/direct/ppc64le,"},
-		{"--method openshift --arch multiarch", "path gitops/operator/subscription/multiarch,"},
+		{"--method direct --arch ppc64le", "path overlays/ppc64le with ../../gitops/operator/direct,"},
+		{"--method openshift --arch multiarch", "path gitops/operator/subscription,"},
 	} {
 		out, err := run(t, append([]string{"plan"}, strings.Fields(tc.args)...)...)
 		if err != nil || !strings.Contains(out, tc.want) {
@@ -114,7 +114,7 @@ func TestPlanShowsWhatACommitChanges(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	// An install method that the commit does not have is added as a whole.
-	for _, folder := range []string{"gitops/apps/overlays", "gitops/bootstrap"} {
+	for _, folder := range []string{"gitops/apps", "gitops/bootstrap"} {
 		if err := os.CopyFS(filepath.Join(root, folder, "mine"), os.DirFS(filepath.Join(root, folder, "openshift"))); err != nil {
 			t.Fatal(err)
 		}

@@ -66,8 +66,13 @@ func (p plan) heading(part *tree.App) string {
 	case p.Root:
 		when = "root"
 	}
+	source := part.Spec.GetSource()
+	path := source.Path
+	if source.Kustomize != nil {
+		path += " with " + strings.Join(source.Kustomize.Components, ", ")
+	}
 	return fmt.Sprintf("%s  %s  %s", bold(when), bold(part.Name), dim(fmt.Sprintf("path %s, project %s, namespace %s",
-		part.Spec.GetSource().Path, part.Spec.Project, part.Spec.Destination.Namespace)))
+		path, part.Spec.Project, part.Spec.Destination.Namespace)))
 }
 
 var bold, dim = color.New(color.Bold).SprintFunc(), color.New(color.Faint).SprintFunc()

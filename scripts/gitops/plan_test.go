@@ -100,8 +100,8 @@ func TestDiffs(t *testing.T) {
 		"nothing": {"olm", nil},
 		"upgrade": {"olm", [][3]string{{tree.SettingsFile, "sha256:111", "sha256:222"}}},
 		"waves":   {"direct", [][3]string{{"gitops/apps/base/samples.yaml", `"3"`, `"4"`}}},
-		"removed": {"direct", [][3]string{{"gitops/apps/base/kustomization.yaml", "  - samples.yaml\n", ""}}},
-		"by-hand": {"direct", [][3]string{{"gitops/bootstrap/base/samples-project.yaml", "    - {group: autoscaling, kind: HorizontalPodAutoscaler}\n", ""}}},
+		"removed": {"direct", [][3]string{{"gitops/apps/base/kustomization.yaml", "  - samples.yaml # wave 3\n", ""}}},
+		"by-hand": {"direct", [][3]string{{"gitops/bootstrap/base/projects.yaml", "    - {group: autoscaling, kind: HorizontalPodAutoscaler}\n", ""}}},
 		"release": {"olm", [][3]string{
 			{"gitops/platform/olm/kustomization.yaml", "v0.46.0", "v0.47.0"}, {tree.CatalogFile, "v0.46.0", "v0.47.0"},
 			{tree.CatalogFile, `"name":"aggregate-olm-view"`, `"name":"aggregate-olm-reader"`},
@@ -125,13 +125,9 @@ func TestDiffs(t *testing.T) {
 
 func TestATreeWithFaultsIsNotPlanned(t *testing.T) {
 	for name, tc := range map[string]struct{ file, old, new, want string }{
-		"a path that does not exist": {"gitops/apps/base/samples.yaml", "gitops/samples", "gitops/sample", "gitops/sample"},
-		"a release that is not listed": {
-			"gitops/platform/cert-manager/kustomization.yaml", "/download/v", "/download/v9", "does not list",
-		},
-		"settings that Argo CD can't read": {
-			"gitops/bootstrap/argocd/health/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm",
-		},
+		"a path that does not exist":       {"gitops/apps/base/samples.yaml", "gitops/samples", "gitops/sample", "gitops/sample"},
+		"a release that is not listed":     {"gitops/platform/cert-manager/kustomization.yaml", "/download/v", "/download/v9", "does not list"},
+		"settings that Argo CD can't read": {"gitops/bootstrap/argocd/existing/argocd-cm.yaml", "name: argocd-cm", "name: other", "argocd-cm"},
 	} {
 		if _, err := planOf(t, changed(t, [3]string{tc.file, tc.old, tc.new}), "direct"); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", name, err)

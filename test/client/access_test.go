@@ -14,6 +14,7 @@ import (
 func TestFlagsThatNeedOthers(t *testing.T) {
 	tests := map[string]struct{ args, want string }{
 		"no port":                    {"--endpoint=cache", `--endpoint "cache": want host:port`},
+		"a slot without port":        {"--endpoint=a:1,b", `--endpoint "b": want host:port`},
 		"a certificate without key":  {"--endpoint=c:1 --tls --cert=c", "--cert and --key need each other"},
 		"a user without password":    {"--endpoint=c:1 --user=u", "--user and --password-file need each other"},
 		"a password without user":    {"--endpoint=c:1 --password-file=p", "--user and --password-file need each other"},

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bradfitz/gomemcache/memcache"
@@ -71,6 +72,7 @@ func command() *cobra.Command {
 		Short: "Set and get keys, hashed over the Pods of a cache",
 		Example: "  client set --endpoint cache.team.svc:11211 --keys 200\n" +
 			"  client get --endpoint cache.team.svc:11212 --keys 200 --tls --ca ca.crt --user shop --password-file password\n" +
+			"  client get --endpoint cache-0.cache-slots.team.svc:11211,cache-1.cache-slots.team.svc:11211\n" +
 			"  client watch --endpoint cache.team.svc:11211 --for 60s\n" +
 			"  client hold --endpoint cache.team.svc:11211 --for 10m\n" +
 			"  client load --endpoint 10.244.0.7:11211 --for 10s --connections 8",
@@ -78,7 +80,7 @@ func command() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return o.validate() },
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&o.endpoint, "endpoint", "", "host and port, as in the status of a Memcached")
+	flags.StringVar(&o.endpoint, "endpoint", "", "host and port, as in the status of a Memcached; or those of all slots")
 	flags.IntVar(&o.keys, "keys", 200, "how many keys")
 	flags.IntVar(&o.nodes, "nodes", 1, "how many nodes DNS has to name before the work begins")
 	o.access.addFlags(flags)
@@ -93,9 +95,12 @@ func command() *cobra.Command {
 }
 
 func (o *options) validate() error {
-	host, _, err := net.SplitHostPort(o.endpoint)
-	if err != nil {
-		return fmt.Errorf("--endpoint %q: want host:port: %w", o.endpoint, err)
+	var host string
+	for _, endpoint := range o.endpoints() {
+		var err error
+		if host, _, err = net.SplitHostPort(endpoint); err != nil {
+			return fmt.Errorf("--endpoint %q: want host:port: %w", endpoint, err)
+		}
 	}
 	if err := o.access.validate(); err != nil {
 		return err
@@ -105,6 +110,9 @@ func (o *options) validate() error {
 	}
 	return nil
 }
+
+// endpoints are one for all Pods, or those of the slots in their order.
+func (o *options) endpoints() []string { return strings.Split(o.endpoint, ",") }
 
 // run waits for the nodes, works with them, and prints the result.
 func (o *options) run(work func(context.Context, ring) (Result, error)) func(*cobra.Command, []string) error {
@@ -147,21 +155,25 @@ func (o *options) resolveAll(ctx context.Context) (r ring, err error) {
 	return r, errors.Join(waitErr, err)
 }
 
-// resolve asks DNS for the nodes. Their order decides where a key lies, so it must be the same for each client.
+// resolve asks DNS for the nodes: those behind the endpoint, or that of each slot. Their order decides where a key
+// lies, so it must be the same for each client.
 func (o *options) resolve(ctx context.Context) (ring, error) {
-	host, port, err := net.SplitHostPort(o.endpoint)
-	if err != nil {
-		return ring{}, err
-	}
-	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil {
-		return ring{}, err
-	}
-	slices.Sort(addresses)
 	var r ring
-	for _, address := range addresses {
-		node := net.JoinHostPort(address, port)
-		r.nodes = append(r.nodes, node)
+	for _, endpoint := range o.endpoints() {
+		host, port, err := net.SplitHostPort(endpoint)
+		if err != nil {
+			return ring{}, err
+		}
+		addresses, err := net.DefaultResolver.LookupHost(ctx, host)
+		if err != nil {
+			return ring{}, err
+		}
+		slices.Sort(addresses)
+		for _, address := range addresses {
+			r.nodes = append(r.nodes, net.JoinHostPort(address, port))
+		}
+	}
+	for _, node := range r.nodes {
 		r.single = append(r.single, newClient(o.access.dial, node))
 	}
 	r.hashed = newClient(o.access.dial, r.nodes...)

@@ -74,6 +74,19 @@ func TestTheRightClientWorksAndNoOther(t *testing.T) {
 	}
 }
 
+// TestKeysLieWhereTheOrderOfTheSlotsSays gives the client the addresses of two slots.
+func TestKeysLieWhereTheOrderOfTheSlotsSays(t *testing.T) {
+	first, second := strings.TrimSpace(start(t, "")), start(t, "")
+	_, address, _ := strings.Cut(second, "=")
+	must(t, "set --keys=50 "+first+","+address)
+	if got := must(t, "get --keys=50 "+first+","+address); got.Found != 50 || got.Copies != 0 || len(got.Nodes) != 2 {
+		t.Errorf("%+v, want all keys, each on one of two", got)
+	}
+	if got := must(t, "get --keys=50 "+first).Found; got == 0 || got == 50 {
+		t.Errorf("one of two has %d of 50 keys", got)
+	}
+}
+
 // TestAHoldingClientTellsWhatIsLost takes away the key, and then memcached.
 func TestAHoldingClientTellsWhatIsLost(t *testing.T) {
 	tests := map[string]struct {

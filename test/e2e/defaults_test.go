@@ -21,8 +21,8 @@ import (
 
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // triggers are what applies the pending update, each for a cache of its own.
@@ -141,7 +141,7 @@ func (it *cache) pending() string {
 func (it *cache) client(verb string) int {
 	it.t.Helper()
 	got, err := deployed.RunClient(it.t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
-		append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
+		append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", keys))...)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	return got.Found
 }

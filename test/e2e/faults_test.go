@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +76,7 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 
 // fewerRetries lets Argo CD look at the next commit after half a minute of retries, and not after four.
 func fewerRetries(dir string) error {
-	path := filepath.Join(dir, "gitops/apps/policy/policy.yaml")
+	path := filepath.Join(dir, "gitops/settings/policy.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -109,7 +108,7 @@ func (s *site) droppedByMistake(t *testing.T) {
 }
 
 func dropCRD(dir string) error {
-	path := filepath.Join(dir, "gitops/operator/direct", runtime.GOARCH, "kustomization.yaml")
+	path := filepath.Join(dir, "gitops/operator/direct/kustomization.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 func newGomega(t *testing.T) *gomega.WithT {
@@ -158,21 +159,21 @@ func (s *site) pods(t *testing.T, namespace, name string) map[string]types.UID {
 func names(pods map[string]types.UID) []string { return slices.Sorted(maps.Keys(pods)) }
 
 // storeKeys lets a client set keys, hashed over the Pods that the Service's name resolves to.
-func (s *site) storeKeys(t *testing.T, name string, keys int) pipeline.Keys {
+func (s *site) storeKeys(t *testing.T, name string, keys int) clientpod.Keys {
 	t.Helper()
 	return s.runClient(t, "set", name, keys)
 }
 
 // readKeys lets another, newly started client read them.
-func (s *site) readKeys(t *testing.T, name string, keys int) pipeline.Keys {
+func (s *site) readKeys(t *testing.T, name string, keys int) clientpod.Keys {
 	t.Helper()
 	return s.runClient(t, "get", name, keys)
 }
 
-func (s *site) runClient(t *testing.T, verb, name string, keys int) pipeline.Keys {
+func (s *site) runClient(t *testing.T, verb, name string, keys int) clientpod.Keys {
 	t.Helper()
 	result, err := deployed.RunClient(t.Context(), s.Pipeline, namespace, s.images.Client,
-		append(pipeline.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
+		append(clientpod.Reach(s.memcached(t, name)), verb, fmt.Sprintf("--keys=%d", keys))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,9 @@ import (
 
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 	"github.com/example-inc/memcached-operator/test/olm/standin"
 )
 
@@ -205,11 +205,11 @@ func (o *installed) holdsKeys(it *cache) {
 	o.t.Helper()
 	for _, verb := range []string{"set", "get"} {
 		got, err := deployed.RunClient(o.t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
-			append(pipeline.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
+			append(clientpod.Reach(it.get()), verb, fmt.Sprintf("--keys=%d", olmKeys))...)
 		o.Expect(err).NotTo(gomega.HaveOccurred())
 		if verb == "get" {
 			got.Nodes = nil
-			if diff := cmp.Diff(pipeline.Keys{Found: olmKeys}, got); diff != "" {
+			if diff := cmp.Diff(clientpod.Keys{Found: olmKeys}, got); diff != "" {
 				o.t.Errorf("what the client finds (-want +got):\n%s", diff)
 			}
 		}

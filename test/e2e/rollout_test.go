@@ -18,7 +18,7 @@ import (
 
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // cache is a Memcached in a namespace of its own, changed directly and not through Git.
@@ -82,7 +82,7 @@ func TestARolloutThatIsStuckRecoversWhileTheOldPodsServe(t *testing.T) {
 	waitByKubectl(it)
 	before := it.pods()
 
-	watching := make(chan pipeline.Keys, 1)
+	watching := make(chan clientpod.Keys, 1)
 	go func() {
 		watched, err := deployed.RunClient(t.Context(), c.Pipeline, it.key.Namespace, c.images.Client,
 			"watch", "--endpoint="+it.get().Status.Endpoint, "--keys=50", "--for=60s")

@@ -11,12 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 const (
@@ -30,11 +32,13 @@ const (
 // rotation is a cache with mutual TLS and users.
 type rotation struct {
 	*cache
-	ca   *pki.Authority
-	keys []string // private ones
+	ca     *pki.Authority
+	keys   []string // private ones
+	writes writes
 }
 
-// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections through all of it.
+// TestSecretsAreRotatedWithoutARestart has a client that keeps its connections through all of it. Each rotation is
+// written in the way of another controller.
 func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	c.shared(t)
 	r := newRotation(t)
@@ -46,6 +50,9 @@ func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	r.within(func() float64 { r.putUsers("app:" + oldPassword + "\napp:" + newPassword); return r.putCertificate() })
 	r.lets("get", by("old"))
 	r.lets("get", by("new"))
+	r.losesItsSecrets()
+	r.lets("get", by("new"))
+	r.writes = asSealedSecrets
 	r.within(func() float64 { r.putUsers("app:" + newPassword); return r.putCertificate() })
 	r.refuses(by("old"), "log in as app: CLIENT_ERROR authentication failure")
 	r.lets("get", by("new"))
@@ -58,6 +65,7 @@ func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	r.lets("get", by("new"))
 	r.lived(before)
 
+	r.writes = asFlux
 	r.within(func() float64 { r.putUsers("app:" + newPassword + "\neve:" + newPassword); return r.putCertificate() })
 	r.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	_, err := r.runs("release", by("new"))
@@ -71,7 +79,7 @@ func newRotation(t *testing.T) *rotation {
 	t.Helper()
 	const name = "rotation"
 	makeNamespace(t, name)
-	r := &rotation{ca: newAuthority(t, name), cache: &cache{t: t, WithT: newGomega(t)}}
+	r := &rotation{ca: newAuthority(t, name), cache: &cache{t: t, WithT: newGomega(t)}, writes: asExternalSecrets}
 	r.key = client.ObjectKey{Namespace: name, Name: name}
 	r.putCertificate()
 	r.putUsers("app:" + oldPassword)
@@ -91,7 +99,8 @@ func (r *rotation) putCertificate() float64 {
 	r.t.Helper()
 	pair := issue(r.t, r.ca, r.key.Name+"."+r.key.Namespace+".svc")
 	r.keys = append(r.keys, string(pair.Key))
-	putSecret(r.t, r.key.Namespace, serverSecret, map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": r.ca.Cert})
+	r.put(serverSecret, corev1.SecretTypeTLS,
+		map[string][]byte{"tls.crt": pair.Cert, "tls.key": pair.Key, "ca.crt": r.ca.Cert})
 	block, _ := pem.Decode(pair.Cert)
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	r.Expect(err).NotTo(gomega.HaveOccurred())
@@ -100,13 +109,20 @@ func (r *rotation) putCertificate() float64 {
 
 func (r *rotation) putUsers(users string) {
 	r.t.Helper()
-	putSecret(r.t, r.key.Namespace, usersSecret, map[string][]byte{"users": []byte(users)})
+	r.put(usersSecret, corev1.SecretTypeOpaque, map[string][]byte{"users": []byte(users)})
+}
+
+func (r *rotation) put(name string, kind corev1.SecretType, data map[string][]byte) {
+	r.t.Helper()
+	r.writes(r.t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: name}, Type: kind, Data: data,
+	})
 }
 
 // hold starts a client that keeps its connections, and waits until it has them.
-func (r *rotation) hold(flags string) <-chan pipeline.Keys {
+func (r *rotation) hold(flags string) <-chan clientpod.Keys {
 	r.t.Helper()
-	held := make(chan pipeline.Keys, 1)
+	held := make(chan clientpod.Keys, 1)
 	items := func() float64 { return r.metrics().value("memcached_current_items") }
 	r.Expect(items()).To(gomega.Equal(50.))
 	go func() {
@@ -120,7 +136,7 @@ func (r *rotation) hold(flags string) <-chan pipeline.Keys {
 	return held
 }
 
-func (r *rotation) lostNothing(held pipeline.Keys) {
+func (r *rotation) lostNothing(held clientpod.Keys) {
 	r.t.Helper()
 	r.t.Logf("%d reads over %d connections", held.Requests, held.Held)
 	if held.Held == 0 || held.Requests == 0 || held.Failed > 0 || held.Missed > 0 {
@@ -160,7 +176,7 @@ func (r *rotation) needsARestart(reason string) {
 // becomesMalformed is what both Secrets do, and waits until the Pod has them.
 func (r *rotation) becomesMalformed() {
 	r.t.Helper()
-	r.putUsers("no password")
+	putSecret(r.t, r.key.Namespace, usersSecret, map[string][]byte{"users": []byte("no password")})
 	putSecret(r.t, r.key.Namespace, serverSecret,
 		map[string][]byte{"tls.crt": r.ca.Cert, "tls.key": []byte("no key"), "ca.crt": r.ca.Cert})
 	r.says(cachev1.ReasonInvalidSecret, "spec.auth.secretName")

@@ -22,7 +22,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // Secrets of a namespace: what the Pods serve, who may use them, and all that its clients need, also the wrong ones.
@@ -103,21 +103,21 @@ func secured(t *testing.T, namespace, name string, spec cachev1.MemcachedSpec) *
 }
 
 // runs starts a client and waits for its end, with the Secret of the clients.
-func (it *cache) runs(verb, flags string) (pipeline.Keys, error) {
+func (it *cache) runs(verb, flags string) (clientpod.Keys, error) {
 	mc := &cachev1.Memcached{}
 	if err := c.Client.Get(it.t.Context(), it.key, mc); err != nil {
-		return pipeline.Keys{}, err
+		return clientpod.Keys{}, err
 	}
-	return it.runsAt(pipeline.Reach(mc), verb+flags)
+	return it.runsAt(clientpod.Reach(mc), verb+flags)
 }
 
 // runsAt starts a client of an endpoint.
-func (it *cache) runsAt(reach []string, command string) (pipeline.Keys, error) {
+func (it *cache) runsAt(reach []string, command string) (clientpod.Keys, error) {
 	config, err := c.Cluster.RESTConfig()
 	if err != nil {
-		return pipeline.Keys{}, err
+		return clientpod.Keys{}, err
 	}
-	pods := pipeline.Clients{
+	pods := clientpod.Clients{
 		Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
 		Secret: clientsSecret, Timeout: longest,
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // kept is the share of the untouched keys that have to be there after each Pod was replaced twice.
@@ -62,14 +62,50 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 				}
 				it.drains()
 			})
-			result.Seconds = nil
-			t.Logf("%+v", result)
+			it.keptAll(result)
 			it.Expect(result.Writes).To(gomega.BeNumerically(">", 10000))
-			it.Expect([]int{result.Stale, result.Resurrected, result.Wrong, result.Errors}).
-				To(gomega.Equal([]int{0, 0, 0, 0}), "stale, resurrected, wrong in the end, errors: %v", result.Failures)
-			it.Expect(float64(result.Kept)).To(gomega.BeNumerically(">=", kept*float64(result.Untouched)))
 		})
 	}
+}
+
+// TestASecondChangeInTheMiddleKeepsTheKeys changes the spec again as soon as a slot has moved, while clients still use
+// the Pod that gave it away.
+func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
+	c.shared(t)
+	for name, second := range map[string]string{
+		"slots-undo":  `{"memory":"64Mi"}`,
+		"slots-other": `{"memory":"80Mi"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc := slotsCase{port: 11211, writes: 500}
+			tc.spec = cachev1.MemcachedSpec{
+				Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
+				Rollout: &cachev1.Rollout{DrainSeconds: new(int32(10))},
+			}
+			it := newSlots(t, name, tc.spec)
+			result := it.judge(tc, func() {
+				holder := func() string { return it.get().Status.Slots[0].Pod }
+				before := holder()
+				it.patch(`{"memory":"96Mi"}`)
+				it.Eventually(holder).WithTimeout(time.Minute).ShouldNot(gomega.Equal(before))
+				it.patch(second)
+				it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+				it.isServing("Serving")
+				it.drains()
+			})
+			it.keptAll(result)
+		})
+	}
+}
+
+// keptAll makes sure that no client noticed a rollout.
+func (it *cache) keptAll(result judging.Result) {
+	it.t.Helper()
+	result.Seconds = nil
+	it.t.Logf("%+v", result)
+	it.Expect([]int{result.Stale, result.Resurrected, result.Wrong, result.Errors}).
+		To(gomega.Equal([]int{0, 0, 0, 0}), "stale, resurrected, wrong in the end, errors: %v", result.Failures)
+	it.Expect(float64(result.Kept)).To(gomega.BeNumerically(">=", kept*float64(result.Untouched)))
 }
 
 // newMemcached is an image that is new enough for slots, which the memcached of this distribution may not be.
@@ -103,7 +139,7 @@ func (it *cache) judge(tc slotsCase, meanwhile func()) judging.Result {
 	config, err := c.Cluster.RESTConfig()
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	judge := judging.Judge{
-		Clients: pipeline.Clients{
+		Clients: clientpod.Clients{
 			Kube: c.Client, Config: config, Namespace: it.key.Namespace, Image: c.images.Client,
 			Secret: clientsSecret, Timeout: longest,
 		},

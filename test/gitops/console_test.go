@@ -36,9 +36,9 @@ data:
 `
 
 	// Builds of the console, as the text of a kustomization.yaml beside its folder.
-	withoutLogin = "resources: [console/base]\n"
-	withAdmin    = withoutLogin + "components:\n- console/components/cluster-admin\n"
-	withIngress  = "resources: [console/base, oidc.yaml]\ncomponents:\n- console/components/ingress\n"
+	withoutLogin = "resources: [console]\n"
+	withAdmin    = "resources: [console, console/cluster-admin.yaml]\n"
+	withIngress  = "resources: [console, oidc.yaml]\ncomponents:\n- console/ingress\n"
 )
 
 // consoleRules return the violations in a build.
@@ -58,39 +58,37 @@ func TestTheConsoleKeepsItsRules(t *testing.T) {
 
 func TestABrokenCopyOfTheConsoleIsFound(t *testing.T) {
 	const (
-		role, binding = "base/viewer/clusterrole.yaml", "base/viewer/clusterrolebinding.yaml"
-		pod, policy   = "base/deployment.yaml", "base/networkpolicy.yaml"
-		ingress       = "components/ingress/kustomization.yaml"
-		login         = "components/ingress/login.yaml"
-		read          = "[get, list, watch]"
+		viewer, console = "viewer.yaml", "console.yaml"
+		ingress, login  = "ingress/kustomization.yaml", "ingress/login.yaml"
+		read            = "[get, list, watch]"
 	)
 	tests := map[string]struct{ build, file, old, new, want string }{
-		"it reads Secrets":                    {withoutLogin, role, "- configmaps", "- secrets", "may get secrets"},
-		"it reads everything":                 {withoutLogin, role, "[cronjobs, jobs]", `["*"]`, "may get *"},
-		"it runs commands in Pods":            {withoutLogin, role, "pods/log", "pods/exec", "may get pods/exec"},
-		"it deletes":                          {withoutLogin, role, read, "[delete]", "may delete configmaps"},
-		"it does what it likes":               {withoutLogin, role, read, `["*"]`, "may * configmaps"},
-		"its role is made of others":          {withoutLogin, role, "rules:", "aggregationRule: {}\nrules:", "made elsewhere"},
-		"its role is that of another install": {withoutLogin, binding, "viewer\nsubjects", "x\nsubjects", "made elsewhere"},
-		"it may do everything":                {withAdmin, role, "", "", "cluster-admin is made elsewhere"},
-		"each Node has a port for it":         {withoutLogin, "base/service.yaml", "ClusterIP", "NodePort", "NodePort"},
-		"other Pods reach it":                 {withoutLogin, policy, "podS", "ingress: [{}]\n  podS", "Ingress:"},
-		"nothing guards its Pod":              {withoutLogin, "base/kustomization.yaml", "- networkpolicy.yaml", "", "PolicyTypes"},
-		"it may run as root":                  {withoutLogin, pod, "NonRoot: true", "NonRoot: false", "RunAsNonRoot"},
-		"it has capabilities":                 {withoutLogin, pod, "[ALL]", "[CHOWN]", "CHOWN"},
-		"its namespace takes any Pod":         {withoutLogin, "base/namespace.yaml", "e: restricted", "e: baseline", "baseline"},
+		"it reads Secrets":                    {withoutLogin, viewer, "- configmaps", "- secrets", "may get secrets"},
+		"it reads everything":                 {withoutLogin, viewer, "[cronjobs, jobs]", `["*"]`, "may get *"},
+		"it runs commands in Pods":            {withoutLogin, viewer, "pods/log", "pods/exec", "may get pods/exec"},
+		"it deletes":                          {withoutLogin, viewer, read, "[delete]", "may delete configmaps"},
+		"it does what it likes":               {withoutLogin, viewer, read, `["*"]`, "may * configmaps"},
+		"its role is made of others":          {withoutLogin, viewer, "rules:", "aggregationRule: {}\nrules:", "made elsewhere"},
+		"its role is that of another install": {withoutLogin, viewer, "viewer\nsubjects", "x\nsubjects", "made elsewhere"},
+		"it may do everything":                {withAdmin, viewer, "", "", "cluster-admin is made elsewhere"},
+		"each Node has a port for it":         {withoutLogin, console, "ClusterIP", "NodePort", "NodePort"},
+		"other Pods reach it":                 {withoutLogin, console, "podS", "ingress: [{}]\n  podS", "Ingress:"},
+		"nothing guards its Pod":              {withoutLogin, console, "policyTypes: [Ingress]", "policyTypes: []", "PolicyTypes"},
+		"it may run as root":                  {withoutLogin, console, "NonRoot: true", "NonRoot: false", "RunAsNonRoot"},
+		"it has capabilities":                 {withoutLogin, console, "[ALL]", "[CHOWN]", "CHOWN"},
+		"its namespace takes any Pod":         {withoutLogin, console, "e: restricted", "e: baseline", "baseline"},
 
 		"the login is off":            {withIngress, login, "value: oidc", "value: openshift", "something else answers"},
 		"the login is put off":        {withIngress, login, "value: oidc", "value: disabled", "says disabled"},
-		"a flag puts the login off":   {withIngress, pod, "env:", "args: [--x]\n          env:", "says args"},
+		"a flag puts the login off":   {withIngress, console, "env:", "args: [--x]\n          env:", "says args"},
 		"requests carry the token":    {withIngress, login, "$patch: delete", "value: x", "says BEARER_TOKEN"},
 		"the viewer is there":         {withIngress, ingress, "{kind: ServiceAccount, name: okd-console-viewer}", "{kind: X}", "ServiceAccount okd-console-viewer"},
 		"the viewer's token is there": {withIngress, ingress, "{kind: Secret, name: okd-console-viewer}", "{kind: X}", "Secret okd-console-viewer"},
-		"a second container answers":  {withIngress, pod, "containers:", "containers:\n        - {name: x, image: x}", "something else answers"},
+		"a second container answers":  {withIngress, console, "containers:", "containers:\n        - {name: x, image: x}", "something else answers"},
 		"an issuer is not filled in":  {withIngress, ingress, "ISSUER_URL]", "CLIENT_ID]", "says from-console-oidc"},
 		"passwords go by plain HTTP":  {withIngress, login, "https://0", "http://0", "says http://0"},
 		"it reaches everything":       {withIngress, ingress, "[Ingress, Egress]", "[Ingress]", "it reaches everything"},
-		"the gateway reads along":     {withIngress, "components/ingress/gateway.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
+		"the gateway reads along":     {withIngress, "ingress/ingress.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,10 +103,9 @@ func TestABrokenCopyOfTheConsoleIsFound(t *testing.T) {
 func TestTheIngressOfTheConsoleDoesNotBuildWithoutALogin(t *testing.T) {
 	type attempt struct{ build, oidc, want string }
 	tests := map[string]attempt{
-		"console-oidc is not there":     {withoutLogin + "components: [console/components/ingress]", consoleOIDC, "console-oidc"},
+		"console-oidc is not there":     {withoutLogin + "components: [console/ingress]", consoleOIDC, "console-oidc"},
 		"console-oidc has another name": {withIngress, strings.Replace(consoleOIDC, "console-oidc", "x", 1), "console-oidc"},
-		"cluster-admin comes before it": {withAdmin + "- console/components/ingress\n", consoleOIDC, "okd-console-cluster-admin"},
-		"cluster-admin comes after it":  {withIngress + "- console/components/cluster-admin\n", consoleOIDC, "okd-console-cluster-admin"},
+		"cluster-admin comes with it":   {withAdmin + "components: [console/ingress]\n", consoleOIDC, "okd-console-cluster-admin"},
 	}
 	for line := range strings.Lines(strings.Split(consoleOIDC, "\ndata:\n")[1]) {
 		tests["console-oidc is without "+strings.TrimSpace(line)] = attempt{withIngress, strings.Replace(consoleOIDC, line, "", 1), "console-oidc"}
@@ -127,7 +124,7 @@ func TestTheProjectOfTheConsoleAllowsWhatItHoldsAndNoMore(t *testing.T) {
 	var project struct {
 		Spec struct{ ClusterResourceWhitelist, NamespaceResourceWhitelist []kind }
 	}
-	content, err := os.ReadFile("../../gitops/bootstrap/components/console/project.yaml")
+	content, err := os.ReadFile("../../gitops/bootstrap/base/console.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 
 	deployed "github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 const (
@@ -91,13 +91,13 @@ func (s *site) apply(t *testing.T, name string, size int32) {
 }
 
 // runClient lets a client set or get keys in the Pods of the cache.
-func (s *site) runClient(t *testing.T, verb string) pipeline.Keys {
+func (s *site) runClient(t *testing.T, verb string) clientpod.Keys {
 	t.Helper()
 	mc := &cachev1.Memcached{}
 	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: team, Name: "sessions"}, mc); err != nil {
 		t.Fatal(err)
 	}
-	args := append(pipeline.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
+	args := append(clientpod.Reach(mc), verb, fmt.Sprintf("--keys=%d", keys))
 	result, err := deployed.RunClient(t.Context(), s.Pipeline, team, s.images.Client, args...)
 	if err != nil {
 		t.Fatal(err)

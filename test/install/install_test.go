@@ -25,8 +25,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 const (
@@ -147,10 +147,10 @@ func assertServes(t *testing.T, cluster *local.Cluster, started time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pods := pipeline.Clients{Kube: kube, Config: config, Namespace: namespace.Name, Image: image}
+	pods := clientpod.Clients{Kube: kube, Config: config, Namespace: namespace.Name, Image: image}
 	const keys = 100
 	for _, verb := range []string{"set", "get"} {
-		result, err := pods.Run(t.Context(), func(string) {}, append(pipeline.Reach(mc), verb, "--keys=100")...)
+		result, err := pods.Run(t.Context(), func(string) {}, append(clientpod.Reach(mc), verb, "--keys=100")...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,12 +3,17 @@ package integration
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 const componentLabel = "app.kubernetes.io/component"
@@ -19,16 +24,81 @@ func TestWhatAdmissionMakesOfANewChildIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
-	w.alterNewServices()
+	w.mutate(admissionv1.Create, admissionv1.Rule{APIGroups: []string{""}, Resources: []string{"services"}},
+		`Object{metadata: Object.metadata{labels: {"`+componentLabel+`": "other"}}}`)
+	w.Eventually(func() map[string]string {
+		trial := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "trial"},
+			Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone},
+		}
+		w.Expect(cluster.Create(w.ctx, trial, client.DryRunAll)).To(gomega.Succeed())
+		return trial.Labels
+	}).Should(gomega.HaveKeyWithValue(componentLabel, "other"))
 	w.Expect(cluster.Delete(w.ctx, get(w, "cache", &corev1.Service{}))).To(gomega.Succeed())
 	w.Eventually(w.events).Should(gomega.ContainElement("Warning DriftCorrected Service"))
 	w.Expect(get(w, "cache", &corev1.Service{}).Labels).To(gomega.HaveKeyWithValue(componentLabel, "cache"))
 }
 
-// alterNewServices has the API server put another label on each Service that is created in the world's namespace, and
-// waits until it does.
-func (w *world) alterNewServices() {
+// TestReadyIsNeverTrueOfWhatAdmissionReverts: the API server answers the operator's write with success, stores nothing,
+// and sends no event.
+func TestReadyIsNeverTrueOfWhatAdmissionReverts(t *testing.T) {
+	tests := map[string]struct{ mutation, is string }{
+		"an image": {
+			mutation: `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [` +
+				`Object.spec.template.spec.containers{name: "memcached", image: "` + otherImage + `"}]}}}}`,
+			is: `].image "` + memcachedImage + `" -> "` + otherImage + `"`,
+		},
+		"the number of Pods": {mutation: `Object{spec: Object.spec{replicas: 7}}`, is: `.spec.replicas 1 -> 7`},
+		"a label": {
+			mutation: `Object{metadata: Object.metadata{labels: {"` + componentLabel + `": "other"}}}`,
+			is:       `"cache" -> "other"`,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			w := newWorld(t)
+			w.memcached("cache", 1)
+			w.ready("cache")
+			stop := w.mutate(admissionv1.Update, admissionv1.Rule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}},
+				tc.mutation)
+			w.Eventually(func() string { // Any write does; the API server needs a moment to use a new policy.
+				w.touch("cache")
+				return w.message()
+			}).Should(gomega.SatisfyAll(gomega.ContainSubstring(tc.is),
+				gomega.ContainSubstring("by a mutating admission policy or webhook"),
+				gomega.ContainSubstring("Fix: exempt the Deployment")))
+			w.reason("cache", cachev1.ReasonFieldManagerConflict)
+			spent := len(w.quiet())
+			w.Consistently(w.reasonNow, 4*time.Second).Should(gomega.Equal(cachev1.ReasonFieldManagerConflict))
+			w.Expect(w.writes(spent)).To(gomega.BeNumerically("<=", 1), "it pauses")
+			stop()
+			w.ready("cache")
+		})
+	}
+}
+
+// touch changes an annotation of the Deployment that is not the operator's.
+func (w *world) touch(name string) {
 	w.t.Helper()
+	deployment := get(w, name, &appsv1.Deployment{})
+	before := deployment.DeepCopy()
+	if deployment.Annotations["touched"] += "."; len(deployment.Annotations["touched"]) > 100 {
+		delete(deployment.Annotations, "touched")
+	}
+	w.Expect(cluster.Patch(w.ctx, deployment, client.MergeFrom(before))).To(gomega.Succeed())
+}
+
+// reasonNow is that of Ready.
+func (w *world) reasonNow() string {
+	w.t.Helper()
+	mc := get(w, "cache", &cachev1.Memcached{})
+	return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Reason
+}
+
+// mutate has the API server change each object of a rule in the world's namespace before it is stored.
+func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rule, mutation string) (stop func()) {
+	w.t.Helper()
+	rule.APIVersions = []string{"v1"}
 	policy := &admissionv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
 		Spec: admissionv1.MutatingAdmissionPolicySpec{
@@ -37,15 +107,12 @@ func (w *world) alterNewServices() {
 			MatchConstraints: &admissionv1.MatchResources{
 				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Create},
-					Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"services"}},
+					Operations: []admissionv1.OperationType{operation}, Rule: rule,
 				}}},
 			},
 			Mutations: []admissionv1.Mutation{{
-				PatchType: admissionv1.PatchTypeApplyConfiguration,
-				ApplyConfiguration: &admissionv1.ApplyConfiguration{
-					Expression: `Object{metadata: Object.metadata{labels: {"` + componentLabel + `": "other"}}}`,
-				},
+				PatchType:          admissionv1.PatchTypeApplyConfiguration,
+				ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: mutation},
 			}},
 		},
 	}
@@ -55,14 +122,12 @@ func (w *world) alterNewServices() {
 	}
 	for _, object := range []client.Object{policy, binding} {
 		w.Expect(cluster.Create(w.ctx, object)).To(gomega.Succeed())
-		w.t.Cleanup(func() { _ = cluster.Delete(context.WithoutCancel(w.ctx), object) })
 	}
-	w.Eventually(func() map[string]string {
-		trial := &corev1.Service{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "trial"},
-			Spec:       corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone},
+	stop = func() {
+		for _, object := range []client.Object{binding, policy} {
+			_ = cluster.Delete(context.WithoutCancel(w.ctx), object)
 		}
-		w.Expect(cluster.Create(w.ctx, trial, client.DryRunAll)).To(gomega.Succeed())
-		return trial.Labels
-	}).Should(gomega.HaveKeyWithValue(componentLabel, "other"))
+	}
+	w.t.Cleanup(stop)
+	return stop
 }

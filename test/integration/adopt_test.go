@@ -158,3 +158,27 @@ func TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted(t *testing.T) {
 	w.Eventually(func() error { return cluster.Get(w.ctx, client.ObjectKeyFromObject(policy), policy) }).ShouldNot(gomega.Succeed())
 	w.Expect(w.events()).To(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }
+
+// TestAServiceThatIsNoLongerHeadlessSaysHowToGetOneThatIs: no client can make it headless again.
+func TestAServiceThatIsNoLongerHeadlessSaysHowToGetOneThatIs(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 1)
+	w.ready("cache")
+	mine := get(w, "cache", &corev1.Service{})
+	copied := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.namespace, Name: "cache", Labels: mine.Labels, Annotations: mine.Annotations,
+		OwnerReferences: mine.OwnerReferences,
+	}, Spec: *mine.Spec.DeepCopy()}
+	copied.Spec.ClusterIP, copied.Spec.ClusterIPs = "", nil
+	w.stop()
+	w.Expect(cluster.Delete(w.ctx, mine)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, copied)).To(gomega.Succeed())
+	w.start()
+
+	mc := w.reason("cache", cachev1.ReasonOwnershipConflict)
+	w.Expect(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message).To(gomega.Equal(
+		`Service "cache" already exists and has a different cluster IP, which is immutable; the operator did not change it. ` +
+			`Fix: delete it, and the operator creates it again`))
+	w.Expect(cluster.Delete(w.ctx, copied)).To(gomega.Succeed())
+	w.ready("cache")
+}

@@ -2,18 +2,27 @@ package integration
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"github.com/fluxcd/pkg/runtime/cel"
 	lua "github.com/yuin/gopher-lua"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/test/docs"
 )
 
-// assertContract checks that a status keeps what kstatus promises, and that kstatus' own library reads it so.
+// fluxHealth is the health check that docs/flux.md gives to Flux.
+var fluxHealth = sync.OnceValues(func() (*cel.StatusEvaluator, error) { return docs.FluxHealth(repository) })
+
+// assertContract checks that a status keeps what kstatus promises, and that kstatus' own library reads it so. Flux and
+// Argo CD come to the same result by their health checks.
 func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	t.Helper()
 	conditions := mc.Status.Conditions
@@ -49,6 +58,14 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 	if err != nil || result.Status != want {
 		t.Errorf("kstatus says %v (%v), want %s", result, err, want)
 	}
+	health, err := fluxHealth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err = health.Evaluate(t.Context(), &unstructured.Unstructured{Object: content})
+	if err != nil || result.Status != want {
+		t.Errorf("Flux's health check says %v (%v), want %s", result, err, want)
+	}
 	if got := argoHealth(t, content); got != wantArgo {
 		t.Errorf("Argo CD's health check says %s, want %s", got, wantArgo)
 	}
@@ -57,20 +74,24 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 // argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
 func argoHealth(t *testing.T, object map[string]any) string {
 	t.Helper()
-	return luaHealth(t, "memcached.lua", object)
+	return luaHealth(t, "cache.example.com_Memcached", object)
 }
 
 // luaHealth runs one of the health checks in gitops/ on an object.
-func luaHealth(t *testing.T, name string, object map[string]any) string {
+func luaHealth(t *testing.T, kind string, object map[string]any) string {
 	t.Helper()
-	check, err := os.ReadFile(repository + "/gitops/bootstrap/argocd/health/" + name)
+	content, err := os.ReadFile(repository + "/gitops/bootstrap/argocd/existing/argocd-cm.yaml")
 	if err != nil {
+		t.Fatal(err)
+	}
+	var argoCD corev1.ConfigMap
+	if err := yaml.Unmarshal(content, &argoCD); err != nil {
 		t.Fatal(err)
 	}
 	state := lua.NewState()
 	defer state.Close()
 	state.SetGlobal("obj", luaValue(state, object))
-	if err := state.DoString(string(check)); err != nil {
+	if err := state.DoString(argoCD.Data["resource.customizations.health."+kind]); err != nil {
 		t.Fatal(err)
 	}
 	return state.Get(-1).(*lua.LTable).RawGetString("status").String()
@@ -129,7 +150,7 @@ func TestTheHealthOfApplications(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := luaHealth(t, "application.lua", tc.application); got != tc.want {
+			if got := luaHealth(t, "argoproj.io_Application", tc.application); got != tc.want {
 				t.Errorf("health %s, want %s", got, tc.want)
 			}
 		})

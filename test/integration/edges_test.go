@@ -91,7 +91,7 @@ func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
 	w.Eventually(func() string {
 		mc := get(w, "cache", &cachev1.Memcached{})
 		return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message
-	}).Should(gomega.ContainSubstring("cannot be adopted"))
+	}).Should(gomega.ContainSubstring("has a different cluster IP, which is immutable"))
 	w.Expect(get(w, "cache", &corev1.Service{}).OwnerReferences).To(gomega.BeEmpty())
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }

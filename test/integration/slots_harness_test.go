@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,8 +17,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
@@ -32,11 +32,25 @@ type slotWorld struct {
 	// hangs is the cache whose agents never copy all keys.
 	hangs string
 
+	// acts changes what the kubelet reports of the Pods of a cache: an act by the name of the cache.
+	acts sync.Map
+
 	// metrics is where the operator serves its metrics.
 	metrics string
 
 	// place runs a Pod on a Node, and reports whether the kubelet there acts on it; nil is a world without Nodes.
 	place func(*corev1.Pod) bool
+}
+
+// act changes what the kubelet reports of a Pod.
+type act func(*corev1.Pod, order)
+
+// order is what the operator tells the agent of a Pod.
+type order struct{ Role, Slot string }
+
+func orderOf(pod *corev1.Pod) (o order) {
+	_ = json.Unmarshal([]byte(pod.Annotations["cache.example.com/handoff"]), &o)
+	return o
 }
 
 func newSlotWorld(t *testing.T) *slotWorld {
@@ -76,18 +90,10 @@ func (w *slotWorld) bindSlotRules() {
 	})).To(gomega.Succeed())
 }
 
-func (w *slotWorld) slotRules() (rules []rbacv1.PolicyRule) {
+func (w *slotWorld) slotRules() []rbacv1.PolicyRule {
 	w.t.Helper()
-	content, err := os.ReadFile(repository + "/overlays/components/slots/rules.yaml")
+	rules, err := install.SlotRules(repository)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	var patch []struct {
-		Op, Path string
-		Value    rbacv1.PolicyRule
-	}
-	w.Expect(yaml.UnmarshalStrict(content, &patch)).To(gomega.Succeed())
-	for _, operation := range patch {
-		rules = append(rules, operation.Value)
-	}
 	return rules
 }
 
@@ -111,8 +117,7 @@ func (w *slotWorld) actOnPods() {
 }
 
 func (w *slotWorld) run(pod *corev1.Pod) {
-	var order struct{ Role string }
-	_ = json.Unmarshal([]byte(pod.Annotations["cache.example.com/handoff"]), &order)
+	order := orderOf(pod)
 	copied := w.copies.Load() && pod.Labels["memcached_cr"] != w.hangs
 	agentReady := order.Role != "" && (order.Role != "receive" || copied)
 	gated := len(pod.Spec.ReadinessGates) > 0
@@ -128,8 +133,17 @@ func (w *slotWorld) run(pod *corev1.Pod) {
 	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{
 		{Name: "agent", Ready: agentReady || !gated, State: running},
 	}
-	ready := !gated || agentReady && hasCondition(pod, "cache.example.com/has-slot")
-	setCondition(pod, corev1.PodReady, ready)
+	if change, ok := w.acts.Load(pod.Labels["memcached_cr"]); ok {
+		change.(act)(pod, order)
+	}
+	if pod.Status.Phase == corev1.PodRunning {
+		ready := isReady(pod.Status.ContainerStatuses) && isReady(pod.Status.InitContainerStatuses)
+		setCondition(pod, corev1.PodReady, ready && (!gated || hasCondition(pod, "cache.example.com/has-slot")))
+	}
+}
+
+func isReady(statuses []corev1.ContainerStatus) bool {
+	return !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return !s.Ready })
 }
 
 func hasCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
@@ -156,11 +170,16 @@ func setCondition(pod *corev1.Pod, conditionType corev1.PodConditionType, value 
 }
 
 // memcachedWithSlots creates a Memcached with slots, and waits until all of them are served.
-func (w *slotWorld) memcachedWithSlots(name string, size int32, mode cachev1.SlotsMode) *cachev1.Memcached {
+func (w *slotWorld) memcachedWithSlots(
+	name string, size int32, mode cachev1.SlotsMode, changes ...func(*cachev1.MemcachedSpec),
+) *cachev1.Memcached {
 	w.t.Helper()
 	mc := &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
 		Spec:       cachev1.MemcachedSpec{Size: &size, Slots: &cachev1.Slots{Mode: mode}},
+	}
+	for _, change := range changes {
+		change(&mc.Spec)
 	}
 	w.Expect(cluster.Create(w.ctx, mc)).To(gomega.Succeed())
 	return w.served(name)

@@ -9,6 +9,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -111,6 +112,25 @@ func TestTheSlotOfALostPodIsGivenToTheNext(t *testing.T) {
 		t.Errorf("the status says of the slot: %+v", slot)
 	}
 	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="PodLost",result="cold"}`: 1}))
+}
+
+// TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are.
+func TestACacheThatIsCreatedAgainKeepsItsSlots(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
+	holders, record := w.holders("cache"), get(w.world, "cache-slots-ipv4", &discoveryv1.EndpointSlice{})
+	slot := get(w.world, "cache-0-ipv4", &discoveryv1.EndpointSlice{})
+	w.Expect(cluster.Delete(w.ctx, mc, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(gomega.Succeed())
+	w.Eventually(func() bool {
+		return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), mc))
+	}).Should(gomega.BeTrue())
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
+	if diff := cmp.Diff(holders, w.holders("cache")); diff != "" {
+		t.Errorf("slots (-want +got):\n%s", diff)
+	}
+	for _, before := range []*discoveryv1.EndpointSlice{record, slot} {
+		w.Expect(get(w.world, before.Name, &discoveryv1.EndpointSlice{}).UID).To(gomega.Equal(before.UID), before.Name)
+	}
 }
 
 func TestTurningSlotsOnIsPendingFirst(t *testing.T) {

@@ -31,9 +31,7 @@ const (
 
 // folders have a directory for each architecture, and these others.
 var folders = map[string][]string{
-	"overlays":                     {"components", "multiarch", "openshift"},
-	"gitops/operator/direct":       {"multiarch"},
-	"gitops/operator/subscription": {"multiarch"},
+	"overlays": {"components", "multiarch", "openshift"},
 }
 
 // wanted are the architectures that each place must name if the operator's image supports these platforms.
@@ -134,18 +132,16 @@ func TestAPlaceThatNamesOtherArchitecturesIsReported(t *testing.T) {
 		old, new string // without both, the file or folder is missing
 		want     []string
 	}{
-		"the labels for OLM":        {bundled, "    operatorframework.io/arch.s390x: supported\n", "", []string{bundled + labels}},
-		"the label of the system":   {bundled, "operatorframework.io/os.linux", "operatorframework.io/os.windows", []string{osLabels}},
-		"the bundle's affinity":     {bundled, "values: [amd64, ", "values: [", []string{bundled + affinity}},
-		"the bundle's default":      {bundled, "value: amd64,", "value: ", []string{bundled + operand}},
-		"the API":                   {definition, "\n                  - s390x\n", "\n", []string{enum}},
-		"the API's preference":      {definition, "\n                      - arm64\n", "\n", []string{preferred}},
-		"a new overlay":             {"overlays/mips/kustomization.yaml", "", "resources: [../../operator/config/crd]\n", []string{"overlays"}},
-		"no overlay":                {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
-		"no folder for Argo CD":     {"gitops/operator/direct/arm64", "", "", []string{"gitops/operator/direct"}},
-		"none for Argo CD with OLM": {"gitops/operator/subscription/ppc64le", "", "", []string{"gitops/operator/subscription"}},
-		"an overlay for another":    {"overlays/arm64/kustomization.yaml", "arch=arm64", "arch=amd64", []string{"overlays/arm64" + operand, "overlays/arm64" + affinity}},
-		"what make builds":          {"Makefile", ",linux/ppc64le", "", []string{platforms}},
+		"the labels for OLM":      {bundled, "    operatorframework.io/arch.s390x: supported\n", "", []string{bundled + labels}},
+		"the label of the system": {bundled, "operatorframework.io/os.linux", "operatorframework.io/os.windows", []string{osLabels}},
+		"the bundle's affinity":   {bundled, "values: [amd64, ", "values: [", []string{bundled + affinity}},
+		"the bundle's default":    {bundled, "value: amd64,", "value: ", []string{bundled + operand}},
+		"the API":                 {definition, "\n                  - s390x\n", "\n", []string{enum}},
+		"the API's preference":    {definition, "\n                      - arm64\n", "\n", []string{preferred}},
+		"a new overlay":           {"overlays/mips/kustomization.yaml", "", "resources: [../../operator/config/crd]\n", []string{"overlays"}},
+		"no overlay":              {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
+		"an overlay for another":  {"overlays/arm64/kustomization.yaml", "arch=arm64", "arch=amd64", []string{"overlays/arm64" + operand, "overlays/arm64" + affinity}},
+		"what make builds":        {"Makefile", ",linux/ppc64le", "", []string{platforms}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +172,7 @@ func differing(want, got map[string][]string) (places []string) {
 func copied(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, folder := range []string{"overlays", "gitops/operator", "operator/config", "bundle"} {
+	for _, folder := range []string{"overlays", "operator/config", "bundle"} {
 		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
 		}

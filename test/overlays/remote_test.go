@@ -68,6 +68,21 @@ func TestAnOverlayIsEditedInPlace(t *testing.T) {
 	}
 }
 
+// TestArgoCDAddsAComponent: the Application of the operator names an overlay, and a component of the tree.
+func TestArgoCDAddsAComponent(t *testing.T) {
+	const component = "gitops/operator/direct"
+	kustomize, tree := pinned(t), copied(t)
+	for _, overlay := range all(t) {
+		writeFile(t, filepath.Join(tree, "kustomization.yaml"), "resources: ["+overlay+"]\ncomponents: ["+component+"]\n")
+		want := run(t, tree, kustomize, "build", ".")
+		dir := filepath.Join(tree, overlay)
+		run(t, dir, kustomize, "edit", "add", "component", "../../"+component)
+		if diff := cmp.Diff(want, run(t, dir, kustomize, "build", ".")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", overlay, diff)
+		}
+	}
+}
+
 // pinned is the path of the kustomize that scripts/tools has.
 func pinned(t *testing.T) string {
 	t.Helper()

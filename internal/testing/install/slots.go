@@ -11,25 +11,35 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// SlotRules adds the rights of overlays/components/slots to the operator's role.
-func SlotRules(ctx context.Context, kube client.Client, root string) error {
-	content, err := os.ReadFile(filepath.Join(root, "overlays/components/slots/rules.yaml"))
+// AllowSlots adds the rules of slots to the operator's role.
+func AllowSlots(ctx context.Context, kube client.Client, root string) error {
+	rules, err := SlotRules(root)
 	if err != nil {
 		return err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := kube.Get(ctx, client.ObjectKey{Name: Role}, role); err != nil {
+		return err
+	}
+	role.Rules = append(role.Rules, rules...)
+	return kube.Update(ctx, role)
+}
+
+// SlotRules are what an operator may do beyond its role if it was installed with slots.
+func SlotRules(root string) (rules []rbacv1.PolicyRule, err error) {
+	content, err := os.ReadFile(filepath.Join(root, "overlays/components/slots/rules.yaml"))
+	if err != nil {
+		return nil, err
 	}
 	var patch []struct {
 		Op, Path string
 		Value    rbacv1.PolicyRule
 	}
 	if err := yaml.UnmarshalStrict(content, &patch); err != nil {
-		return fmt.Errorf("rules of slots: %w", err)
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := kube.Get(ctx, client.ObjectKey{Name: Role}, role); err != nil {
-		return err
+		return nil, fmt.Errorf("rules of slots: %w", err)
 	}
 	for _, operation := range patch {
-		role.Rules = append(role.Rules, operation.Value)
+		rules = append(rules, operation.Value)
 	}
-	return kube.Update(ctx, role)
+	return rules, nil
 }

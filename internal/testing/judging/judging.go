@@ -18,7 +18,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // Result is what the client prints.
@@ -40,7 +40,7 @@ type Second struct {
 
 // Judge is a client of a cache in its namespace.
 type Judge struct {
-	pipeline.Clients
+	clientpod.Clients
 	Cache        string
 	Port         int
 	Keys, Writes int    // keys that are stored once, and writes of others per second
@@ -93,7 +93,7 @@ func (j Judge) release(ctx context.Context) error {
 	if err := j.Kube.Get(ctx, client.ObjectKey{Namespace: j.Namespace, Name: j.Cache}, mc); err != nil {
 		return err
 	}
-	_, err := j.Clients.Run(ctx, func(string) {}, append(pipeline.Reach(mc), strings.Fields("release "+j.Flags)...)...)
+	_, err := j.Clients.Run(ctx, func(string) {}, append(clientpod.Reach(mc), strings.Fields("release "+j.Flags)...)...)
 	return err
 }
 

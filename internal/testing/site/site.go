@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // Up brings a cluster up, and installs what the machine lacks for that and for the image of memcached.
@@ -57,6 +58,17 @@ func withSlots(root, overlay string) (dir string, err error) {
 	return dir, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600)
 }
 
+// PushImages builds all images of the working tree and pushes them.
+func PushImages(
+	ctx context.Context, p *pipeline.Pipeline, version string, update func(string),
+) (pipeline.Images, error) {
+	programs, err := pipeline.Build(ctx, p.Root, version, p.Architectures, update)
+	if err != nil {
+		return pipeline.Images{}, err
+	}
+	return p.Push(ctx, programs, update)
+}
+
 // PushOperator builds the operator's image of the working tree and pushes it.
 func PushOperator(ctx context.Context, p *pipeline.Pipeline, version string) (string, error) {
 	return PushProgram(ctx, p, "memcached-operator", version, oci.Operator(p.Root, version))
@@ -76,7 +88,7 @@ func PushProgram(
 // RunClient runs the client in a new Pod.
 func RunClient(
 	ctx context.Context, p *pipeline.Pipeline, namespace, image string, args ...string,
-) (pipeline.Keys, error) {
-	clients := pipeline.Clients{Kube: p.Client, Config: p.Config, Namespace: namespace, Image: image}
+) (clientpod.Keys, error) {
+	clients := clientpod.Clients{Kube: p.Client, Config: p.Config, Namespace: namespace, Image: image}
 	return clients.Run(ctx, func(string) {}, args...)
 }

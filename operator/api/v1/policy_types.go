@@ -69,7 +69,8 @@ type Rollout struct {
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
 	// maxUnavailable is the maximum number of Pods below size during a rollout: a number up to 1000, or a percentage of
-	// size up to 100%, rounded down. Defaults to 0: a Pod is added before one is removed.
+	// size up to 100%, rounded down. Defaults to 0: a Pod is added before one is removed. If this and maxSurge both come
+	// to 0, Kubernetes uses 1 here.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

@@ -208,7 +208,7 @@ func TestOnlyTheOperatorsPauseIsResumed(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			tc.child.SetManagedFields(tc.managed)
 			tc.child.SetAnnotations(map[string]string{"cache.example.com/rollout-held": "true"})
-			api := &server{}
+			api := &server{stub: stub{there: &appsv1.Deployment{}}}
 			if _, err := NewSyncer(api, api, clientgoscheme.Scheme, nil).resume(t.Context(), tc.child); err != nil {
 				t.Fatal(err)
 			}

@@ -6,15 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,10 +26,6 @@ import (
 // replacedRetry is how long to wait before retrying an object that was replaced since it was read. Usually the event
 // of the replacement arrives first.
 const replacedRetry = time.Second
-
-// createdRetry is how long after a creation an object is compared again, if no event triggers that: an admission
-// webhook may have changed it. The watch event of the creation itself is ignored.
-const createdRetry = 10 * time.Second
 
 // Client is the part of a client that the Syncer uses.
 type Client interface {
@@ -148,7 +141,9 @@ func (s *Syncer) syncOne(
 	}
 	switch {
 	case live == nil:
-		return s.createUnlessRefused(ctx, mc, object)
+		return s.refusals.unlessRefused(refusalKeyOf(mc, object), func() (Outcome, error) {
+			return s.create(ctx, mc, object)
+		})
 	case isTerminating(live, mc):
 		return terminating(live, object), nil
 	case !metav1.IsControlledBy(live, mc):
@@ -177,12 +172,17 @@ func (s *Syncer) syncOwned(ctx context.Context, live client.Object, object rende
 func (s *Syncer) makeSame(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
 	changed, err := s.schemas.differences(live, object)
 	switch {
-	case err != nil || changed.Empty():
-		return Outcome{Result: Unchanged}, err
-	case s.desiredChanged(live, object):
-		return s.update(ctx, live, changed, object)
+	case err != nil:
+		return Outcome{}, err
+	case changed.Empty():
+		return s.removeGate(ctx, live, object)
 	}
-	return s.correct(ctx, live, changed, object)
+	return s.refusals.unlessRefused(refusalKeyOf(live, object), func() (Outcome, error) {
+		if s.desiredChanged(live, object) {
+			return s.update(ctx, live, changed, object)
+		}
+		return s.correct(ctx, live, changed, object)
+	})
 }
 
 // desiredChanged reports whether the desired state changed since the last write. Otherwise another client changed
@@ -205,19 +205,42 @@ func (s *Syncer) update(
 	if len(refusedFields(err)) > 0 {
 		err = s.applyWithoutStrays(ctx, live, changed, object, err)
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		s.conflicts.note(live.GetUID(), hash)
+	}
+	switch {
+	case err == nil && isStillVersion(live.GetResourceVersion(), object):
+		return Outcome{}, errUndone
+	case err == nil:
 		return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
-	case slices.Contains(refusedFields(err), "spec.selector"):
+	}
+	if immutable := immutableField(err); immutable != "" {
 		const fix = "delete it, and the operator creates it again"
-		return notOwned(object, "has a different selector, which is immutable", fix), nil
+		return notOwned(object, "has a different "+immutable+", which is immutable", fix), nil
 	}
 	return Outcome{}, err
 }
 
+// immutableField names the immutable field for which the API server rejected a change, or returns "".
+func immutableField(err error) string {
+	for _, field := range refusedFields(err) {
+		switch field {
+		case "spec.selector":
+			return "selector"
+		case "spec.clusterIP", "spec.clusterIPs", "spec.clusterIPs[0]":
+			return "cluster IP"
+		}
+	}
+	return ""
+}
+
 // errReplaced means that the object is no longer the one that was read, or now has another controller.
 var errReplaced = errors.New("it was replaced since it was read")
+
+// errUndone means that the API server accepted a change and stored nothing: the object is the version that was read.
+// No watch event follows.
+var errUndone = errors.New("the API server accepted the change and stored nothing: a mutating admission policy or " +
+	"webhook reverts it; exempt the object from it")
 
 // applyOver applies, with force, a configuration that carries the uid of the object that was read. If the object no
 // longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable;
@@ -234,52 +257,9 @@ func (s *Syncer) applyOver(
 	return err
 }
 
-// create applies an object that must not exist yet. Server-side apply has no such condition, but the API server
-// compares resource versions, and only with an object that exists: with a version that no object has, the request
-// creates the object or fails. So an unowned object is never changed, not even briefly.
-func (s *Syncer) create(ctx context.Context, mc *cachev1.Memcached, object render.Object) (Outcome, error) {
-	object.Metadata.WithResourceVersion(noResourceVersion)
-	err := s.client.Apply(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
-	if err == nil {
-		s.creations.note(object.Metadata)
-	}
-	object.Metadata.ResourceVersion = nil
-	switch {
-	case err == nil:
-		return Outcome{Result: Created, Generation: answeredGeneration(object), RetryAfter: createdRetry}, nil
-	case apierrors.IsConflict(err):
-		return s.meet(ctx, mc, object, err)
-	default:
-		return Outcome{}, err
-	}
-}
-
-// meet reads the object that made a creation fail.
-func (s *Syncer) meet(
-	ctx context.Context, mc *cachev1.Memcached, object render.Object, refusal error,
-) (Outcome, error) {
-	found := observe.New(object.GroupKind)
-	err := s.live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: *object.Metadata.Name}, found)
-	switch {
-	case apierrors.IsNotFound(err):
-		return Outcome{}, refusal // It was deleted meanwhile; the next reconciliation creates the object.
-	case err != nil:
-		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
-	case isTerminating(found, mc):
-		return terminating(found, object), nil
-	case metav1.IsControlledBy(found, mc) && selected(object.GroupKind, found, mc):
-		return Outcome{Result: Unchanged}, nil // It is owned, and the cache is about to show it.
-	case metav1.IsControlledBy(found, mc):
-		// The Memcached owns it, and it lacks the labels by which the cache selects objects.
-		return s.syncOwned(ctx, found, object)
-	}
-	return s.adoptOrRefuse(ctx, mc, found, object)
-}
-
-// selected reports whether an object has the labels by which the cache selects objects.
-func selected(kind schema.GroupKind, object metav1.Object, mc *cachev1.Memcached) bool {
-	set := labels.Set(object.GetLabels())
-	return observe.IsCached(kind, set) && set.Get(names.LabelInstance) == mc.Name
+// isStillVersion reports whether the API server's answer is the version that was read.
+func isStillVersion(read string, answer render.Object) bool {
+	return read != "" && answer.Metadata.ResourceVersion != nil && *answer.Metadata.ResourceVersion == read
 }
 
 // answeredGeneration reads the generation from the API server's answer, which Apply writes into the configuration.

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,7 +23,8 @@ import (
 func (s *Syncer) correct(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
-	wait, first := s.conflicts.wait(live.GetUID(), hashOf(object)), changed.String()
+	hash, first := hashOf(object), changed.String() // The answer overwrites the object.
+	wait := s.conflicts.wait(live.GetUID(), hash)
 	if known := s.conflicts.explained(live.GetUID(), first); wait > 0 && known != nil {
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: known}, nil
 	}
@@ -43,6 +45,12 @@ func (s *Syncer) correct(
 		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: found}, nil
 	}
 	outcome, err := s.update(ctx, live, changed, object)
+	if errors.Is(err, errUndone) {
+		found = drift.ByAdmission(found)
+		s.conflicts.explain(live.GetUID(), first, found)
+		wait := max(s.conflicts.wait(live.GetUID(), hash), replacedRetry) // No event triggers it.
+		return Outcome{Result: Conflicting, RetryAfter: wait, Drift: found}, nil
+	}
 	if len(refusedFields(err)) > 0 {
 		// The desired state has not changed, so the spec is not invalid and the error must not count as such: no %w.
 		err = fmt.Errorf("drift cannot be reverted (%s), delete what was added: %s",
@@ -83,6 +91,16 @@ func (s *Syncer) applyWithoutStrays(
 	if err != nil || len(strays) == 0 {
 		return refusal
 	}
+	if _, err := s.removeFields(ctx, live, object.GroupKind, strays); err != nil {
+		return err
+	}
+	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+}
+
+// removeFields removes fields from the object version that was read, and returns the resulting generation.
+func (s *Syncer) removeFields(
+	ctx context.Context, live client.Object, kind schema.GroupKind, pointers []string,
+) (int64, error) {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -90,19 +108,16 @@ func (s *Syncer) applyWithoutStrays(
 	}
 	// With an old resource version the API server returns a conflict.
 	operations := []operation{{"replace", "/metadata/resourceVersion", live.GetResourceVersion()}}
-	for _, stray := range strays {
-		operations = append(operations, operation{Op: "remove", Path: stray})
+	for _, pointer := range pointers {
+		operations = append(operations, operation{Op: "remove", Path: pointer})
 	}
 	patch, err := json.Marshal(operations)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	answer := observe.New(object.GroupKind)
+	answer := observe.New(kind)
 	answer.SetNamespace(live.GetNamespace())
 	answer.SetName(live.GetName())
 	err = s.client.Patch(ctx, answer, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(names.FieldOwner))
-	if err != nil {
-		return err
-	}
-	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	return answer.GetGeneration(), err
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,7 +31,9 @@ type stub struct {
 	Client
 	there             *appsv1.Deployment
 	readErr, applyErr error
+	undoes            bool // Admission undoes what is applied.
 	asked             []string
+	patch             string
 }
 
 func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -39,9 +42,22 @@ func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ 
 	return s.readErr
 }
 
-func (s *stub) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+func (s *stub) Apply(_ context.Context, wanted runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 	s.asked = append(s.asked, "apply")
+	if deployment, ok := wanted.(*appsv1ac.DeploymentApplyConfiguration); ok && s.there != nil && s.applyErr == nil {
+		deployment.WithResourceVersion(s.there.ResourceVersion)
+		if !s.undoes {
+			deployment.WithResourceVersion(s.there.ResourceVersion + "-next")
+		}
+	}
 	return s.applyErr
+}
+
+func (s *stub) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	s.asked = append(s.asked, "patch")
+	data, err := patch.Data(object)
+	s.patch = string(data)
+	return err
 }
 
 // scaled is an owned Deployment that kubectl scaled, as cached and as stored.
@@ -94,6 +110,11 @@ func TestDriftIsReverted(t *testing.T) {
 			server: func(s *stub) { s.there.Spec.Replicas = new(int32(3)) },
 			asked:  []string{"get"}, result: Unchanged,
 		},
+		"unless admission undoes that": {
+			server: func(s *stub) { s.undoes = true },
+			asked:  []string{"get", "apply"}, result: Conflicting,
+			words: `.spec.replicas 3 -> 7 by a mutating admission policy or webhook`,
+		},
 		"unless the API server refuses that, which is not the spec's fault": {
 			server: func(s *stub) { s.applyErr = refused },
 			asked:  []string{"get", "apply"}, result: Failed, words: known,
@@ -125,6 +146,41 @@ func TestAChangedDesiredStateIsNoDrift(t *testing.T) {
 	got := NewSyncer(server, server, clientgoscheme.Scheme, nil).syncDeployment(t, cached)
 	if got.Result != Updated || got.Drift != nil || !cmp.Equal(server.asked, []string{"apply"}) {
 		t.Errorf("%s, drift %v, requests %v", got.Result, got.Drift, server.asked)
+	}
+}
+
+// TestAWriteThatAdmissionUndoesIsAConflict: no watch event follows, so the operator has to try again by itself.
+func TestAWriteThatAdmissionUndoesIsAConflict(t *testing.T) {
+	now := time.Unix(0, 0)
+	cached, fresh := scaled(t)
+	server := &stub{there: fresh, undoes: true}
+	syncer := NewSyncer(server, server, clientgoscheme.Scheme, nil)
+	syncer.conflicts.now = func() time.Time { return now }
+	var waits []time.Duration
+	for range writesBeforePause + 2 {
+		got := syncer.syncDeployment(t, cached)
+		if got.Result != Conflicting || len(got.Drift) != 1 || got.Drift[0].Kind != drift.Admission {
+			t.Errorf("%s, drift %v", got.Result, got.Drift)
+		}
+		waits = append(waits, got.RetryAfter)
+		now = now.Add(got.RetryAfter)
+	}
+	want := []time.Duration{replacedRetry, replacedRetry, pace.Shortest, 51 * time.Second}
+	if diff := cmp.Diff(want, waits[:len(want)]); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestAChangeThatAdmissionUndoesFailsWithTheReason(t *testing.T) {
+	cached, fresh := scaled(t)
+	cached.Annotations[names.AnnotationAppliedHash] = "former"
+	server := &stub{there: fresh, undoes: true}
+	syncer := NewSyncer(server, server, clientgoscheme.Scheme, nil)
+	if got := syncer.syncDeployment(t, cached); got.Result != Failed || !errors.Is(got.Err, errUndone) {
+		t.Errorf("%s: %v", got.Result, got.Err)
+	}
+	if got := syncer.syncDeployment(t, cached); got.Result != Conflicting {
+		t.Errorf("the second time %s", got.Result)
 	}
 }
 

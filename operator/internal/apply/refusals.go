@@ -1,32 +1,36 @@
 package apply
 
 import (
-	"context"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// refusalTTL is how long a refused creation is not repeated. Otherwise each Pod that becomes ready would repeat it.
+// refusalTTL is how long a refused write is not repeated. Otherwise each Pod that becomes ready would repeat it.
 const refusalTTL = 5 * time.Second
 
-// refusals remembers creations that the API server would refuse again.
+// refusals remembers writes that the API server would refuse again.
 type refusals struct {
 	*cache.Expiring
 }
 
-// refusalKey says what was refused. A changed spec is tried at once.
+// refusalKey says what was refused, and what would change the answer. For a creation, uid and generation are those of
+// the Memcached: a changed spec is tried at once. For an update they are those of the object.
 type refusalKey struct {
-	memcached  types.UID
+	uid        types.UID
 	generation int64
 	object     observe.Key
 	hash       string
+}
+
+func refusalKeyOf(of metav1.Object, object render.Object) refusalKey {
+	return refusalKey{of.GetUID(), of.GetGeneration(), keyOf(object), hashOf(object)}
 }
 
 type refusal struct {
@@ -34,20 +38,17 @@ type refusal struct {
 	err     error
 }
 
-// createUnlessRefused creates an object, unless that failed just now for a reason that lasts.
-func (s *Syncer) createUnlessRefused(
-	ctx context.Context, mc *cachev1.Memcached, object render.Object,
-) (Outcome, error) {
-	key := refusalKey{mc.UID, mc.Generation, keyOf(object), hashOf(object)}
-	if last, known := s.refusals.Get(key); known {
+// unlessRefused writes an object, unless that failed just now for a reason that lasts.
+func (r refusals) unlessRefused(key refusalKey, write func() (Outcome, error)) (Outcome, error) {
+	if last, known := r.Get(key); known {
 		last := last.(refusal)
 		return last.outcome, last.err
 	}
-	outcome, err := s.create(ctx, mc, object)
+	outcome, err := write()
 	if outcome.Result == NotOwned || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 		again := outcome
 		again.RetryAfter = min(outcome.RetryAfter, refusalTTL)
-		s.refusals.Set(key, refusal{again, err}, refusalTTL)
+		r.Set(key, refusal{again, err}, refusalTTL)
 	}
 	return outcome, err
 }

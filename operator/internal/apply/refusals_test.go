@@ -14,6 +14,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
@@ -72,6 +73,46 @@ func TestARefusedCreationIsNotRepeatedAtOnce(t *testing.T) {
 			}
 			if tc.want == once && first.RetryAfter > 0 && second.RetryAfter > refusalTTL {
 				t.Errorf("it is tried again after %s, want at most %s", second.RetryAfter, refusalTTL)
+			}
+		})
+	}
+}
+
+func TestARefusedUpdateIsNotRepeatedAtOnce(t *testing.T) {
+	const once, twice = 1, 2
+	tests := map[string]struct {
+		later func(live *appsv1.Deployment, clock *testingclock.FakeClock)
+		want  int
+	}{
+		"while the object is as it was": {want: once, later: func(live *appsv1.Deployment, _ *testingclock.FakeClock) {
+			live.ResourceVersion, live.Status.ReadyReplicas = "8", 1
+		}},
+		"but after a change of the object": {want: twice, later: func(live *appsv1.Deployment, _ *testingclock.FakeClock) {
+			live.Generation++
+		}},
+		"but of an object in its place": {want: twice, later: func(live *appsv1.Deployment, _ *testingclock.FakeClock) {
+			live.UID = "uid-3"
+		}},
+		"but after a while": {want: twice, later: func(_ *appsv1.Deployment, clock *testingclock.FakeClock) {
+			clock.Step(refusalTTL + time.Second)
+		}},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			cached, fresh := scaled(t)
+			cached.Annotations[names.AnnotationAppliedHash] = "former"
+			server := &stub{there: fresh, applyErr: apierrors.NewForbidden(schema.GroupResource{}, "cache", nil)}
+			clock := testingclock.NewFakeClock(time.Now())
+			syncer := NewSyncer(server, server, clientgoscheme.Scheme, nil)
+			syncer.refusals = refusals{cache.NewExpiringWithClock(clock)}
+			first := syncer.syncDeployment(t, cached)
+			tc.later(cached, clock)
+			second := syncer.syncDeployment(t, cached)
+			if len(server.asked) != tc.want {
+				t.Errorf("requests %v, want %d", server.asked, tc.want)
+			}
+			if diff := cmp.Diff(textOf(first.Err), textOf(second.Err)); diff != "" {
+				t.Errorf("the second error differs (-first +second):\n%s", diff)
 			}
 		})
 	}

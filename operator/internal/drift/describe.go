@@ -98,6 +98,8 @@ func (d Drift) change() string {
 
 func (d Drift) by() string {
 	switch {
+	case d.Kind == Admission:
+		return " by a mutating admission policy or webhook"
 	case d.Author == nil:
 		return " by an unrecorded client"
 	case d.Is == "":
@@ -132,6 +134,8 @@ func (d Drift) fix(kind string) string {
 	case Operator:
 		return fmt.Sprintf("another memcached operator manages this cache, or an admission webhook changes what is "+
 			"applied: remove that operator, or exempt the %s from the webhook", kind)
+	case Admission:
+		return fmt.Sprintf("exempt the %s from the policy or webhook", kind)
 	case Other:
 		return fmt.Sprintf("stop %q from setting this field, or set %s to the same value", d.Author.Manager, d.counterpart())
 	case Unknown:

@@ -51,6 +51,15 @@ func Explain(live Object, desired any, changed *fieldpath.Set) ([]Drift, error) 
 	return drifts, nil
 }
 
+// ByAdmission attributes each drift to admission: the API server accepted the operator's values and did not store them.
+func ByAdmission(drifts []Drift) []Drift {
+	attributed := slices.Clone(drifts)
+	for i := range attributed {
+		attributed[i].Author, attributed[i].Kind = nil, Admission
+	}
+	return attributed
+}
+
 func explain(actual, expected map[string]any, path fieldpath.Path, entries []entry) Drift {
 	was, _ := find(expected, path)
 	drift := Drift{Field: path.String(), Was: spell(path, was.value)}

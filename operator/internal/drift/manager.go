@@ -32,6 +32,9 @@ const (
 	// Operator is another instance of this operator, or an admission webhook, whose changes are recorded under the name
 	// of the client that it admits.
 	Operator ManagerKind = "Operator"
+
+	// Admission is a mutating admission policy or webhook that reverts the operator's values before they are stored.
+	Admission ManagerKind = "Admission"
 )
 
 func kindOf(drift Drift, live metav1.Object) ManagerKind {

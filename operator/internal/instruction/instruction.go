@@ -22,8 +22,8 @@ const (
 	// None is the role of a Pod without an instruction. The agent does nothing and is not ready.
 	None Role = ""
 
-	// Serve is the role of a Pod that holds a slot. The agent does nothing and is ready. After Receive without Moved
-	// the agent first stops the copy and empties its memcached.
+	// Serve is the role of a Pod that holds a slot. The agent does nothing and is ready. After Receive, before
+	// all was copied, the agent first stops the copy and empties its memcached.
 	Serve Role = "serve"
 
 	// Cold is the role of a Pod that gets its slot without keys. The agent empties its memcached once and is ready
@@ -109,9 +109,6 @@ type Record struct {
 	// from it.
 	CordonedSince time.Time `json:"cordonedSince,omitzero"`
 
-	// GivenUpAt is when the operator gave up handing over this Pod's slot, so that a drain may evict the Pod.
-	GivenUpAt time.Time `json:"givenUpAt,omitzero"`
-
 	// Predecessor is the uid of the Pod that this Pod succeeds in its slot. An IP address would not identify it: that of
 	// a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
@@ -137,8 +134,7 @@ func (i Instruction) Normal() Instruction {
 
 func (i *Instruction) times() []*time.Time {
 	return []*time.Time{
-		&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.CordonedSince, &i.Record.GivenUpAt,
-		&i.Record.OldFailure,
+		&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.CordonedSince, &i.Record.OldFailure,
 	}
 }
 

@@ -154,24 +154,31 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 	return nil
 }
 
-// holders reads the record of who holds which slot, and the IP family of its addresses.
+// holders reads the record of who holds which slot, and the IP family of its addresses. An orphaned record, which is
+// about to be taken back, still says the family: without one, no slot would have addresses.
 func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFamily) {
 	var endpoints []slots.Endpoint
 	var family corev1.IPFamily
 	for _, candidate := range families {
 		key := Key{SliceKind.GroupKind(), names.Slice(names.SlotService(s.Name), string(candidate))}
 		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
-		if !ok || !metav1.IsControlledBy(slice, mc) || family != "" {
+		isControlled := ok && metav1.IsControlledBy(slice, mc)
+		if family != "" || !isControlled && !isOrphan(slice) {
 			continue
 		}
 		family = candidate
 		for i := range slice.Endpoints {
-			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok {
+			if endpoint, ok := holder(s.Name, &slice.Endpoints[i]); ok && isControlled {
 				endpoints = append(endpoints, endpoint)
 			}
 		}
 	}
 	return endpoints, family
+}
+
+// isOrphan reports whether the operator applied a slice that has no owner now.
+func isOrphan(slice *discoveryv1.EndpointSlice) bool {
+	return slice != nil && len(slice.OwnerReferences) == 0 && slice.Annotations[names.AnnotationAppliedHash] != ""
 }
 
 func holder(instance string, endpoint *discoveryv1.Endpoint) (slots.Endpoint, bool) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,4 +83,36 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 
 func noProgress(context.Context, types.NamespacedName) instruction.Progress {
 	return instruction.Progress{}
+}
+
+func TestWhatTheRecordOfSlotsSays(t *testing.T) {
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cache", UID: "uid-1"}}
+	owner := func(uid types.UID) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: "Memcached", Name: "cache", UID: uid, Controller: new(true)}}
+	}
+	applied := map[string]string{names.AnnotationAppliedHash: "0123456789abcdef"}
+	tests := map[string]struct {
+		record metav1.ObjectMeta
+		holds  int
+		family corev1.IPFamily
+	}{
+		"of the cache": {metav1.ObjectMeta{OwnerReferences: owner("uid-1"), Annotations: applied}, 1, corev1.IPv4Protocol},
+		"of an earlier cache that was deleted without its objects": {
+			metav1.ObjectMeta{Annotations: applied}, 0, corev1.IPv4Protocol,
+		},
+		"of another cache":  {metav1.ObjectMeta{OwnerReferences: owner("uid-2"), Annotations: applied}, 0, ""},
+		"of another client": {metav1.ObjectMeta{}, 0, ""},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			slice := &discoveryv1.EndpointSlice{ObjectMeta: tc.record, Endpoints: []discoveryv1.Endpoint{{
+				Hostname: new("cache-0"), Addresses: []string{"10.0.0.1"}, TargetRef: &corev1.ObjectReference{Name: "cache-7f-a"},
+			}}}
+			key := Key{SliceKind.GroupKind(), names.Slice(names.SlotService("cache"), string(corev1.IPv4Protocol))}
+			snapshot := Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}
+			if holds, family := snapshot.holders(mc); len(holds) != tc.holds || family != tc.family {
+				t.Errorf("%d Pods, family %q", len(holds), family)
+			}
+		})
+	}
 }

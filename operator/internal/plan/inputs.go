@@ -136,7 +136,7 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from
 // now.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
-	now = Record{Inputs: defaults.inputs(), Requested: mc.Annotations[cachev1.AnnotationUpdateRequested]}
+	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
 	now.Slots = wantsSlots(mc.Spec)
 	found, ok := recorded(mc, live, now)
 	if !ok {

@@ -209,3 +209,19 @@ func TestARequestIsHonouredOnce(t *testing.T) {
 		mc.Status.TemplateInputs = p.Record.Encode()
 	}
 }
+
+// TestALongRequestIsRecordedByItsHash: the record has to fit into an annotation.
+func TestALongRequestIsRecordedByItsHash(t *testing.T) {
+	recorded := func(value string) string {
+		mc := memcachedWith(cachev1.MemcachedSpec{})
+		mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: value}
+		return requested(mc)
+	}
+	long := strings.Repeat("x", 260_000)
+	if got := recorded(long); len(got) > longestRequest || got != recorded(long) || got == recorded(long+"y") {
+		t.Errorf("recorded as %q, and with one more letter as %q", got, recorded(long+"y"))
+	}
+	if got := recorded("2026-11-01T12:00:00Z"); got != "2026-11-01T12:00:00Z" {
+		t.Errorf("recorded as %q", got)
+	}
+}

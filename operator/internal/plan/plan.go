@@ -130,8 +130,14 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 	before, now := records(mc, current.Deployment, defaults)
 	p, err := choose(mc, current, defaults, before, now)
 	p.Pause = mustPause(mc, current.Deployment)
-	if err == nil && !current.SecretsUsable {
+	if err == nil && p.Slots != nil {
+		p.decideSlots(mc.Spec, current, defaults.Now)
+	}
+	switch {
+	case err == nil && !current.SecretsUsable:
 		p.waitForSecrets(current, orZero(before))
+	case err == nil && p.Slots != nil && p.Slots.Moving && before != nil:
+		p.keepTemplate(*before)
 	}
 	if err == nil && before != nil {
 		made := p.Record
@@ -139,9 +145,6 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 			made = *before
 		}
 		p.Pending = pending(leftOpen(mc.Spec, made.Inputs), leftOpen(mc.Spec, now.Inputs))
-	}
-	if err == nil && p.Slots != nil {
-		p.decideSlots(mc.Spec, current, defaults.Now)
 	}
 	return p, err
 }
@@ -194,10 +197,16 @@ func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record R
 // waitForSecrets defers a Pod template with which new Pods could not start. The size and the network access of the
 // cache do not wait.
 func (p *Plan) waitForSecrets(current Current, before Record) {
-	switch {
-	case current.Deployment == nil:
+	if current.Deployment == nil {
 		p.Template = NoTemplate
-	case before.Template != p.Record.Template:
+		return
+	}
+	p.keepTemplate(before)
+}
+
+// keepTemplate defers another Pod template than the recorded one.
+func (p *Plan) keepTemplate(before Record) {
+	if before.Template != p.Record.Template {
 		p.Template, p.Record = KeepTemplate, before
 	}
 }

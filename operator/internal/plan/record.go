@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -22,7 +23,7 @@ type Record struct {
 	// Version 0.1.0 did not record it.
 	Template string `json:"template,omitempty"`
 
-	// Requested is the last applied value of cachev1.AnnotationUpdateRequested.
+	// Requested is the last applied value of cachev1.AnnotationUpdateRequested, or the hash of a long one.
 	Requested string `json:"updateRequested,omitempty"`
 }
 
@@ -104,4 +105,17 @@ func IsRecorded(mc *cachev1.Memcached, live *appsv1.Deployment) bool {
 	}
 	_, ok := decodeRecord(mc.Status.TemplateInputs)
 	return ok && live.Annotations[names.AnnotationTemplateInputs] == mc.Status.TemplateInputs
+}
+
+// longestRequest is the longest value of cachev1.AnnotationUpdateRequested that is recorded as it is, in bytes: a
+// Deployment's annotations may have 256 KiB in all.
+const longestRequest = 128
+
+// requested returns what to record of cachev1.AnnotationUpdateRequested.
+func requested(mc *cachev1.Memcached) string {
+	value := mc.Annotations[cachev1.AnnotationUpdateRequested]
+	if len(value) <= longestRequest {
+		return value
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(value)))
 }

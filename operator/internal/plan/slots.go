@@ -71,13 +71,18 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 	if wanted.HandoffRate != nil {
 		in.Rate = wanted.HandoffRate.Value()
 	}
+	updated := 0
 	if current.Deployment != nil {
 		in.Deployed = int(orDefault(current.Deployment.Spec.Replicas, 1))
+		updated = int(current.Deployment.Status.UpdatedReplicas)
 	}
 	if in.Hash == "" {
-		in.Hash = youngestHash(observed.Pods)
+		in.Hash = directionOf(observed.Pods, updated)
 	}
 	p.Slots.Decision, p.Slots.Family = slots.Decide(in), observed.Family
+	if p.Size == 0 && len(p.Slots.Endpoints) == 0 {
+		p.Slots.Family = "" // As of a cache that never had a Pod.
+	}
 	if in.Handoff && observed.NodesWatched && orZero(spec.Disruption).MaxUnavailable == nil && p.Size > 0 {
 		p.Disruption = new(intstr.FromInt32(1))
 		if p.Slots.HoldBack && !slices.ContainsFunc(observed.Pods, hasNoPart) {
@@ -89,16 +94,25 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 // hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.
 func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
 
-// youngestHash returns the pod-template-hash of the Pod that was created last: it is the direction of a rollout unless
-// a Pod of an older template was lost meanwhile.
-func youngestHash(pods []slots.Pod) (hash string) {
-	var youngest time.Time
+// directionOf returns the pod-template-hash that a rollout leads to, where the Deployment does not name it: after a
+// pause. It is that of the youngest Pod. A Pod of an older template may be younger, because another one was lost
+// meanwhile: then as many Pods as are up to date have the hash.
+func directionOf(pods []slots.Pod, updated int) string {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(pod slots.Pod) bool {
+		return !pod.Gated || pod.Ended || pod.Terminating
+	})
+	counts := map[string]int{}
 	for _, pod := range pods {
-		if pod.Gated && !pod.Ended && !pod.Terminating && pod.Created.After(youngest) {
-			hash, youngest = pod.Hash, pod.Created
-		}
+		counts[pod.Hash]++
 	}
-	return hash
+	isOlder := func(pod slots.Pod) bool { return counts[pod.Hash] != updated }
+	if slices.ContainsFunc(pods, func(pod slots.Pod) bool { return !isOlder(pod) }) {
+		pods = slices.DeleteFunc(pods, isOlder)
+	}
+	if len(pods) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(pods, func(x, y slots.Pod) int { return x.Created.Compare(y.Created) }).Hash
 }
 
 // slotAddresses returns the addresses for clients, by slot.
@@ -133,6 +147,12 @@ func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []strin
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
 		problems = append(problems, fmt.Sprintf("spec.rollout.maxUnavailable %q would delete Pods before their keys are "+
 			"copied: set it to 0, or spec.slots.mode to Disabled", count.String()))
+	}
+	for _, argument := range spec.ExtraArgs {
+		if strings.Contains(argument, "idle_timeout") && orZero(spec.Rollout).Handoff != cachev1.HandoffNever {
+			problems = append(problems, fmt.Sprintf("spec.extraArgs: %q has idle_timeout, by which memcached would end the "+
+				"connections of a handoff: remove it, or set spec.rollout.handoff to Never", argument))
+		}
 	}
 	for _, name := range []string{names.SlotService(p.Name), names.Slot(p.Name, max(int(p.Size), 1)-1)} {
 		if len(name) > longestName {

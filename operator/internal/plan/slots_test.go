@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
@@ -44,6 +46,10 @@ func TestSlotsThatCannotBeAreRefused(t *testing.T) {
 		"Pods that are deleted before their keys are copied": {
 			func(mc *cachev1.Memcached) { mc.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1)) }, withSlots(),
 			`spec.rollout.maxUnavailable "1"`,
+		},
+		"a memcached that ends the agent's connections": {
+			func(mc *cachev1.Memcached) { mc.Spec.ExtraArgs = []string{"--extended=idle_timeout=5"} }, withSlots(),
+			`spec.extraArgs: "--extended=idle_timeout=5" has idle_timeout`,
 		},
 		"a name that leaves no room": {
 			func(mc *cachev1.Memcached) { mc.Name = strings.Repeat("a", 58) }, withSlots(), "a name of at most 57",
@@ -133,5 +139,80 @@ func TestThePlanOfSlots(t *testing.T) {
 				t.Errorf("address %q", address)
 			}
 		})
+	}
+}
+
+// TestScaledToNothingTheCacheHasNoRecord as if it had been created so, and not before the last slot is given up.
+func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
+	current := nothing
+	current.Slots = CurrentSlots{Family: corev1.IPv4Protocol}
+	for size, want := range map[int32]corev1.IPFamily{0: "", 3: corev1.IPv4Protocol} {
+		p, err := Compute(cacheWithSlots(func(mc *cachev1.Memcached) { mc.Spec.Size = &size }), current, withSlots())
+		if err != nil || p.Slots.Family != want {
+			t.Errorf("size %d: family %q, want %q; error %v", size, p.Slots.Family, want, err)
+		}
+	}
+}
+
+func TestTheDirectionOfARollout(t *testing.T) {
+	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	pods := func(hashes string) (pods []slots.Pod) { // the oldest first
+		for i, hash := range hashes {
+			pods = append(pods, slots.Pod{Hash: string(hash), Gated: true, Created: noon.Add(time.Duration(i) * time.Second)})
+		}
+		return pods
+	}
+	ended := pods("aabb")
+	ended[3].Ended, ended[2].Terminating = true, true
+	tests := map[string]struct {
+		pods    []slots.Pod
+		updated int
+		want    string
+	}{
+		"no Pod":                                    {nil, 0, ""},
+		"the youngest Pod":                          {pods("aab"), 1, "b"},
+		"a younger Pod replaces a lost one":         {pods("aba"), 1, "b"},
+		"as many of both: the youngest":             {pods("abba"), 2, "a"},
+		"the Deployment's status is not up to date": {pods("aab"), 0, "b"},
+		"Pods that end do not count":                {ended, 2, "a"},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			if got := directionOf(tc.pods, tc.updated); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	pod := func(name string, change func(*slots.Pod)) slots.Pod {
+		pod := slots.Pod{Name: name, UID: name, Hash: "a", IP: "10.0.0.1", Gated: true, MemcachedReady: true, AgentReady: true}
+		change(&pod)
+		return pod
+	}
+	for ready, want := range map[bool]TemplateChange{false: KeepTemplate, true: RenderTemplate} {
+		mc := cacheWithSlots(nil)
+		current := currently(deployedBy(t, mc, withSlots()))
+		current.Slots = CurrentSlots{
+			Family:    corev1.IPv4Protocol,
+			Endpoints: []slots.Endpoint{{Slot: 0, Pod: "new", UID: "new", IP: "10.0.0.1"}},
+			Pods: []slots.Pod{
+				pod("old", func(p *slots.Pod) { p.Instruction = instruction.Instruction{Role: instruction.Leave, Slot: "cache-0"} }),
+				pod("new", func(p *slots.Pod) {
+					p.Ready = ready
+					p.Instruction = instruction.Instruction{
+						Role: instruction.Moved, Slot: "cache-0", Record: instruction.Record{Predecessor: "old", MovedAt: now},
+					}
+				}),
+			},
+		}
+		mc.Spec.Threads = new(int32(7))
+		defaults := withSlots()
+		defaults.Now = now
+		if p, err := Compute(mc, current, defaults); err != nil || p.Template != want {
+			t.Errorf("ready %t: template %d, want %d; error %v", ready, p.Template, want, err)
+		}
 	}
 }

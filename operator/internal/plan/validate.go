@@ -94,9 +94,8 @@ func argumentsProblem(spec cachev1.MemcachedSpec) string {
 }
 
 func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
-	limit := p.Resources.Limits[corev1.ResourceMemory]
 	needed := memcached.ContainerMemory(p.Memcached)
-	if limit.Value() >= needed {
+	if p.Resources.Limits.Memory().CmpInt64(needed) >= 0 {
 		return ""
 	}
 	return fmt.Sprintf("spec.resources.limits.memory %q is less than a full Pod needs (%s: %s for items, the rest for "+
@@ -107,7 +106,7 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 }
 
 func agentMemoryProblem(p Plan) string {
-	if p.Agent == nil || p.Agent.Resources.Limits.Memory().Value() >= agentMemory {
+	if p.Agent == nil || p.Agent.Resources.Limits.Memory().CmpInt64(agentMemory) >= 0 {
 		return ""
 	}
 	return fmt.Sprintf("spec.agent.resources.limits.memory %q is less than the agent needs, and it would be killed: "+

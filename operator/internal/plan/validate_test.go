@@ -128,3 +128,14 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 		})
 	}
 }
+
+// TestHugeLimitsAreEnough also where a number of bytes has no room for them.
+func TestHugeLimitsAreEnough(t *testing.T) {
+	for _, quantity := range []string{"1e30", "99999E"} {
+		limits := &cachev1.Resources{Limits: corev1.ResourceList{"memory": resource.MustParse(quantity)}}
+		mc := memcachedWith(cachev1.MemcachedSpec{Resources: limits, Agent: &cachev1.Agent{Resources: limits}})
+		if _, err := Compute(mc, Current{}, defaults); err != nil {
+			t.Errorf("%s: %v", quantity, err)
+		}
+	}
+}

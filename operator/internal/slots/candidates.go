@@ -68,7 +68,8 @@ func (b *board) toReplace() []*Pod {
 }
 
 // callBack makes Pods of the current template that gave their slot away available again, if there are more slots to
-// take than new Pods: after an undo, or when the size grows again. The Deployment would wait for them forever.
+// take than new Pods: after an undo, or when the size grows again. The Deployment would wait for them forever. Before
+// such a Pod has drained, clients still use it, and the Pod that took its slot invalidates what they change.
 func (b *board) callBack() {
 	missing := -len(b.newcomers())
 	for _, pod := range b.newcomers() {
@@ -82,12 +83,17 @@ func (b *board) callBack() {
 		}
 	}
 	for _, pod := range b.live {
-		if missing > 0 && pod.Instruction.Role == instruction.Leave && b.isCurrent(pod) && !pod.Terminating {
-			b.tell(pod, b.idle(pod))
+		if missing > 0 && b.isNeededAgain(pod) && !b.Now.Before(drained(pod)) {
+			b.tell(pod, b.idle())
 			missing--
 		}
 	}
 }
 
+// isNeededAgain reports whether a Pod that gave its slot away may take one again, once it has drained.
+func (b *board) isNeededAgain(pod *Pod) bool {
+	return pod.Instruction.Role == instruction.Leave && b.isCurrent(pod) && !pod.Terminating
+}
+
 // idle takes the role from a Pod. That the Pod had one is remembered by the time.
-func (b *board) idle(*Pod) instruction.Instruction { return instruction.Instruction{Since: b.Now} }
+func (b *board) idle() instruction.Instruction { return instruction.Instruction{Since: b.Now} }

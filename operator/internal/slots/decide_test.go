@@ -32,6 +32,16 @@ func TestFreeSlots(t *testing.T) {
 			with(cache(holder("b0", 0), holder("b1", 1)), func(in *Input) { in.Endpoints = nil }),
 			[]string{"slot 0: b0, ready true", "slot 1: b1, ready true"},
 		},
+		"a Pod that another client put into the slice twice keeps one entry when it ends": {
+			with(cache(but(holder("b0", 0), func(p *Pod) { p.Ended = true })), func(in *Input) {
+				in.Endpoints = append(in.Endpoints, Endpoint{1, "b0", "b0", "10.0.0.0", true})
+			}), []string{"slot 0: b0, ready false", "slot 1: removed"},
+		},
+		"a Pod that another client put into the slice of another slot, too, keeps its own": {
+			with(cache(holder("b0", 0), holder("b1", 1)), func(in *Input) {
+				in.Endpoints[0].Pod, in.Endpoints[0].UID, in.Endpoints[0].IP = "b1", "b1", "10.0.0.1"
+			}), []string{"slot 0: b0, ready true"},
+		},
 		"a surplus Pod stays not ready, and is deleted first": {cache(holder("b0", 0), holder("b1", 1), fresh("b2")), []string{"b2: cost -50"}},
 		"while it is suspended nothing changes": {
 			with(cache(holder("a0", 0), fresh("b1")), func(in *Input) { in.Suspended = true }), nil,
@@ -159,5 +169,31 @@ func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
 	in.Pods[0].Progress = instruction.Progress{}
 	if diff := cmp.Diff(want, Decide(in).Slots[0]); diff != "" {
 		t.Errorf("an hour later (-want +got):\n%s", diff)
+	}
+}
+
+// TestASlotMovesUntilItsPodIsReady: a Deployment deletes Pods that are not ready, if it gets another template.
+func TestASlotMovesUntilItsPodIsReady(t *testing.T) {
+	taken := func(change func(*Pod)) Pod { return but(moved("b1", "a0", 0, 0), change) }
+	unready := func(p *Pod) { p.Ready = false }
+	tests := map[string]struct {
+		in   Input
+		want bool
+	}{
+		"a Pod that just took a slot": {cache(told("a0", instruction.Leave, 0), taken(unready)), true},
+		"a Pod that is about to":      {cache(holder("a0", 0), but(copying("b1", "a0", 0, 0), copied)), true},
+		"a Pod that is ready":         {cache(told("a0", instruction.Leave, 0), taken(func(p *Pod) { p.Ready = true })), false},
+		"a Pod that stays not ready": {
+			with(cache(told("a0", instruction.Leave, 0), taken(unready)), func(in *Input) { in.Now = noon.Add(moveTime) }), false,
+		},
+		"a Pod that copies":         {cache(holder("a0", 0), copying("b1", "a0", 0, 0)), false},
+		"a Pod without predecessor": {cache(but(holder("b0", 0), unready)), false},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			if got := Decide(tc.in).Moving; got != tc.want {
+				t.Errorf("%t", got)
+			}
+		})
 	}
 }

@@ -24,6 +24,10 @@ type Decision struct {
 	// has maxUnavailable 0, unless the spec has a value of its own.
 	HoldBack bool
 
+	// Moving: a Pod has just taken a slot and is not ready yet. A Deployment that gets another Pod template now would
+	// delete it, because it is not ready, before its keys are copied again.
+	Moving bool
+
 	// RequeueAfter is when to decide again without an event; 0 is never.
 	RequeueAfter time.Duration
 

@@ -5,12 +5,12 @@ import (
 )
 
 // findHolders returns the Pod that holds each slot: the one in the slice, as long as it has not ended. A terminating
-// Pod still holds its slot, because it serves while it drains. A Pod that is twice in the slice keeps the lower slot.
+// Pod still holds its slot, because it serves while it drains.
 func (b *board) findHolders() []*Pod {
 	holders := make([]*Pod, b.Size)
 	for slot := range holders {
 		for _, endpoint := range b.Endpoints {
-			if endpoint.Slot != slot || holders[slot] != nil {
+			if endpoint.Slot != slot {
 				continue
 			}
 			pod := b.byUID[endpoint.UID]
@@ -104,7 +104,7 @@ func serves(role instruction.Role) bool {
 func (b *board) lost(holder *Pod, slot int) instruction.Instruction {
 	switch {
 	case holder.Instruction.Role != instruction.None:
-		return b.idle(holder)
+		return b.idle()
 	case holder.AgentReady || !b.isSettled(holder):
 		return holder.Instruction
 	}

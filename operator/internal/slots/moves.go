@@ -28,11 +28,18 @@ func (b *board) endpoints() []Endpoint {
 	return endpoints
 }
 
+// isMoving reports whether the Pod of an entry has just taken the slot, and is about to become ready.
+func (b *board) isMoving(entry Endpoint) bool {
+	pod := b.byUID[entry.UID]
+	return pod != nil && !pod.Ready && !pod.Terminating && b.predecessor(pod) != nil &&
+		(pod.Instruction.Role == instruction.Receive || b.Now.Before(becomesReady(pod)))
+}
+
 func endpointOf(slot int, pod *Pod) Endpoint {
 	return Endpoint{Slot: slot, Pod: pod.Name, UID: pod.UID, IP: pod.IP, Ready: pod.MemcachedReady}
 }
 
-// observed returns the first entry of a slot in the slice.
+// observed returns the entry of a slot in the slice.
 func (b *board) observed(slot int) Endpoint {
 	for _, endpoint := range b.Endpoints {
 		if endpoint.Slot == slot {

@@ -43,6 +43,7 @@ func Decide(in Input) Decision {
 	}
 	if !in.Suspended {
 		d.Endpoints, d.Changes, d.Replicas, d.RequeueAfter = b.endpoints(), b.changes(), b.replicas(), b.requeueAfter()
+		d.Moving = slices.ContainsFunc(d.Endpoints, b.isMoving)
 	}
 	return d
 }
@@ -82,8 +83,28 @@ func lookAt(in Input) *board {
 		}
 	}
 	slices.SortFunc(b.live, olderFirst)
+	b.Endpoints = b.withoutRepeats(in.Endpoints)
 	b.holders = b.findHolders()
 	return b
+}
+
+// withoutRepeats leaves out the entries that another client added: a second one of a slot, or of a Pod. A Pod keeps the
+// slot of its instruction, and otherwise the lowest.
+func (b *board) withoutRepeats(endpoints []Endpoint) []Endpoint {
+	rank := func(e Endpoint) int {
+		if pod := b.byUID[e.UID]; pod != nil && pod.Instruction.Slot == b.slotName(e.Slot) {
+			return -1
+		}
+		return e.Slot
+	}
+	var kept []Endpoint
+	ranked := slices.SortedStableFunc(slices.Values(endpoints), func(x, y Endpoint) int { return rank(x) - rank(y) })
+	for _, endpoint := range ranked {
+		if !slices.ContainsFunc(kept, func(k Endpoint) bool { return k.Slot == endpoint.Slot || k.UID == endpoint.UID }) {
+			kept = append(kept, endpoint)
+		}
+	}
+	return kept
 }
 
 func olderFirst(x, y *Pod) int {

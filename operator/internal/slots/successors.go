@@ -25,7 +25,7 @@ func (b *board) keepSuccessors() {
 		case b.hasHeld(pod):
 			b.tell(pod, b.leave(pod))
 		case !pod.Terminating:
-			b.tell(pod, b.idle(pod))
+			b.tell(pod, b.idle())
 		}
 	}
 }

@@ -19,6 +19,25 @@ func (b *board) isSettled(pod *Pod) bool { return !b.Now.Before(pod.Instruction.
 // copyEnds returns when a copy took too long.
 func (b *board) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(b.Timeout) }
 
+// drained returns when the memcached of a Pod that gave its slot away has ended: the agent counts from when it reads
+// the instruction.
+func drained(pod *Pod) time.Time {
+	return pod.Instruction.Since.Add(time.Duration(pod.Instruction.End)*time.Second + settleTime)
+}
+
+// moveTime is how long a Pod that took a slot may take to become ready: the operator opens its gate, and the kubelet
+// reports it.
+const moveTime = 15 * time.Second
+
+// becomesReady returns until when a Pod that took a slot should be ready.
+func becomesReady(pod *Pod) time.Time {
+	since := pod.Instruction.Since
+	if moved := pod.Instruction.Record.MovedAt; moved.After(since) {
+		since = moved
+	}
+	return since.Add(moveTime)
+}
+
 // requeueAfter returns when something must be decided without an event, or 0.
 func (b *board) requeueAfter() time.Duration {
 	var first time.Duration
@@ -42,6 +61,10 @@ func (b *board) deadlines(pod *Pod) []time.Time {
 		return []time.Time{b.Now.Add(progressInterval), i.Since.Add(b.Timeout)}
 	case (i.Role == instruction.Cold || i.Role == instruction.None) && b.Now.Before(settled):
 		return []time.Time{settled}
+	case b.isNeededAgain(pod) && i.Role == instruction.Leave && b.Now.Before(drained(pod)):
+		return []time.Time{drained(pod)}
+	case b.holds(pod) && i.Role == instruction.Moved && !pod.Ready && b.Now.Before(becomesReady(pod)):
+		return []time.Time{becomesReady(pod)}
 	case b.holds(pod) && b.isProtected(pod) && !i.Record.CordonedSince.IsZero():
 		return []time.Time{i.Record.CordonedSince.Add(b.Timeout)}
 	}

@@ -46,6 +46,8 @@ func awaited(in Input) (reason, message string) {
 		reason = cachev1.ReasonDefaultsDiffer
 	}
 	switch {
+	case in.Plan.Slots != nil && in.Plan.Slots.Moving:
+		message = "The update waits until the Pod that takes a slot is ready"
 	case in.Plan.Template == plan.KeepTemplate:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case reason == cachev1.ReasonDefaultsDiffer:

@@ -12,7 +12,7 @@ import (
 
 // Need is something that has to be on the machine.
 type Need struct {
-	Program string // on the search path, or a network plugin
+	Program string // on the search path, a network plugin, or a keyring of apt
 	Package string // of Debian and Ubuntu, which call all of them the same
 	Why     string
 }
@@ -33,10 +33,11 @@ var (
 	redis     = Need{Program: "redis-server", Package: "redis-server", Why: "is Argo CD's cache"}
 
 	memcached = Need{Program: "memcached", Package: "memcached", Why: "is put into the image of caches"}
+	keyring   = Need{Program: debianKeyring + ".gpg", Package: debianKeyring, Why: "verifies packages of Debian"}
 	buildah   = Need{Program: "buildah", Package: "buildah", Why: "builds the Dockerfile"}
 )
 
-const cniPlugins = "containernetworking-plugins"
+const cniPlugins, debianKeyring = "containernetworking-plugins", "debian-archive-keyring"
 
 // Cluster is what the parts of a cluster call that doesn't come from Go modules.
 func Cluster(withArgoCD bool) []Need {
@@ -49,6 +50,9 @@ func Cluster(withArgoCD bool) []Need {
 
 // Memcached is what the image of memcached is made from, and what tests start.
 func Memcached() []Need { return []Need{memcached} }
+
+// DebianMemcached is what an image is made with of the memcached of a suite of Debian, also on Ubuntu.
+func DebianMemcached() []Need { return []Need{apt, dpkg, keyring} }
 
 // Tutorial is what goes through the commands of the tutorial.
 func Tutorial() []Need { return append(Memcached(), buildah) }
@@ -75,7 +79,7 @@ func Emulator(architecture string) string {
 
 // purposes are the runs that need something of the machine, by the name of their make target.
 var purposes = map[string]func() []Need{
-	"demo":     func() []Need { return append(Cluster(true), Memcached()...) },
+	"demo":     func() []Need { return append(Cluster(true), DebianMemcached()...) },
 	"e2e":      func() []Need { return append(Cluster(true), Tutorial()...) },
 	"e2e-arch": Architectures,
 	"bench":    func() []Need { return append(Cluster(false), Memcached()...) },

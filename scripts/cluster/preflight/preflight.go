@@ -31,12 +31,13 @@ func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 // pluginDirs are where distributions have the network plugins.
 var pluginDirs = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
-// Program finds a program of the system, also where the search path of an ordinary user doesn't look.
+// Program finds a program of the system, also where the search path of an ordinary user doesn't look, or another file
+// that a Need names.
 func Program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return search(name, append([]string{"/usr/local/sbin", "/usr/sbin", "/sbin"}, pluginDirs...))
+	return search(name, append([]string{"/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/share/keyrings"}, pluginDirs...))
 }
 
 // CNIDir finds the folder of the network plugins.

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // Applications and namespaces of the tree.
@@ -231,7 +233,7 @@ func (w *waiter) trouble(ctx context.Context) string {
 			continue // The Applications say enough.
 		}
 		for i := range pods.Items {
-			if trouble := Waiting(&pods.Items[i]); trouble != "" {
+			if trouble := clientpod.Waiting(&pods.Items[i]); trouble != "" {
 				return "; Pod " + trouble
 			}
 		}

@@ -24,7 +24,7 @@ import (
 func TestAnApplicationIsRead(t *testing.T) {
 	const text = `
 metadata: {name: root, deletionTimestamp: "2026-01-01T00:00:00Z"}
-spec: {source: {repoURL: https://git.example.org/x.git, targetRevision: main, path: gitops/apps/overlays/olm}}
+spec: {source: {repoURL: https://git.example.org/x.git, targetRevision: main, path: gitops/apps/olm}}
 status:
   sync: {status: OutOfSync, revision: abc}
   health: {status: Progressing}
@@ -44,7 +44,7 @@ status:
 		t.Fatal(err)
 	}
 	want := Application{
-		Name: "root", Source: "gitops/apps/overlays/olm of https://git.example.org/x.git at main",
+		Name: "root", Source: "gitops/apps/olm of https://git.example.org/x.git at main",
 		Sync: "OutOfSync", Health: "Progressing", Revision: "abc", Deleting: true, Failed: true,
 		Messages: []string{"Failed to load", "objects failed to apply", "Invalid value", "Subscription s: ResolutionFailed"},
 		Children: []string{"olm", "memcached-operator"},

@@ -55,17 +55,8 @@ func Build(ctx context.Context, root, version string, architectures []string, up
 	return oci.BuildAll(ctx, oci.PlatformsOf(architectures), update, oci.Operator(root, version), agent, client)
 }
 
-// PushImages builds all images of the working tree and pushes them. The references it returns are by digest, and the
-// same as long as the code and the version are.
-func (p *Pipeline) PushImages(ctx context.Context, version string, update func(string)) (Images, error) {
-	programs, err := Build(ctx, p.Root, version, p.Architectures, update)
-	if err != nil {
-		return Images{}, err
-	}
-	return p.Push(ctx, programs, update)
-}
-
-// Push pushes the programs and what is made with them. Update receives the name of the image.
+// Push pushes the programs and what is made with them. Update receives the name of the image. The references that it
+// returns are by digest, and the same as long as the code and the version are.
 func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(string)) (images Images, err error) {
 	pushed := make([]string, len(programs))
 	for i, name := range programNames {
@@ -77,7 +68,7 @@ func (p *Pipeline) Push(ctx context.Context, programs Programs, update func(stri
 	images.Operator, images.Agent, images.Client = pushed[0], pushed[1], pushed[2]
 	if p.Cluster != nil {
 		update("memcached")
-		images.Memcached, err = p.PushMemcached(ctx, "")
+		images.Memcached, err = p.PushMemcached(ctx, p.Suite)
 		return images, err
 	}
 	if p.Method.ByOLM() {

@@ -27,6 +27,9 @@ type Pipeline struct {
 	Root          string   // of the working tree
 	Architectures []string // that programs are built for
 	ArgoCDName    string   // of the ArgoCD resource, if argocd-operator installed Argo CD
+
+	Suite string                 // of Debian, whose memcached a local cluster gets; this machine's by default
+	Edit  func(dir string) error // changes what Publish commits; nothing by default
 }
 
 // New opens the pipeline of a local cluster.
@@ -54,10 +57,14 @@ func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
 // commit. It commits nothing if nothing changed.
 func (p *Pipeline) Publish(ctx context.Context, message string, images Images) (string, error) {
 	return p.Git.Commit(ctx, message, func(dir string) error {
-		if err := p.Replace(dir); err != nil {
+		err := p.Replace(dir)
+		if err == nil {
+			err = p.stamp(dir, images)
+		}
+		if err != nil || p.Edit == nil {
 			return err
 		}
-		return p.stamp(dir, images)
+		return p.Edit(dir)
 	})
 }
 
@@ -75,7 +82,7 @@ func (p *Pipeline) Replace(dir string) error {
 	return nil
 }
 
-// Method is how the operator is installed: a folder of gitops/apps/overlays.
+// Method is how the operator is installed: a folder of gitops/apps.
 type Method string
 
 // The install methods that docs/gitops.md compares.
@@ -90,7 +97,7 @@ const (
 func (m Method) ByOLM() bool { return m != Direct }
 
 // Folder is the folder that the root Application follows.
-func (m Method) Folder() string { return "gitops/apps/overlays/" + string(m) }
+func (m Method) Folder() string { return "gitops/apps/" + string(m) }
 
 // Branch is the branch for a repository of the user's, unless the user names another.
 const Branch = "memcached-demo"

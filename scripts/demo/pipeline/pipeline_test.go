@@ -110,7 +110,7 @@ func TestTheRootApplicationFollowsTheTarget(t *testing.T) {
 			t.Fatal(err)
 		}
 		root, err := p.Application(t.Context(), RootApplication)
-		want := "gitops/apps/overlays/" + string(method) + " of " + p.Repo + " at memcached-demo"
+		want := "gitops/apps/" + string(method) + " of " + p.Repo + " at memcached-demo"
 		if err != nil || root.Source != want || p.Source() != want {
 			t.Errorf("it follows %q, the target is %q, want %q, error %v", root.Source, p.Source(), want, err)
 		}

@@ -131,8 +131,8 @@ func (f Files) Kustomizations(dir string) []string {
 	return found
 }
 
-// Methods are the install methods: each has an overlay of Applications.
-func (f Files) Methods() []string { return f.folders("gitops/apps/overlays") }
+// Methods are the install methods: each has a folder of Applications.
+func (f Files) Methods() []string { return f.folders("gitops/apps", "base") }
 
 // CheckMethods refuses names of other install methods.
 func (f Files) CheckMethods(names ...string) error {
@@ -145,11 +145,11 @@ func (f Files) CheckMethods(names ...string) error {
 	return nil
 }
 
-// folders are the folders in dir that kustomize builds.
-func (f Files) folders(dir string) []string {
+// folders are the folders in dir that kustomize builds, but for one.
+func (f Files) folders(dir, except string) []string {
 	var names []string
 	for _, file := range f.Kustomizations(dir) {
-		if folder := path.Dir(file); path.Dir(folder) == dir {
+		if folder := path.Dir(file); path.Dir(folder) == dir && path.Base(folder) != except {
 			names = append(names, path.Base(folder))
 		}
 	}

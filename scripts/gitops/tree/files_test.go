@@ -1,9 +1,12 @@
 package tree
 
 import (
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,16 +19,19 @@ const kustomization = "kind: Kustomization\n"
 // small is a tree with an option, an option of that option, and other comments.
 func small() Files {
 	return Files{
-		"gitops/apps/overlays/olm/kustomization.yaml": []byte(kustomization +
-			"components:\n  # - ../../components/console # the console\n  - ../../policy # - a remark\n"),
-		"gitops/apps/overlays/direct/kustomization.yaml":    []byte(kustomization),
-		"gitops/apps/components/console/kustomization.yaml": []byte(kustomization),
-		"gitops/console/kustomization.yaml": []byte(kustomization +
-			"resources:\n  - base\n  # - login.yaml # yours to write\ncomponents:\n  # - admin\n  # - gone\n"),
-		"gitops/console/admin/kustomization.yaml":          []byte(kustomization),
-		"gitops/operator/direct/amd64/kustomization.yaml":  []byte(kustomization),
-		"gitops/operator/direct/arm64/kustomization.yaml":  []byte(kustomization),
-		"gitops/operator/direct/arm64/x/kustomization.yml": []byte(kustomization),
+		"gitops/apps/olm/kustomization.yaml":    []byte(kustomization),
+		"gitops/apps/direct/kustomization.yaml": []byte(kustomization),
+		"gitops/apps/base/kustomization.yaml": []byte(kustomization +
+			"resources:\n  # - ../base/console.yaml # the console\n  - policy # - a remark\n"),
+		"gitops/apps/base/console.yaml": []byte("kind: Application\n"),
+		"gitops/console/kustomization.yaml": []byte(kustomization + "resources:\n  - base\n  # - login.yaml # yours to write\n" +
+			"components:\n  # - admin\n  # - gone\npatches:\n  # - path: admin.patch.yaml # with admin\n"),
+		"gitops/console/admin/kustomization.yaml": []byte(kustomization),
+		"gitops/console/admin.patch.yaml":         []byte("kind: Service\n"),
+		"overlays/amd64/kustomization.yaml":       []byte(kustomization),
+		"overlays/arm64/kustomization.yaml":       []byte(kustomization),
+		"overlays/arm64/x/kustomization.yml":      []byte(kustomization),
+		"overlays/openshift/kustomization.yaml":   []byte(kustomization),
 		SettingsFile: []byte("# where\ndata:\n  repoURL: https://git.example.com/a.git # Git\n  revision: main\n" +
 			"  argocdNamespace: argocd\n  architecture: amd64\n  operatorImage: images.example.com/o:1\n" +
 			"  agentImage: registry.acme.test/a:1\n  memcachedImage: m:1\n  catalogImage: registry.acme.test/c@sha256:1\n"),
@@ -40,18 +46,41 @@ func TestATreeOffersMethodsArchitecturesAndOptions(t *testing.T) {
 	}
 }
 
+var firstLine = regexp.MustCompile(`^# (You may|No need to) change this: `)
+
+// TestTheTreeIsSmall: one can walk it, and the first line of each kustomization says whether a user may change it.
+func TestTheTreeIsSmall(t *testing.T) {
+	_, files, err := Load(filepath.Join(root, "gitops"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { return !strings.HasPrefix(name, "gitops/") })
+	folders := map[string]bool{"gitops": true}
+	for name, content := range files {
+		for dir := path.Dir(name); dir != "gitops"; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+		if slices.Contains([]string{"kustomization.yaml", "settings.yaml"}, path.Base(name)) && !firstLine.Match(content) {
+			t.Errorf("%s does not begin with %s", name, firstLine)
+		}
+	}
+	if len(folders) > 35 || len(files) > 70 || len(files) < 40 {
+		t.Errorf("gitops/ has %d folders and %d files", len(folders), len(files))
+	}
+}
+
 func TestOptionsAreUncommentedLines(t *testing.T) {
-	const overlay, console = "gitops/apps/overlays/olm/kustomization.yaml", "gitops/console/kustomization.yaml"
+	const overlay, console = "gitops/apps/base/kustomization.yaml", "gitops/console/kustomization.yaml"
 	tests := map[string]struct {
 		options    []string
 		file, want string
 	}{
-		"one":                                {[]string{"console"}, overlay, "\n  - ../../components/console # the console\n"},
-		"an option of the console adds that": {[]string{"admin"}, overlay, "\n  - ../../components/console"},
-		"and uncomments its own line":        {[]string{"admin"}, console, "\ncomponents:\n  - admin\n  # - gone\n"},
-		"a file":                             {[]string{"login.yaml"}, console, "\n  - login.yaml # yours to write\ncomponents:\n"},
-		"none":                               {nil, overlay, "\n  # - ../../components/console"},
-		"a remark behind an item stays":      {[]string{"console"}, overlay, "\n  - ../../policy # - a remark\n"},
+		"one":                                {[]string{"console"}, overlay, "\n  - ../base/console.yaml # the console\n"},
+		"an option of the console adds that": {[]string{"admin"}, overlay, "\n  - ../base/console.yaml"},
+		"and uncomments its own line":        {[]string{"admin"}, console, "\ncomponents:\n  - admin\n  # - gone\npatches:\n  - path: admin.patch.yaml #"},
+		"a file":                             {[]string{"login"}, console, "\n  - login.yaml # yours to write\ncomponents:\n"},
+		"none":                               {nil, overlay, "\n  # - ../base/console.yaml"},
+		"a remark behind an item stays":      {[]string{"console"}, overlay, "\n  - policy # - a remark\n"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -53,10 +53,7 @@ func (o Object) Key() string {
 
 // Text is a string in the object. It is empty where the object has none.
 func (o Object) Text(path ...string) string {
-	text, _, err := unstructured.NestedString(o.Object, path...)
-	if err != nil {
-		return ""
-	}
+	text, _, _ := unstructured.NestedString(o.Object, path...)
 	return text
 }
 

@@ -10,11 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// commented is a list item of a kustomization that is a comment: "# - ../components/console # why".
-var commented = regexp.MustCompile(`(?m)^([ \t]*)# (- ([\w./-]+)(?:[ \t]+#.*)?)$`)
-
-// console is an option. The options in its folder have no effect without it.
-const console, consoleFolder = "console", "gitops/console/"
+// commented is a list item of a kustomization that is a comment: "# - path: version.yaml # why". Its name is version.
+var commented = regexp.MustCompile(`(?m)^([ \t]*)# (- (?:path: )?((?:[\w./-]*/)?([\w-]+)[\w.-]*)(?:[ \t]+#.*)?)$`)
 
 // Options are the parts of the tree that a user adds by removing the "# " before a line, by name.
 func (f Files) Options() []string {
@@ -22,7 +19,7 @@ func (f Files) Options() []string {
 	for _, file := range f.Kustomizations("gitops") {
 		for _, match := range commented.FindAllSubmatch(f[file], -1) {
 			if f.exists(file, string(match[3])) {
-				names.Insert(path.Base(string(match[3])))
+				names.Insert(string(match[4]))
 			}
 		}
 	}
@@ -41,14 +38,14 @@ func (f Files) withOptions(names []string) (Files, error) {
 	known, wanted := f.Options(), slices.Clone(names)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("option %q: no kustomization below gitops/ has the line \"# - .../%s\": choose from %s",
-				name, name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("option %q: no kustomization below gitops/ has such a line: choose from %s",
+				name, strings.Join(known, ", "))
 		}
 	}
 	changes := Files{}
-	for _, file := range f.Kustomizations(path.Clean(consoleFolder)) {
+	for _, file := range f.Kustomizations("gitops/console") {
 		if f.uncommented(file, wanted) != string(f[file]) {
-			wanted = append(wanted, console)
+			wanted = append(wanted, "console") // The options in its folder have no effect without it.
 		}
 	}
 	for _, file := range f.Kustomizations("gitops") {
@@ -61,7 +58,7 @@ func (f Files) withOptions(names []string) (Files, error) {
 func (f Files) uncommented(file string, options []string) string {
 	return commented.ReplaceAllStringFunc(string(f[file]), func(line string) string {
 		match := commented.FindStringSubmatch(line)
-		if !slices.Contains(options, path.Base(match[3])) || !f.exists(file, match[3]) {
+		if !slices.Contains(options, match[4]) || !f.exists(file, match[3]) {
 			return line
 		}
 		return match[1] + match[2]

@@ -73,7 +73,7 @@ func (r recorder) ReadFile(path string) ([]byte, error) {
 var valid = regexp.MustCompile(`^[\w./:-]+$`)
 
 func render(files Files, dir string, read Files) ([]Object, error) {
-	traced, err := withOrigins(files, dir)
+	traced, err := files.appended(dir, "buildMetadata", types.OriginAnnotations) // the file that each object is from
 	if err != nil {
 		return nil, err
 	}
@@ -110,23 +110,21 @@ func kustomize(system filesys.FileSystem, dir string) (built resmap.ResMap, err 
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(system, dir)
 }
 
-// withOrigins lets kustomize annotate each object with the file that it is from.
-func withOrigins(files Files, dir string) (Files, error) {
-	file, found := files.Kustomization(dir)
+// appended is a copy with values added to a list in the kustomization of a folder.
+func (f Files) appended(dir, list string, values ...string) (Files, error) {
+	file, found := f.Kustomization(dir)
 	if !found {
 		return nil, fmt.Errorf("%s holds no kustomization.yaml", dir)
 	}
-	root, err := yaml.Parse(string(files[file]))
+	root, err := yaml.Parse(string(f[file]))
 	if err == nil {
-		err = root.PipeE(
-			yaml.LookupCreate(yaml.SequenceNode, "buildMetadata"),
-			yaml.Append(yaml.NewStringRNode(types.OriginAnnotations).YNode()),
-		)
+		items := yaml.NewListRNode(values...).Content()
+		err = root.PipeE(yaml.LookupCreate(yaml.SequenceNode, list), yaml.Append(items...))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return files.With(Files{file: []byte(root.MustString())}), nil
+	return f.With(Files{file: []byte(root.MustString())}), nil
 }
 
 func convert(res *resource.Resource, dir string) (object Object, err error) {

@@ -53,10 +53,8 @@ func (s Schemas) Faults(object *unstructured.Unstructured) []string {
 	for _, err := range validation.ValidateCustomResource(nil, object.Object, d.validator) {
 		faults = append(faults, err.Error())
 	}
-	unknown := pruning.PruneWithOptions(object.DeepCopy().Object, d.fields, true, structural.UnknownFieldPathOptions{
-		TrackUnknownFieldPaths: true,
-	})
-	for _, path := range unknown {
+	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, path := range pruning.PruneWithOptions(object.DeepCopy().Object, d.fields, true, options) {
 		faults = append(faults, path+": unknown field")
 	}
 	slices.Sort(faults)

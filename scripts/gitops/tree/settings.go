@@ -3,7 +3,6 @@ package tree
 import (
 	"fmt"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,18 +54,15 @@ func (s Settings) Examples() (examples, own []string) {
 // Multiarch is the choice of all architectures.
 const Multiarch = "multiarch"
 
-const direct = "gitops/operator/direct"
-
-// Architectures are those that can be chosen, Multiarch among them: each has a folder.
-func (f Files) Architectures() []string { return f.folders(direct) }
+// Architectures are those that can be chosen, Multiarch among them: each has an overlay.
+func (f Files) Architectures() []string { return f.folders("overlays", "openshift") }
 
 var architectureLine = regexp.MustCompile(`(?m)^( +architecture:).*$`)
 
 // Variant is a copy whose settings name another architecture, with these options and those that they need.
 func (f Files) Variant(architecture string, options ...string) (Files, error) {
 	if known := f.Architectures(); !slices.Contains(known, architecture) {
-		return nil, fmt.Errorf("architecture %q: %s does not exist: choose one of %s",
-			architecture, path.Join(direct, architecture), strings.Join(known, ", "))
+		return nil, fmt.Errorf("architecture %q: choose one of %s", architecture, strings.Join(known, ", "))
 	}
 	settings := architectureLine.ReplaceAll(f[SettingsFile], []byte("${1} "+architecture))
 	return f.With(Files{SettingsFile: settings}).withOptions(options)

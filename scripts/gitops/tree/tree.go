@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -228,8 +229,17 @@ func (b *Builder) fill(t *Tree, app *App) {
 		t.fault(app.Manifest.File, app.Name, text, "name one, from the root of the repository")
 		return
 	}
-	var err error
-	if app.Objects, err = b.Render(folder); err != nil {
+	files, err := b.Files, error(nil)
+	if k := app.Spec.GetSource().Kustomize; k != nil {
+		if !reflect.DeepEqual(*k, v1alpha1.ApplicationSourceKustomize{Components: k.Components}) {
+			t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components", "name components only")
+		}
+		files, err = b.Files.appended(folder, "components", k.Components...)
+	}
+	if err == nil {
+		app.Objects, err = b.Cache.Render(files, folder)
+	}
+	if err != nil {
 		t.fault(folder, app.Name, "kustomize can't build it: "+err.Error(), "try kubectl kustomize "+folder)
 	}
 }

@@ -50,8 +50,8 @@ func complete(s subject) {
 }
 
 const (
-	policyFile = "gitops/apps/policy/policy.yaml"
-	byPolicy   = "take it from " + policyFile + " by the component gitops/apps/policy"
+	policyFile = "gitops/settings/policy.yaml"
+	byPolicy   = "take it from " + policyFile + " by the component gitops/settings"
 	bySettings = "let the component gitops/settings write it"
 )
 
@@ -61,7 +61,7 @@ const partOf, partOfValue = "app.kubernetes.io/part-of", "memcached-operator"
 // outlives are Applications whose deletion keeps what they installed: without OLM nothing could delete what OLM made.
 var outlives = []string{"olm"}
 
-// applications: each is synced, compared and deleted as gitops/apps/policy has it, and from where the settings say.
+// applications: each is synced, compared and deleted as gitops/settings has it, and from where the settings say.
 func applications(s subject) {
 	for _, app := range s.All() {
 		need := func(met bool, fix, format string, args ...any) {
@@ -169,8 +169,12 @@ func projects(s subject) {
 		fail := func(fix, format string, args ...any) {
 			s.fail(s.fileOf(name), "", fix, "AppProject %s %s", name, fmt.Sprintf(format, args...))
 		}
-		permitted(project, fail)
-		if !used[name] {
+		if spec := project.Spec; name != v1alpha1.DefaultAppProjectName {
+			permitted(project, fail)
+		} else if len(spec.SourceRepos)+len(spec.Destinations)+len(spec.ClusterResourceWhitelist) > 0 {
+			fail("empty its lists", "permits something to every Application that names it")
+		}
+		if !used[name] && name != v1alpha1.DefaultAppProjectName {
 			fail("remove it from "+s.Bootstrap, "is the project of no Application")
 		}
 		if project.Namespace != s.Settings["argocdNamespace"] {

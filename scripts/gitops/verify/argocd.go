@@ -33,6 +33,10 @@ func (r *run) settings() error {
 		// A fork or a release names its images in the tree. Who lets Argo CD follow it names the repository first.
 		add("example", slices.Contains(own, "repoURL"), text, "run make gitops-init REPO=... REVISION=... REGISTRY=...")
 	}
+	if known := r.Files.Architectures(); !slices.Contains(known, settings["architecture"]) {
+		text := fmt.Sprintf("data.architecture is %q", settings["architecture"])
+		add("architecture", true, text, "choose one of "+strings.Join(known, ", "))
+	}
 	if text, isError := catalogFault(settings["catalogImage"]); text != "" {
 		add("image", isError, text, "name the digest that make catalog-push prints, by make gitops-init CATALOG_IMAGE=...")
 	}
@@ -63,7 +67,6 @@ const (
 	tracking   = "application.resourceTrackingMethod"
 	byTracking = "annotation: by label, Argo CD would prune the copies that OLM makes of an object"
 	healthKeys = "resource.customizations.health."
-	luaFolder  = tree.ArgoCDFolder + "/health"
 )
 
 // verifyArgoCD: Argo CD can read its settings, both kinds of Argo CD have the same, and tracking is by annotation.
@@ -116,7 +119,7 @@ func (r *run) instance(o tree.Object, fail func(file, fix, format string, args .
 		wants[check+kind] = override.HealthLua
 	}
 	for _, name := range sets.List(sets.KeySet(has).Union(sets.KeySet(wants))) {
-		const fix = "give both the same, health checks from " + luaFolder
+		const fix = "give both the same, health checks from " + tree.Existing
 		switch is, want := has[name], wants[name]; {
 		case is == want:
 		case !strings.HasPrefix(name, check):

@@ -106,26 +106,25 @@ func TestEachHealthCheckReturnsTheHealthOfEachState(t *testing.T) {
 
 func TestAMistakeInAHealthCheckIsFound(t *testing.T) {
 	tests := map[string]struct {
-		words                []string
-		check, pattern, with string
+		words         []string
+		pattern, with string
 	}{
-		"Memcached, without a look at the generation":        {[]string{"memcached/stale.yaml", "Healthy"}, "memcached", `observedGeneration ~= obj`, "observedGeneration == nil and obj"},
-		"Memcached, Stalled or not":                          {[]string{"memcached/degraded.yaml", "Progressing"}, "memcached", `"Stalled"`, `"Broken"`},
-		"Application, synced or not":                         {[]string{"application/out-of-sync.yaml", "Healthy"}, "application", `status\.sync\.status ~= "Synced" or `, ""},
-		"Application, of whichever revision":                 {[]string{"application/stale.yaml", "Healthy"}, "application", `compared ~= nil and `, "false and "},
-		"Application, of another tree":                       {[]string{"application/foreign-out-of-sync.yaml", "Progressing"}, "application", `~= "memcached-operator"`, `== "nobody"`},
-		"CatalogSource, before OLM reads it":                 {[]string{"catalogsource/healthy.yaml", "catalogsource"}, "catalogsource", `"READY"`, `"CONNECTING"`},
-		"ClusterServiceVersion, failed":                      {[]string{"clusterserviceversion/degraded.yaml"}, "clusterserviceversion", `"Failed"`, `"Broken"`},
-		"Subscription, an upgrade that waits":                {[]string{"subscription/upgrade-that-waits.yaml", "Progressing"}, "subscription", `"Manual"`, `"Never"`},
-		"ClusterCatalog, of the spec before":                 {[]string{"clustercatalog/stale.yaml", "Healthy"}, "clustercatalog", `condition\.observedGeneration == obj\.metadata\.generation`, "true"},
-		"ClusterExtension, of the spec before":               {[]string{"clusterextension/stale.yaml", "Healthy"}, "clusterextension", `if condition\.observedGeneration == obj\.metadata\.generation then`, "if true then"},
-		"a check that is no Lua":                             {[]string{"memcached/", "fails"}, "memcached", `return health`, "retrun health"},
-		"a check with what Argo CD's engine does not let it": {[]string{"memcached/", "fails"}, "memcached", `return health`, `return string.upper("x")`},
+		"Memcached, without a look at the generation":        {[]string{"memcached/stale.yaml", "Healthy"}, `observedGeneration ~= obj`, "observedGeneration == nil and obj"},
+		"Memcached, Stalled or not":                          {[]string{"memcached/degraded.yaml", "Progressing"}, `"Stalled"`, `"Broken"`},
+		"Application, synced or not":                         {[]string{"application/out-of-sync.yaml", "Healthy"}, `status\.sync\.status ~= "Synced" or `, ""},
+		"Application, of whichever revision":                 {[]string{"application/stale.yaml", "Healthy"}, `compared ~= nil and `, "false and "},
+		"Application, of another tree":                       {[]string{"application/foreign-out-of-sync.yaml", "Progressing"}, `~= "memcached-operator"`, `== "nobody"`},
+		"CatalogSource, before OLM reads it":                 {[]string{"catalogsource/healthy.yaml", "catalogsource"}, `"READY"`, `"CONNECTING"`},
+		"ClusterServiceVersion, failed":                      {[]string{"clusterserviceversion/degraded.yaml"}, `"Failed"`, `"Broken"`},
+		"Subscription, an upgrade that waits":                {[]string{"subscription/upgrade-that-waits.yaml", "Progressing"}, `"Manual"`, `"Never"`},
+		"ClusterCatalog, of the spec before":                 {[]string{"clustercatalog/stale.yaml", "Healthy"}, `condition\.observedGeneration == obj\.metadata\.generation`, "true"},
+		"ClusterExtension, of the spec before":               {[]string{"clusterextension/stale.yaml", "Healthy"}, `if condition\.observedGeneration == obj\.metadata\.generation then`, "if true then"},
+		"a check that is no Lua":                             {[]string{"memcached/", "fails"}, `return health`, "retrun health"},
+		"a check with what Argo CD's engine does not let it": {[]string{"memcached/", "fails"}, `return health`, `return string.upper("x")`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			file := "gitops/bootstrap/argocd/health/" + tc.check + ".lua"
-			_, _, wrong := try(t, apply(t, taken(t), replace(file, tc.pattern, tc.with)))
+			_, _, wrong := try(t, apply(t, taken(t), replace(existingMap, tc.pattern, tc.with)))
 			if !slices.ContainsFunc(wrong, func(text string) bool { return containsAll(text, tc.words) }) {
 				t.Errorf("no problem has %q: %q", tc.words, wrong)
 			}

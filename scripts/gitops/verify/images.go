@@ -31,7 +31,7 @@ func images(s subject) {
 		}
 	})(s)
 	if !installed {
-		s.fail(s.Bootstrap, "", "gitops/apps/overlays/"+s.Method+" has to name one that does",
+		s.fail(s.Bootstrap, "", "gitops/apps/"+s.Method+" has to name one that does",
 			"no Application of this install method installs the operator, by its image or by a catalog")
 	}
 }
@@ -147,7 +147,7 @@ func architectures(s subject, o tree.Object) {
 	caches := split(strings.Join(variables(o.Object, architectureVariable), ","))
 	for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
 		if !slices.Equal(names, want) {
-			s.refuse(o, "correct the folder of that architecture in gitops/operator, or its overlay",
+			s.refuse(o, "correct gitops/operator, or the overlay of that architecture",
 				": %s is %q, by the architecture %s in the settings it has to be %q",
 				what, strings.Join(names, ","), setting, strings.Join(want, ","))
 		}

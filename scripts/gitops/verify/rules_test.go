@@ -9,24 +9,22 @@ import (
 )
 
 const (
-	policy       = "gitops/apps/policy/policy.yaml"
+	policy       = "gitops/settings/policy.yaml"
 	samplesApp   = "gitops/apps/base/samples.yaml"
-	project      = "gitops/bootstrap/base/samples-project.yaml"
-	olmV1Project = "gitops/bootstrap/olm-v1/cert-manager-project.yaml"
-	operatorApp  = "gitops/bootstrap/direct/operator-project.yaml"
+	project      = "gitops/bootstrap/base/projects.yaml"
+	olmV1Project = "gitops/bootstrap/olm-v1/projects.yaml"
+	operatorApp  = "gitops/bootstrap/direct/kustomization.yaml"
 	samples      = "gitops/samples/kustomization.yaml"
 	sample       = "operator/config/samples/cache_v1_memcached.yaml"
 	settings     = "gitops/settings/kustomization.yaml"
-	subscription = "gitops/operator/base/subscription/subscription.yaml"
+	subscription = "gitops/operator/subscription/subscription.yaml"
 	extension    = "gitops/operator/olm-v1/clusterextension.yaml"
 	manager      = "operator/config/manager/manager.yaml"
 	keepCRDs     = "gitops/keep-crds/kustomization.yaml"
 
-	byOLM           = "gitops/operator/base/subscription/architecture/kustomization.yaml"
-	byOLMMultiarch  = "gitops/operator/subscription/multiarch/kustomization.yaml"
-	directMultiarch = "gitops/operator/direct/multiarch/kustomization.yaml"
-	patched         = "\npatches:\n  - target: {kind: Subscription}\n    patch: |-\n      - "
-	otherDigest     = "registry.acme.test/catalog@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	byOLM       = "gitops/operator/subscription/kustomization.yaml"
+	direct      = "gitops/apps/direct/kustomization.yaml"
+	otherDigest = "registry.acme.test/catalog@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 )
 
 // broken is the repository with a mistake in it, and what is reported.
@@ -42,44 +40,31 @@ var mistakes = map[string]broken{
 	// Applications.
 	"a field that Applications do not have": {"direct", "", "complete", []string{samplesApp, "memcached-samples", "spec.projects", "correct or remove"},
 		[]edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")}},
-	"a field that AppProjects do not have": {"direct", "", "complete", []string{project, "spec.sources"},
-		[]edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")}},
-	"a path that is not there": {"direct", "", "complete", []string{samplesApp, `"gitops/sample"`, "from the root"},
-		[]edit{replace(samplesApp, "gitops/samples", "gitops/sample")}},
-	"a folder that can't be built": {"direct", "", "complete", []string{"gitops/samples", "gone.yaml", "kubectl kustomize"},
-		[]edit{replace(samples, `- namespace\.yaml`, "- gone.yaml")}},
+	"a field that AppProjects do not have": {"direct", "", "complete", []string{project, "spec.sources"}, []edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")}},
+	"a path that is not there":             {"direct", "", "complete", []string{samplesApp, `"gitops/sample"`, "from the root"}, []edit{replace(samplesApp, "gitops/samples", "gitops/sample")}},
+	"a folder that can't be built":         {"direct", "", "complete", []string{"gitops/samples", "gone.yaml", "kubectl kustomize"}, []edit{replace(samples, `- namespace\.yaml`, "- gone.yaml")}},
 	"an install method without a root": {"direct", "", "complete", []string{"gitops/bootstrap/direct"},
 		[]edit{replace("gitops/bootstrap/base/root.yaml", `(?s)kind: Application\nmetadata`, "kind: AppProject\nmetadata")}},
 	"an install method with two roots": {"direct", "", "complete", []string{"a second root", "gitops/apps"},
 		[]edit{replace("gitops/bootstrap/base/kustomization.yaml", `  - root\.yaml`, "  - root.yaml\n  - other.yaml"), write("gitops/bootstrap/base/other.yaml", "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: other}\n"+"spec: {project: x, source: {path: x, repoURL: x}, destination: {namespace: x}}\n")}},
-	"no retry": {"direct", "", "application", []string{"memcached-samples", "syncPolicy.retry", policy},
-		[]edit{replace(policy, `limit: \d+`, "limit: 0")}},
-	"no backoff": {"direct", "", "application", []string{"memcached-samples", "backoff"},
-		[]edit{replace(policy, `backoff: .*`, "")}},
-	"no self-healing": {"direct", "", "application", []string{"selfHeal"},
-		[]edit{replace(policy, "selfHeal: true", "selfHeal: false")}},
-	"no sync policy": {"direct", "", "application", []string{"automated"},
-		[]edit{replace(policy, `(?s)  syncPolicy:.*`, "")}},
-	"client-side apply": {"direct", "", "application", []string{"ServerSideApply=true"},
-		[]edit{replace(policy, "ServerSideApply=true", "ServerSideApply=false")}},
-	"replace instead of apply": {"direct", "", "application", []string{"Replace=true", "remove"},
-		[]edit{replace(policy, "ServerSideApply=true", "ServerSideApply=true, Replace=true")}},
-	"another comparison": {"direct", "", "application", []string{"ServerSideDiff=true"},
-		[]edit{replace(policy, "ServerSideDiff=true", "ServerSideDiff=false")}},
-	"no finalizer": {"direct", "", "application", []string{"resources-finalizer.argocd.argoproj.io"},
-		[]edit{replace(policy, `(?s)  finalizers:.*?\nspec`, "spec")}},
+	"no retry":                 {"direct", "", "application", []string{"memcached-samples", "syncPolicy.retry", policy}, []edit{replace(policy, `limit: \d+`, "limit: 0")}},
+	"no backoff":               {"direct", "", "application", []string{"memcached-samples", "backoff"}, []edit{replace(policy, `backoff: .*`, "")}},
+	"no self-healing":          {"direct", "", "application", []string{"selfHeal"}, []edit{replace(policy, "selfHeal: true", "selfHeal: false")}},
+	"no sync policy":           {"direct", "", "application", []string{"automated"}, []edit{replace(policy, `(?s)  syncPolicy:.*`, "")}},
+	"client-side apply":        {"direct", "", "application", []string{"ServerSideApply=true"}, []edit{replace(policy, "ServerSideApply=true", "ServerSideApply=false")}},
+	"replace instead of apply": {"direct", "", "application", []string{"Replace=true", "remove"}, []edit{replace(policy, "ServerSideApply=true", "ServerSideApply=true, Replace=true")}},
+	"another comparison":       {"direct", "", "application", []string{"ServerSideDiff=true"}, []edit{replace(policy, "ServerSideDiff=true", "ServerSideDiff=false")}},
+	"no finalizer":             {"direct", "", "application", []string{"resources-finalizer.argocd.argoproj.io"}, []edit{replace(policy, `(?s)  finalizers:.*?\nspec`, "spec")}},
 	"a label that the health check does not know": {"direct", "", "application", []string{"app.kubernetes.io/part-of: memcached-operator"},
 		[]edit{replace(policy, "part-of: memcached-operator", "part-of: memcached")}},
-	"several sources": {"direct", "", "application", []string{"memcached-samples", "spec.sources"},
-		[]edit{replace(samplesApp, `spec:\n`, "spec:\n  sources: [{repoURL: x, path: y}]\n")}},
+	"several sources": {"direct", "", "application", []string{"memcached-samples", "spec.sources"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  sources: [{repoURL: x, path: y}]\n")}},
 	"a repository of its own": {"direct", "", "application", []string{"repoURL", "https://git.acme.test/other.git"},
 		[]edit{unselect(`\[spec\.source\.repoURL\]`), replace(policy, "repoURL: from-settings", "repoURL: https://git.acme.test/other.git")}},
 	"a revision of its own": {"direct", "", "application", []string{"targetRevision", `"other"`},
 		[]edit{unselect(`\[spec\.source\.targetRevision\]`), replace(policy, "targetRevision: from-settings", "targetRevision: other")}},
 	"a namespace where Argo CD does not look": {"direct", "", "application", []string{`metadata.namespace is ""`, `"argocd"`},
 		[]edit{replace(settings, `(- select: \{kind: Application\})(\n +fieldPaths: \[metadata\.namespace\])`, "- select: {kind: Nothing}$2")}},
-	"a wave that is a word": {"direct", "", "wave", []string{samplesApp, `"three"`, "number"},
-		[]edit{replace(samplesApp, `sync-wave: "3"`, "sync-wave: three")}},
+	"a wave that is a word": {"direct", "", "wave", []string{samplesApp, `"three"`, "number"}, []edit{replace(samplesApp, `sync-wave: "3"`, "sync-wave: three")}},
 	"a value that no setting has filled": {"direct", "", "leftover", []string{"memcached-root", "spec.source.targetRevision", "from-settings"},
 		[]edit{unselect(`\[spec\.source\.targetRevision\]`)}},
 
@@ -88,16 +73,16 @@ var mistakes = map[string]broken{
 		[]edit{replace(samplesApp, "project: memcached-samples", "project: default")}},
 	"a project that no Application uses": {"direct", "", "project", []string{project, "memcached-samples", "no Application"},
 		[]edit{replace(samplesApp, "project: memcached-samples", "project: memcached-root")}},
+	"the project default that permits something": {"direct", "amd64+default-project", "project", []string{"default-project.yaml", "every Application"},
+		[]edit{replace("gitops/bootstrap/base/default-project.yaml", `destinations: \[\]`, "destinations: [{server: x, namespace: y}]")}},
 	"a wildcard in the destinations": {"direct", "", "project", []string{project, "memcached-*", "wildcard"},
 		[]edit{replace(project, "namespace: memcached-samples", "namespace: memcached-*")}},
-	"a wildcard in the kinds": {"direct", "", "project", []string{project, `"*"`, "wildcard"},
-		[]edit{replace(project, "kind: Memcached}", `kind: "*"}`)}},
+	"a wildcard in the kinds": {"direct", "", "project", []string{project, `"*"`, "wildcard"}, []edit{replace(project, "kind: Memcached}", `kind: "*"}`)}},
 	"a wildcard in the repositories": {"direct", "", "project", []string{project, "https://git.acme.test/*"},
 		[]edit{replace(project, "    - from-settings", "    - from-settings\n    - https://git.acme.test/*")}},
 	"no list of kinds, which is all of them": {"direct", "", "project", []string{project, "namespaceResourceWhitelist", "every kind"},
 		[]edit{replace(project, `(?s)  namespaceResourceWhitelist:.*`, "")}},
-	"a project that Argo CD refuses": {"direct", "", "project", []string{project, "invalid", "already added"},
-		[]edit{replace(project, `(    - \{server.*\n)`, "$1$1")}},
+	"a project that Argo CD refuses": {"direct", "", "project", []string{project, "invalid", "already added"}, []edit{replace(project, `(    - \{server.*\n)`, "$1$1")}},
 	"a project in a namespace where Argo CD does not look": {"direct", "", "project", []string{project, `namespace ""`},
 		[]edit{replace(settings, `(- select: \{kind: AppProject\})(\n +fieldPaths: \[metadata\.namespace\])`, "- select: {kind: Nothing}$2")}},
 	"a repository that the project does not name": {"direct", "", "permission", []string{"memcached-samples", "sourceRepos", project},
@@ -126,9 +111,9 @@ var mistakes = map[string]broken{
 	"a Subscription before OLM": {"olm", "", "order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "of wave 0", "Application olm"},
 		[]edit{replace("gitops/apps/base/operator.yaml", `sync-wave: "2"`, `sync-wave: "0"`)}},
 	"a cache in the Application of the Subscription": {"openshift", "", "order-of-kinds", []string{"Memcached", "Subscription memcached-operator-system/memcached-operator", "some time later"},
-		[]edit{replace("gitops/operator/base/subscription/kustomization.yaml", `  - \.\./namespace`, "  - ../namespace\n  - ../../../../operator/config/samples")}},
+		[]edit{replace(byOLM, `  - subscription\.yaml`, "  - subscription.yaml\n  - ../../../operator/config/samples")}},
 	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is of wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"},
-		[]edit{replace(keepCRDs, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/amd64/kustomization.yaml", `resources:`, "resources:\n  - ../../../../operator/config/samples")}},
+		[]edit{replace(keepCRDs, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/kustomization.yaml", `components:`, "resources:\n  - ../../../operator/config/samples\ncomponents:")}},
 	"no operator": {"olm-v1", "", "order-of-kinds", []string{"Memcached memcached-samples/memcached-sample", "no Application of this install method brings its kind"},
 		[]edit{replace(extension, `packageName: .*`, "packageName: other")}},
 	"a namespace that no Application makes": {"direct", "", "order-of-namespaces", []string{"Memcached memcached-samples/memcached-sample", "no Application makes the namespace memcached-samples"},
@@ -136,7 +121,7 @@ var mistakes = map[string]broken{
 	"a namespace after what is in it": {"direct", "", "order-of-namespaces", []string{"memcached-sample", "is of wave 0", "which makes its namespace, of wave 5"},
 		[]edit{replace("gitops/samples/namespace.yaml", `  annotations:`, "  annotations:\n    argocd.argoproj.io/sync-wave: \"5\"")}},
 	"a namespace of a later Application": {"olm-v1", "", "order-of-namespaces", []string{"Certificate cert-manager/", "Application cert-manager, which makes its namespace"},
-		[]edit{replace("gitops/apps/overlays/olm-v1/operator-controller.yaml", `sync-wave: "1"`, `sync-wave: "0"`)}},
+		[]edit{replace("gitops/apps/olm-v1/platform.yaml", `sync-wave: "1"`, `sync-wave: "0"`)}},
 	"a ClusterExtension that installs into such a namespace": {"olm-v1", "", "order-of-namespaces", []string{"ClusterExtension memcached-operator", "the namespace elsewhere"},
 		[]edit{replace(extension, `namespace: memcached-operator-system`, "namespace: elsewhere")}},
 	"an object of two Applications": {"openshift", "", "owner", []string{"Namespace memcached-operator-system", "Application memcached-operator"},
@@ -144,9 +129,9 @@ var mistakes = map[string]broken{
 
 	// Images and objects.
 	"a CatalogSource with a catalog of its own": {"olm", "", "image", []string{"CatalogSource", otherDigest, "sha256:777", "gitops/settings"},
-		[]edit{unselect(`\[spec\.image\]`), replace("gitops/operator/base/subscription/catalogsource.yaml", "image: from-settings", "image: "+otherDigest)}},
+		[]edit{unselect(`\[spec\.image\]`), replace(subscription, "image: from-settings", "image: "+otherDigest)}},
 	"a ClusterCatalog with a catalog of its own": {"olm-v1", "", "image", []string{"ClusterCatalog", otherDigest, "sha256:777"},
-		[]edit{unselect(`\[spec\.source\.image\.ref\]`), replace("gitops/operator/olm-v1/clustercatalog.yaml", "ref: from-settings", "ref: "+otherDigest)}},
+		[]edit{unselect(`\[spec\.source\.image\.ref\]`), replace(extension, "ref: from-settings", "ref: "+otherDigest)}},
 	"an operator of another version": {"direct", "", "image", []string{"Deployment memcached-operator-system/memcached-operator-controller-manager", "operator's image", "memcached-operator:7.0.0"},
 		[]edit{unselect(`\["spec\.template\.spec\.containers\.\[name=manager\]\.image"\]`)}},
 	"another memcached image for the operator": {"direct", "", "image", []string{"memcached image", "registry.acme.test/memcached:7"},
@@ -155,10 +140,8 @@ var mistakes = map[string]broken{
 		[]edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(subscription, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},
 	"whatever is newest": {"direct", "", "newest", []string{"Memcached", "memcached:latest", "no version or digest"},
 		[]edit{replace(sample, "size: 3", "size: 3\n  image: docker.io/library/memcached:latest")}},
-	"the overlay of another architecture": {"direct", "", "architecture", []string{"Deployment", `"arm64"`, `"amd64"`},
-		[]edit{replace("gitops/operator/direct/amd64/kustomization.yaml", "overlays/amd64", "overlays/arm64")}},
 	"no operator at all": {"direct", "", "image", []string{"no Application of this install method installs the operator"},
-		[]edit{replace("gitops/apps/base/kustomization.yaml", `  - operator\.yaml\n`, "")}},
+		[]edit{replace("gitops/apps/base/kustomization.yaml", `  - operator\.yaml.*\n`, "")}},
 	"a CRD that goes with its Application": {"direct", "", "keep", []string{"CustomResourceDefinition memcacheds.cache.example.com", "every object of its kind", "Prune=false,Delete=false"},
 		[]edit{replace(keepCRDs, "Prune=false,Delete=false", "Prune=false")}},
 	"a namespace that takes the caches along": {"direct", "", "keep", []string{"Namespace memcached-samples", "the caches in it"},
@@ -167,18 +150,17 @@ var mistakes = map[string]broken{
 		[]edit{replace(extension, `Prune=false,Delete=false`, "Delete=false")}},
 	"a field that caches do not have": {"direct", "", "schema", []string{sample, "spec.replicas", "unknown field"},
 		[]edit{replace(sample, "size: 3", "size: 3\n  replicas: 3")}},
-	"a value that a cache can't have": {"direct", "", "schema", []string{"memcached-sample", "spec.size", "integer"},
-		[]edit{replace(samples, "value: 3", "value: minus one")}},
+	"a value that a cache can't have": {"direct", "", "schema", []string{"memcached-sample", "spec.size", "integer"}, []edit{replace(samples, "value: 3", "value: minus one")}},
 
 	// Architectures.
 	"caches on other Nodes than the operator, by OLM": {"openshift", "s390x", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `"ppc64le"`, "architecture s390x", `"s390x"`},
-		[]edit{replace("gitops/operator/subscription/s390x/kustomization.yaml", `arch=s390x`, "arch=ppc64le")}},
+		[]edit{replace(settings, `.*OPERAND_ARCHITECTURES.*\n`, ""), replace(subscription, "ARCHITECTURES, value: from-settings", "ARCHITECTURES, value: ppc64le")}},
 	"caches on any Node, by OLM": {"olm", "arm64", "architecture", []string{"Subscription", "OPERAND_ARCHITECTURES", `is ""`, `"arm64"`},
-		[]edit{replace(byOLM, `.*OPERAND_ARCHITECTURES.*`, "")}},
+		[]edit{replace(subscription, "OPERAND_ARCHITECTURES", "ARCHITECTURES"), replace(settings, `.*OPERAND_ARCHITECTURES.*\n`, "")}},
 	"an operator on one architecture where all are chosen, by OLM": {"olm", "multiarch", "architecture", []string{"Subscription", "the node selector", `"arm64"`, "multiarch", `""`},
-		[]edit{replace(byOLMMultiarch, `(?s)$`, patched+"{op: add, path: /spec/config/nodeSelector, value: {kubernetes.io/arch: arm64}}\n")}},
+		[]edit{replace(byOLM, `\{op: remove, path: /spec/config/nodeSelector\}`, "{op: add, path: /spec/config/nodeSelector, value: {kubernetes.io/arch: arm64}}")}},
 	"the overlay of one architecture where all are chosen": {"direct", "multiarch", "architecture", []string{"Deployment", "OPERAND_ARCHITECTURES", `"arm64"`, "multiarch", `"amd64,arm64,ppc64le,s390x"`},
-		[]edit{replace(directMultiarch, "overlays/multiarch", "overlays/arm64")}},
+		[]edit{replace(direct, "overlays/from-settings", "overlays/arm64"), replace(direct, `(?s)replacements:.*`, "")}},
 	"an operator that may not run on one of them": {"direct", "multiarch", "architecture", []string{"Deployment", "the node affinity", `"amd64,arm64,ppc64le"`, `"amd64,arm64,ppc64le,s390x"`},
 		[]edit{replace(manager, `values: \[amd64, arm64, ppc64le, s390x\]`, "values: [amd64, arm64, ppc64le]")}},
 	"an operator that may run on others": {"direct", "ppc64le", "architecture", []string{"Deployment", "the node affinity", `"ppc64le,s390x"`, `"ppc64le"`},
@@ -186,11 +168,13 @@ var mistakes = map[string]broken{
 	"an operator that is confined by a node selector, too": {"direct", "amd64", "architecture", []string{"Deployment", "the node affinity", `"amd64,s390x"`, `"amd64"`},
 		[]edit{replace(manager, `      serviceAccountName:`, "      nodeSelector: {kubernetes.io/arch: s390x}\n      serviceAccountName:")}},
 	"a Subscription that confines the operator by an affinity": {"olm", "multiarch", "architecture", []string{"Subscription", "the node selector", `"arm64"`},
-		[]edit{replace("gitops/operator/base/subscription/subscription.yaml", `  config:\n`, "  config:\n"+"    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "+"[{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}]}}}\n")}},
-	"an architecture that one install method lacks": {"olm", "s390x", "complete", []string{`"gitops/operator/subscription/s390x"`},
-		[]edit{write("gitops/operator/subscription/s390x/kustomization.yaml", "")}},
-	"a path that the settings do not choose": {"openshift", "arm64", "leftover", []string{"memcached-operator", "spec.source.path", "gitops/operator/subscription/from-settings"},
-		[]edit{replace("gitops/apps/overlays/openshift/kustomization.yaml", `(?s)replacements:.*`, "")}},
+		[]edit{replace(subscription, `  config:\n`, "  config:\n"+"    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "+"[{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}]}}}\n")}},
+	"a path that the settings do not choose": {"direct", "arm64", "leftover", []string{"memcached-operator", "spec.source.path", "overlays/from-settings"},
+		[]edit{replace(direct, `(?s)replacements:.*`, "")}},
+	"a source with an image of its own": {"direct", "", "complete", []string{"memcached-operator", "more than components"},
+		[]edit{replace(direct, `value: \{components: `, "value: {images: [x=y:1], components: ")}},
+	"a source with a component that is not there": {"direct", "", "complete", []string{"overlays/amd64", "gone"},
+		[]edit{replace(direct, "gitops/operator/direct]", "gone]")}},
 }
 
 func TestEachMistakeIsFound(t *testing.T) {

@@ -218,7 +218,7 @@ func variants(files tree.Files) []variant {
 			v := variant{architecture: architecture, options: []string{option}}
 			if option == "ingress" && files[login] == nil {
 				v.own = tree.Files{login: loginExample}
-				v.options = append(v.options, path.Base(login))
+				v.options = append(v.options, "console-oidc")
 			}
 			all = append(all, v)
 		}

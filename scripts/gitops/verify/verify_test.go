@@ -62,7 +62,7 @@ func set(t *testing.T, setting, value string) tree.Files {
 }
 
 func TestAProblemOfOneWaySaysSo(t *testing.T) {
-	const file = "gitops/operator/olm-v1/clustercatalog.yaml"
+	const file = "gitops/operator/olm-v1/clusterextension.yaml"
 	files := apply(t, taken(t), replace(file, `sync-wave: "-1"`, `sync-wave: first`))
 	problems := of(file, verified(t, Options{Files: files, variants: plain}))
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), "(olm-v1)") {
@@ -75,7 +75,7 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 	for _, v := range variants(taken(t)) {
 		seen[strings.Join(v.options, "+")]++
 	}
-	for _, option := range []string{"", "console", "cluster-admin", "ingress+console-oidc.yaml", "installer", "manual-approval", "monitoring", "slots", "two-replicas", "version"} {
+	for _, option := range []string{"", "console", "cluster-admin", "default-project", "ingress+console-oidc", "installer", "manual-approval", "monitoring", "slots", "two-replicas", "version"} {
 		if seen[option] != 5 {
 			t.Errorf("option %q is tried with %d architectures: %v", option, seen[option], seen)
 		}

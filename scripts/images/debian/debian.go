@@ -118,7 +118,7 @@ func (r Request) source(ctx context.Context) (string, error) {
 	}
 	mirror, _, _ := strings.Cut(mirrors, "\n")
 	if mirror == "" {
-		return "", errors.New("apt has no mirror of Debian: run apt-get update, or name no suite")
+		return "", errors.New("apt has no mirror of Debian: run apt-get update, or add a mirror of Debian to apt's sources")
 	}
 	return fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, r.Suite), nil
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
+	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
 // calm is how long clients are observed before a rollout, and after it.
@@ -43,7 +43,7 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.Cluster.Down(context.WithoutCancel(ctx))) }()
-	images, err := p.PushImages(ctx, "bench", b.update)
+	images, err := site.PushImages(ctx, p, "bench", b.update)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 		return nil, err
 	}
 	judge := judging.Judge{
-		Clients: pipeline.Clients{Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout},
+		Clients: clientpod.Clients{Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout},
 		Cache:   "cache", Port: 11211, Keys: b.Keys, Writes: 2000, Arguments: "--size=1024",
 	}
 	return b.rollouts(ctx, judge)

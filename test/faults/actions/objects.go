@@ -119,6 +119,7 @@ func lookalike(object *unstructured.Unstructured, asIs bool, adoptBy string) *un
 		}
 	}
 	unstructured.RemoveNestedField(created.Object, "spec", "clusterIPs")
+	unstructured.RemoveNestedField(created.Object, "spec", "paused") // The operator would leave it so.
 	if asIs {
 		created.SetLabels(object.GetLabels())
 		created.SetAnnotations(object.GetAnnotations())

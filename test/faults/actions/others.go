@@ -18,8 +18,8 @@ import (
 
 // byOthers are the faults that other clients, limits, Pods and Nodes cause.
 func byOthers() []Action {
-	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), pods(), nodes(), rights(),
-		slotFaults())
+	return slices.Concat(edits(), additions(), objects(), memcacheds(), secrets(), limits(), admission(), pods(), nodes(),
+		rights(), slotFaults())
 }
 
 // simulated marks actions for which no container may run: a kubelet would revert them, or could not pull an image.

@@ -162,10 +162,12 @@ func (r *run) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range caches {
-		_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
+	for range 2 { // A cache that was Ready may have begun to give its Pods their slots anew, which takes seconds.
+		for _, name := range caches {
+			_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
+		}
+		r.settle(ctx)
 	}
-	r.settle(ctx)
 	r.Step(history.PhaseReady)
 	if err := world.Sleep(ctx, atRest); err != nil {
 		return err

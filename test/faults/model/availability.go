@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -184,13 +186,12 @@ func leastOf(size int64, surge, unavailable intstr.IntOrString) int64 {
 func (a *availability) pod(e history.Entry) string {
 	pod := e.State.Object
 	before := a.before(pod)
-	set := a.current[ref{"ReplicaSet", controllerOf(pod).Name}]
-	r := a.rollouts[controllerOf(set).UID]
+	r := cmp.Or(a.rolloutOf(pod), a.rolloutOf(before))
 	if before == nil || r == nil {
 		return ""
 	}
-	if controllerOf(before).UID != controllerOf(pod).UID {
-		r.disturbed = true // The ReplicaSet adopts orphans, and has too many Pods for a moment.
+	if controllerOf(before).UID != controllerOf(pod).UID || !maps.Equal(before.GetLabels(), pod.GetLabels()) {
+		r.disturbed = true // The ReplicaSet adopts orphans, and has too many Pods, or too few, for a moment.
 	}
 	if !isReady(before) || isReady(pod) && e.State.Type != watch.Deleted {
 		return ""
@@ -206,6 +207,12 @@ func (a *availability) pod(e history.Entry) string {
 			pod.GetName(), cache, left, r.least)
 	}
 	return ""
+}
+
+// rolloutOf returns the rollout that a Pod is a part of, or nil.
+func (a *availability) rolloutOf(pod *object) *rollout {
+	set := a.current[ref{"ReplicaSet", controllerOf(pod).Name}]
+	return a.rollouts[controllerOf(set).UID]
 }
 
 // isController distinguishes Kubernetes' own controllers from other clients.

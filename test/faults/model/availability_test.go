@@ -50,6 +50,10 @@ func TestARolloutLeavesEnoughPods(t *testing.T) {
 				start(s, "0").by("kube", orphan, ofSet("r", "True"))
 				s.deletes(replicaSetController, ofSet("p", "True")).deletes(replicaSetController, ofSet("q", "True"))
 			},
+			"another client takes a Pod away by its labels": func(s *tale) {
+				relabelled := strings.Replace(ofSet("p", "True"), "{memcached_cr: a}", "{app: debug}", 1)
+				start(s, "0").user(relabelled).deletes(replicaSetController, ofSet("q", "True"))
+			},
 			"a Pod fails": func(s *tale) {
 				start(s, "0").by("kwok", ofSet("p", "False")).deletes(replicaSetController, ofSet("q", "True"))
 			},

@@ -39,7 +39,8 @@ type rendering struct {
 	revision int
 	from     []*cachev1.Memcached
 	process  history.Process
-	at       int // the index of the entry
+	at       int        // the index of the entry
+	earlier  *rendering // the one before
 }
 
 func (t *templates) check(e history.Entry) string {
@@ -76,8 +77,11 @@ func (t *templates) check(e history.Entry) string {
 	case known && !changed && now.template != last.template:
 		return "" // Another spelling of what is deployed.
 	}
+	if known {
+		now.earlier = &last
+	}
 	t.last[o.GetUID()] = now
-	if !known || now.template == last.template || mayDiffer(last, now) {
+	if !known || now.template == last.template || t.isAskedFor(now) {
 		return "" // In the middle: it reverts what another client changed.
 	}
 	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody asked for that: %s",
@@ -139,6 +143,21 @@ func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string
 		}
 	}
 	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
+}
+
+// isAskedFor reports whether a user asked for another template than one of those before it: the last one, or an earlier
+// one if two operators run, and this one need not know yet what the other has applied meanwhile.
+func (t *templates) isAskedFor(now rendering) bool {
+	known := t.known(now.process)
+	for before := now.earlier; before != nil; before = before.earlier {
+		if mayDiffer(*before, now) {
+			return true
+		}
+		if before.process == now.process || before.at <= known {
+			return false
+		}
+	}
+	return false
 }
 
 // mayDiffer reports whether a user asked for another template. An older operator may not know the revision.

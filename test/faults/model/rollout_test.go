@@ -21,6 +21,22 @@ func tolerating(first, second string) string {
 	return owned("Deployment", fmt.Sprintf("spec: {template: {spec: {tolerations: [{key: %s}, {key: %s}]}}}", first, second))
 }
 
+// twoOperators has one operator apply a change, and after some seconds another one, which has run since before it.
+func twoOperators(s *tale, seconds int) {
+	one := s.process
+	two := s.restart().process
+	s.user(mc("spec: {memory: 65Mi}"))
+	s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'False'}]}"))
+	s.process = one
+	s.operator(withImage("i:2"))
+	s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'True'}]}"))
+	for range seconds {
+		s.step("a second later")
+	}
+	s.process = two
+	s.operator(withImage("i:3"))
+}
+
 func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 	first := mc("spec: {}")
 	requested := "{kind: Memcached, metadata: {name: a, uid: m, generation: 1, " +
@@ -38,6 +54,9 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 				s.user(first, mc("spec: {memory: 65Mi}")).operator(withImage("i:1")).restart()
 				s.reports(mc("spec: {memory: 65Mi}, status: {conditions: [{type: Ready, status: 'False'}]}"))
 				s.operator(withImage("i:2"))
+			},
+			"a change that each of two operators applies with its own template": func(s *tale) {
+				twoOperators(s.user(first).operator(withImage("i:1")), 0)
 			},
 			"automatic updates": func(s *tale) {
 				s.user(mc("spec: {updatePolicy: Automatic}")).operator(withImage("i:1")).restart().operator(withImage("i:2"))
@@ -63,6 +82,9 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 		breaks: map[string]func(*tale){
 			"a restart": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).restart().operator(withImage("i:2"))
+			},
+			"a change that another operator applied long ago": func(s *tale) {
+				twoOperators(s.user(first).operator(withImage("i:1")), 10)
 			},
 			"another size": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {size: 3}")).operator(withImage("i:2"))

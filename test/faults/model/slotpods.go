@@ -133,7 +133,7 @@ func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 		return ""
 	}
 	for _, mc := range p.specsNamed(of.cache, process) {
-		if !wantsSlots(mc) || !of.isWanted(mc) {
+		if !wantsSlots(mc) || !of.isWanted(mc) || sizeOf(mc) == 0 { // Without Pods there is nothing to record.
 			return ""
 		}
 	}

@@ -108,7 +108,7 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 		lost := firstLost(fieldsOf(entry).Leaves(), before, o, func(path fieldpath.Path) bool {
 			// Which metadata it sets follows from the spec alone. So it may not set more for the same spec.
 			seized := sameSpec && isMetadata(path) && !last.fields.Has(path)
-			return (own.Has(path) || entry.Manager == unknownManager && ownsWithin(own, path)) && !seized
+			return (own.Has(path) || ownsWithin(own, path)) && !seized
 		})
 		if lost != "" {
 			return fmt.Sprintf("the operator changed %s %s, field of %q: %s", o.GetKind(), o.GetName(), entry.Manager, lost)
@@ -117,9 +117,8 @@ func (t *others) changed(before, o *object, by *audit.Request) string {
 	return ""
 }
 
-// unknownManager has the fields of an object whose managed fields another client removed, whoever set them.
-const unknownManager = "before-first-apply"
-
+// ownsWithin reports whether the operator owns fields below a path. Another client then owns no more than that there is
+// a map: it set the fields first, or its managed fields were removed.
 func ownsWithin(own *fieldpath.Set, path fieldpath.Path) bool {
 	found := false
 	own.Iterate(func(field fieldpath.Path) {

@@ -32,6 +32,7 @@ func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), 
 const (
 	adoptFile      = "operator/internal/apply/adopt.go"
 	applyFile      = "operator/internal/apply/apply.go"
+	createFile     = "operator/internal/apply/create.go"
 	removeFile     = "operator/internal/apply/remove.go"
 	deploymentFile = "operator/internal/render/deployment.go"
 	canonicalFile  = "operator/internal/render/canonical.go"

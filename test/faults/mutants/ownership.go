@@ -18,7 +18,7 @@ func ownership() []Mutant {
 		},
 		{
 			Name: "creates objects over unowned ones", Rule: "ownership", Needs: []string{recreates},
-			Edits: replace(applyFile, "	object.Metadata.WithResourceVersion(noResourceVersion)\n", ""),
+			Edits: replace(createFile, "	object.Metadata.WithResourceVersion(noResourceVersion)\n", ""),
 		},
 		{
 			Name: "deletes unowned objects", Rule: "ownership", Needs: []string{"a third party changes the owner of an object"},
@@ -41,7 +41,7 @@ func ownership() []Mutant {
 			Name: "removes annotations of other clients", Rule: "unowned fields stay",
 			Needs: []string{"a third party adds a field"},
 			Edits: []variants.Edit{
-				{File: applyFile, Old: "	\"slices\"\n", New: "	\"slices\"\n	\"strings\"\n"},
+				{File: applyFile, Old: "	\"fmt\"\n", New: "	\"fmt\"\n	\"strings\"\n"},
 				{
 					File: applyFile, Old: "	\"k8s.io/apimachinery/pkg/runtime\"\n",
 					New: "	\"k8s.io/apimachinery/pkg/runtime\"\n	\"k8s.io/apimachinery/pkg/types\"\n",

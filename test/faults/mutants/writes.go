@@ -5,7 +5,12 @@ func writes() []Mutant {
 		{
 			Name: "does not revert drift", Rule: "the same spec gives the same objects", Needs: []string{drifts},
 			Edits: replace(applyFile,
-				"	return s.correct(ctx, live, changed, object)\n", "	return Outcome{Result: Unchanged}, nil\n"),
+				"		return s.correct(ctx, live, changed, object)\n", "		return Outcome{Result: Unchanged}, nil\n"),
+		},
+		{
+			Name: "takes a write that admission reverts for done", Rule: "desired state",
+			Needs: []string{"an admission policy changes writes"},
+			Edits: replace(applyFile, "case err == nil && isStillVersion(", "case false && isStillVersion("),
 		},
 		{
 			Name: "does not notice that an object was deleted", Rule: "converges",

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -60,14 +61,19 @@ func copyItems(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	put, err := s.new.connect(ctx)
+	put, err := s.new.connectUntil(ctx, hangUp)
 	if err != nil {
 		return err
 	}
 	c := newCopier(s, get, put)
 	c.counts.total(s.old.pulse.first)
 	go c.forward(ctx)
-	go func() { s.new.lost(c.readStored()) }()
+	s.storing.Go(func() {
+		s.new.lost(c.readStored())
+		<-ctx.Done()
+		_, _ = io.Copy(io.Discard, c.stored)
+		_ = put.Close()
+	})
 	if err := c.drain(ctx); err != nil { // the marks of an empty batch name both connections as the agent's own
 		return err
 	}

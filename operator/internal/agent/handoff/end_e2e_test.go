@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
@@ -82,6 +83,54 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 	}
 	if got := held(t, next, 100000); got != 0 {
 		t.Errorf("the new memcached still holds %d keys", got)
+	}
+}
+
+// TestWhatWasSentBeforeAFailureDoesNotOutliveIt has a busy memcached, which takes what was sent when it is emptied.
+func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
+	old, next := start(t), start(t)
+	fill(t, old, 20000)
+	r := run(t, dial(old), through(t, next, 300*time.Millisecond))
+	g := gomega.NewWithT(t)
+	g.Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
+	old.Signal(t, syscall.SIGKILL)
+	if got := failed(t, r.end(t)); got.AfterCopied || got.NotEmptied {
+		t.Errorf("failure %+v", got)
+	}
+	g.Consistently(func() int { return held(t, next, 20000) }).WithTimeout(time.Second).Should(gomega.BeZero())
+}
+
+// TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed: an undo, for example, deletes a Pod that has copied all keys.
+func TestTheOldMemcachedKeepsItsKeysUntilTheNewOneIsUsed(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		use  func(t *testing.T, next *memcachedtest.Server)
+		want int
+	}{
+		"no client used the new one": {func(*testing.T, *memcachedtest.Server) {}, 1000},
+		"a client stored a key in the new one": {func(t *testing.T, next *memcachedtest.Server) {
+			connect(t, next).set(t, "key-1", "newer", "T0")
+		}, 0},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			old, next := start(t), start(t)
+			fill(t, old, 1000)
+			r := run(t, dial(old), dial(next))
+			r.copy(t)
+			before := r.Progress().Invalidated
+			tc.use(t, next)
+			if tc.want == 0 {
+				gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(time.Minute).
+					Should(gomega.BeNumerically(">", before))
+			}
+			next.Signal(t, syscall.SIGKILL)
+			if got := failed(t, r.end(t)); got.AfterCopied != (tc.want == 0) {
+				t.Errorf("failure %+v", got)
+			}
+			if got := held(t, old, 1000); got != tc.want {
+				t.Errorf("the old memcached holds %d keys, want %d", got, tc.want)
+			}
+		})
 	}
 }
 

@@ -22,14 +22,14 @@ const (
 	Internal       = "Internal"       // memcached answered what it never should
 )
 
-// Failure is why a handoff could not be finished. The new memcached was emptied, unless NotEmptied, and after Copied
-// also the old one, where it could be reached.
+// Failure is why a handoff could not be finished. The new memcached was emptied, unless NotEmptied, and with
+// AfterCopied also the old one, where it could be reached.
 type Failure struct {
 	// Reason is one short word in CamelCase, such as OldUnreachable.
 	Reason string
 	Err    error
 
-	// AfterCopied is whether clients may use the new memcached already.
+	// AfterCopied is whether clients have used the new memcached after all was copied.
 	AfterCopied bool
 
 	// NotEmptied is whether the new memcached still holds items that may be outdated.

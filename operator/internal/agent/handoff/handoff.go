@@ -77,11 +77,12 @@ func (h *Handoff) Run(ctx context.Context) error {
 // in between is unknown, so it empties both first.
 func (h *Handoff) Resume(ctx context.Context) error {
 	h.counts.copied.Store(true)
+	h.counts.used.Store(true)
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
-// finish returns what Run and Resume return. After Copied, clients use both memcacheds, so that it begins anew with two
-// empty ones if it can.
+// finish returns what Run and Resume return. Once clients use both memcacheds, it begins anew with two empty ones if it
+// can. Before, the old one has all that they wrote, and stays as it is.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {
 		if errors.Is(err, errDone) {
@@ -91,7 +92,7 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 			return ctx.Err()
 		}
 		f := failure(Internal, err)
-		f.AfterCopied = h.counts.copied.Load()
+		f.AfterCopied = h.counts.used.Load()
 		f.NotEmptied = !h.empty(ctx, f.AfterCopied)
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f

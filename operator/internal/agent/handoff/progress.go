@@ -31,6 +31,9 @@ type Progress struct {
 type counts struct {
 	keys, bytes, totalKeys, totalBytes, invalidated, skipped atomic.Int64
 	copied                                                   atomic.Bool
+
+	// used is whether a client has stored, deleted or missed a key in the new memcached since all was copied.
+	used atomic.Bool
 }
 
 // total takes what memcached holds from its statistics.

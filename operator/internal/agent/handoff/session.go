@@ -3,6 +3,7 @@ package handoff
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // errDone is the cause of the end of a session after which nothing is left to do.
@@ -14,6 +15,9 @@ type session struct {
 	old, new *side
 	changes  *changes
 	fail     context.CancelCauseFunc
+
+	// storing ends when the new memcached has stored all that was sent. If it is emptied earlier, it does not stay empty.
+	storing sync.WaitGroup
 }
 
 // run watches both memcacheds, does the work, and watches on until an error or the end of the old one.
@@ -31,6 +35,7 @@ func (h *Handoff) run(ctx context.Context, work func(context.Context, *session) 
 		fail(err) // unless another error was the first
 	}
 	<-ctx.Done()
+	s.storing.Wait()
 	return context.Cause(ctx)
 }
 
@@ -61,6 +66,7 @@ func (s *session) changedInOld(raw []byte) error {
 
 // changedInNew removes the key from the old memcached.
 func (s *session) changedInNew(raw []byte) error {
+	s.handoff.counts.used.Store(s.handoff.counts.copied.Load())
 	s.handoff.counts.invalidated.Add(1)
 	s.old.removals.remove(keyOf(raw))
 	return nil

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -58,12 +59,28 @@ func (s *side) open(ctx context.Context) error {
 
 // connect opens a connection that is closed when the context ends.
 func (s *side) connect(ctx context.Context) (net.Conn, error) {
+	return s.connectUntil(ctx, func(connection net.Conn) { _ = connection.Close() })
+}
+
+// connectUntil opens a connection that is ended when the context ends.
+func (s *side) connectUntil(ctx context.Context, end func(net.Conn)) (net.Conn, error) {
 	connection, err := s.dial(ctx)
 	if err != nil {
 		return nil, s.failure(err)
 	}
-	context.AfterFunc(ctx, func() { _ = connection.Close() })
+	context.AfterFunc(ctx, func() { end(connection) })
 	return connection, nil
+}
+
+// hangUp sends no more. Memcached then closes the connection once it has done what was sent.
+func hangUp(connection net.Conn) {
+	_ = connection.SetReadDeadline(time.Now().Add(emptyWithin))
+	if encrypted, ok := connection.(*tls.Conn); ok {
+		connection = encrypted.NetConn()
+	}
+	if writer, ok := connection.(interface{ CloseWrite() error }); !ok || writer.CloseWrite() != nil {
+		_ = connection.Close()
+	}
 }
 
 // run reads the log and beats, until the context ends. It calls end when the log has ended.

@@ -25,13 +25,17 @@ const retryInterval = 200 * time.Millisecond
 func reach(ctx context.Context, dial handoff.Dial, patience time.Duration) error {
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var last error // that has a reason: a refusal may also arrive as a connection that is reset
 	for {
 		err := answers(ctx, dial)
 		if err == nil {
 			return nil
 		}
+		if last == nil || reason(err) != handoff.OldUnreachable {
+			last = err
+		}
 		if pause(patient) != nil {
-			return errors.Join(ctx.Err(), &handoff.Failure{Reason: reason(err), Err: err})
+			return errors.Join(ctx.Err(), &handoff.Failure{Reason: reason(last), Err: last})
 		}
 	}
 }

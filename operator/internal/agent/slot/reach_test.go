@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,6 +69,23 @@ func TestAClientCertificateThatIsRequiredIsNamed(t *testing.T) {
 	err = reach(t.Context(), server.Dial, 0)
 	if !errors.As(err, &failure) || failure.Reason != ClientCertificateRefused {
 		t.Error(err)
+	}
+}
+
+// TestARefusalOutlivesAConnectionThatIsReset: memcached closes the connection after a refusal, and what is written then
+// may end it before the refusal is read.
+func TestARefusalOutlivesAConnectionThatIsReset(t *testing.T) {
+	attempts := 0
+	dial := func(context.Context) (net.Conn, error) {
+		if attempts++; attempts == 1 {
+			return nil, protocol.ErrRefused
+		}
+		return nil, syscall.ECONNRESET
+	}
+	var failure *handoff.Failure
+	err := reach(t.Context(), dial, 3*retryInterval)
+	if !errors.As(err, &failure) || failure.Reason != LoginRefused || attempts < 2 {
+		t.Errorf("%v after %d attempts", err, attempts)
 	}
 }
 

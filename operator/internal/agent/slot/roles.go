@@ -20,6 +20,9 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	f.order, f.todo, f.due = order, nil, now
 	switch order.Role {
 	case instruction.Serve:
+		if previous.holdsAll(order.Slot) { // The kubelet may have left out Moved, which came in between.
+			f.dirty = false
+		}
 		if f.dirty {
 			f.todo = f.empty
 		}
@@ -84,12 +87,17 @@ func (f *Follower) checkJob(ctx context.Context) error {
 	if job.err == nil {
 		return nil
 	}
-	if !job.hasCopied() {
+	var failure *handoff.Failure
+	isUnused := errors.As(job.err, &failure) && !failure.AfterCopied
+	if !job.hasCopied() || isUnused && f.order.Role == instruction.Receive {
 		return &Failed{job.err}
 	}
 	f.Log.Error("The handoff failed after all keys were copied", "slot", f.order.Slot, "error", job.err)
-	var failure *handoff.Failure
-	if errors.As(job.err, &failure) && failure.NotEmptied && f.todo == nil {
+	switch {
+	case f.todo != nil:
+	case isUnused && f.order.Role == instruction.Moved: // The other side was not emptied, and clients use it still.
+		f.todo = f.resume
+	case failure != nil && failure.NotEmptied:
 		f.todo = f.empty
 	}
 	return nil
@@ -157,6 +165,11 @@ func (f *Follower) wakeUp() {
 }
 
 func (j *job) hasCopied() bool { return j != nil && j.copied.Load() }
+
+// holdsAll reports whether this side has all keys of a slot.
+func (j *job) holdsAll(slot string) bool {
+	return j.hasCopied() && j.order.Slot == slot && (!j.hasEnded() || j.err == nil)
+}
 
 func (j *job) hasEnded() bool {
 	select {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
@@ -41,6 +42,24 @@ func TestACopyThatFailsEndsTheAgent(t *testing.T) {
 				t.Errorf("%v %+v, want %+v", ok, failure, test.want)
 			}
 		})
+	}
+}
+
+// TestACopyThatNobodyUsedEndsTheAgent although all was copied: the old memcached still has all keys.
+func TestACopyThatNobodyUsedEndsTheAgent(t *testing.T) {
+	s := newScene(t)
+	g := gomega.NewWithT(t)
+	order(receive)(t, s)
+	g.Eventually(func() string { return s.look(t) }).WithPolling(time.Millisecond).Should(gomega.Equal("waits: copy 10.0.0.1"))
+	copied(t, s)
+	s.finish <- unused
+	var failure instruction.Failure
+	g.Eventually(func() (ok bool) {
+		failure, ok = FailureOf(s.step(t.Context(), time.Now()))
+		return ok
+	}).WithPolling(time.Millisecond).Should(gomega.BeTrue())
+	if want := (instruction.Failure{Reason: "NewEnded", Error: "EOF"}); failure != want {
+		t.Errorf("%+v, want %+v", failure, want)
 	}
 }
 

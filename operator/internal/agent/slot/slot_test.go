@@ -138,6 +138,8 @@ const (
 
 var lost = &handoff.Failure{Reason: handoff.LogLinesLost, Err: errors.New("5 lines"), AfterCopied: true}
 
+var unused = &handoff.Failure{Reason: handoff.NewEnded, Err: errors.New("EOF")}
+
 var outdated = &handoff.Failure{Reason: handoff.NewUnreachable, Err: errors.New("EOF"), AfterCopied: true, NotEmptied: true}
 
 func TestRoles(t *testing.T) {
@@ -158,8 +160,12 @@ func TestRoles(t *testing.T) {
 		"a copy that is taken away":          {{order(receive), "waits: copy 10.0.0.1"}, {write(""), "waits: stopped"}, {order(serve), "ready: empty"}},
 		"a copy, but the slot is given cold": {{order(receive), "waits: copy 10.0.0.1"}, {order(cold), "ready: stopped empty"}, {order(serve), "ready:"}},
 		"a copy, but the slot is given":      {{order(receive), "waits: copy 10.0.0.1"}, {order(serve), "ready: stopped empty"}},
-		"all is copied, but the slot does not move": {
-			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(serve), "ready: stopped empty"},
+		"a handoff of which the kubelet left out the middle": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(serve), "ready: stopped"},
+		},
+		"a slot that moved while the new memcached was not used yet, and failed": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"},
+			{ends(unused), "ready: empty resume 10.0.0.1"}, {nothing, "ready:"},
 		},
 		"a handoff": {
 			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved, later), "ready:"},

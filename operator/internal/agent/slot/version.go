@@ -40,19 +40,19 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 
 // checkVersion accepts versions that it cannot read: of a fork, or of a memcached of the future.
 func checkVersion(version string) error {
-	text, isOld := strings.CutPrefix(version, "1.6.")
-	if !isOld {
-		for _, before := range []string{"1.5.", "1.4."} {
-			isOld = isOld || strings.HasPrefix(version, before)
-		}
-	} else {
-		digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
-		patch, err := strconv.Atoi(digits)
-		isOld = err == nil && patch < oldestPatch
-	}
-	if isOld {
+	if isTooOld(version) {
 		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, "+
 			"or set spec.slots.mode to Disabled", version, oldestPatch)
 	}
 	return nil
+}
+
+func isTooOld(version string) bool {
+	text, is16 := strings.CutPrefix(version, "1.6.")
+	if !is16 {
+		return strings.HasPrefix(version, "1.5.") || strings.HasPrefix(version, "1.4.")
+	}
+	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	patch, err := strconv.Atoi(digits)
+	return err == nil && patch < oldestPatch
 }

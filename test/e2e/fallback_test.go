@@ -1,0 +1,159 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/proc"
+	"github.com/example-inc/memcached-operator/internal/testing/slotwatch"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// fallbackKeys are in each Pod. With values of 1 KiB, the rate of the test copies them in 16 seconds.
+const fallbackKeys = 2000
+
+// TestAHandoffThatFailsLeavesACacheThatServes is one rollout of three slots, in which something else goes wrong with
+// each. What needs no real processes is in test/integration.
+func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
+	c.shared(t)
+	it := newCache(t, "fallback", cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
+		Rollout: &cachev1.Rollout{DrainSeconds: new(int32(1)), HandoffRate: new(resource.MustParse("128Ki"))},
+	})
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	it.isServing(cachev1.SlotServing)
+	for _, slot := range it.get().Status.Slots {
+		it.fills(slot.Pod)
+	}
+	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.patch(`{"threads":2}`)
+
+	old, _ := it.copies("fallback-0")
+	it.kills(old, "memcached")
+	it.endsCold("fallback-0", "OldEnded", "OldUnreachable")
+
+	_, next := it.copies("fallback-1")
+	it.kills(next, "agent")
+
+	it.copies("fallback-2")
+	kept := it.slot("fallback-1")
+	it.Expect([]string{string(kept.State), kept.Reason, kept.Pod}).To(gomega.Equal([]string{"Serving", "", next.Name}))
+	it.Expect(it.metricsOf(next.Name).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
+	it.patch(`{"rollout":{"handoffTimeoutSeconds":10}}`)
+	it.endsCold("fallback-2", "HandoffTimedOut")
+
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
+	for _, slot := range it.get().Status.Slots {
+		it.fills(slot.Pod)
+	}
+}
+
+// slot is what the status reports of a slot.
+func (it *cache) slot(name string) cachev1.SlotStatus {
+	it.t.Helper()
+	for _, slot := range it.get().Status.Slots {
+		if slot.Name == name {
+			return slot
+		}
+	}
+	return cachev1.SlotStatus{}
+}
+
+// copies waits until some keys of a slot are copied, and returns the old Pod and the new one.
+func (it *cache) copies(slot string) (old, next *corev1.Pod) {
+	it.t.Helper()
+	it.Eventually(func() cachev1.SlotState { return it.slot(slot).State }).Should(gomega.Equal(cachev1.SlotCopying))
+	pods := &corev1.PodList{}
+	it.Expect(c.Client.List(it.t.Context(), pods, client.InNamespace(it.key.Namespace))).To(gomega.Succeed())
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		order := pod.Annotations["cache.example.com/handoff"]
+		switch {
+		case pod.Name == it.slot(slot).Pod:
+			old = pod
+		case strings.Contains(order, `"slot":"`+slot+`"`) && strings.Contains(order, `"role":"receive"`):
+			next = pod
+		}
+	}
+	it.Expect(old).NotTo(gomega.BeNil())
+	it.Expect(next).NotTo(gomega.BeNil())
+	it.Eventually(func() float64 { return it.metricsOf(next.Name).value("memcached_agent_handoff_keys_total") }).
+		Should(gomega.And(gomega.BeNumerically(">", 0), gomega.BeNumerically("<", fallbackKeys)))
+	return old, next
+}
+
+// kills kills a process of a Pod.
+func (it *cache) kills(pod *corev1.Pod, program string) {
+	it.t.Helper()
+	it.Expect(syscall.Kill(processOf(it.t, pod, program), syscall.SIGKILL)).To(gomega.Succeed())
+}
+
+// endsCold waits until a slot is cold for one of the reasons, with an event.
+func (it *cache) endsCold(name string, reasons ...string) {
+	it.t.Helper()
+	var slot cachev1.SlotStatus
+	it.Eventually(func() cachev1.SlotState {
+		slot = it.slot(name)
+		return slot.State
+	}).WithTimeout(time.Minute).Should(gomega.Equal(cachev1.SlotCold))
+	it.Expect(reasons).To(gomega.ContainElement(slot.Reason))
+	it.Expect(slot.Pod).NotTo(gomega.BeEmpty())
+	it.t.Logf("%s: %s", name, slot.Reason)
+	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", name, slot.Pod, slot.Reason)
+	it.Eventually(func() (notes []string) {
+		events := &eventsv1.EventList{}
+		it.Expect(c.Client.List(it.t.Context(), events, client.InNamespace(it.key.Namespace))).To(gomega.Succeed())
+		for i := range events.Items {
+			notes = append(notes, events.Items[i].Note)
+		}
+		return notes
+	}).Should(gomega.ContainElement(note))
+}
+
+// fills stores all keys in a Pod.
+func (it *cache) fills(name string) {
+	it.t.Helper()
+	pod := &corev1.Pod{}
+	key := client.ObjectKey{Namespace: it.key.Namespace, Name: name}
+	it.Expect(c.Client.Get(it.t.Context(), key, pod)).To(gomega.Succeed())
+	err := proc.InNetworkOf(c.pid(it.t, "kubelet"), func() error { return fill(it.t.Context(), pod.Status.PodIP) })
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Expect(it.metricsOf(name).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
+}
+
+func fill(ctx context.Context, ip string) error {
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(ip, "11211"))
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	writer, value := bufio.NewWriter(connection), strings.Repeat("v", 1<<10)
+	for i := range fallbackKeys {
+		fmt.Fprintf(writer, "ms key%d %d q\r\n%s\r\n", i, len(value), value)
+	}
+	_, _ = writer.WriteString("mn\r\n")
+	if err := writer.Flush(); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(connection).ReadString('\n')
+	if err == nil && answer != "MN\r\n" {
+		err = fmt.Errorf("memcached answers %q", answer)
+	}
+	return err
+}
