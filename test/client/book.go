@@ -15,6 +15,7 @@ import (
 // book is what all judging clients know together.
 type book struct {
 	keys []truth // of the keys that are written again and again
+	late lateness
 
 	mu     sync.Mutex
 	result Judged
@@ -165,11 +166,14 @@ func (c *judge) readWritten(i int) {
 	if missed = errors.Is(err, memcache.ErrCacheMiss); err != nil && !missed {
 		return
 	}
-	found := verdict{}
+	found, late := verdict{}, c.book.late.allowed(time.Now())
 	if !missed {
-		found = c.book.keys[i].judge(version, began, staleBound)
+		found = c.book.keys[i].judge(version, began, staleBound+late)
 	}
-	c.book.note(func(r *Judged) { r.judged(found, missed) })
+	c.book.note(func(r *Judged) {
+		r.judged(found, missed)
+		r.Late = max(r.Late, float64(late.Microseconds())/1000)
+	})
 }
 
 // versionOf returns the version in a value; it is not all digits, since those are never copied.

@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md).
+// staleBound is how long after a write an older value may be read while a slot moves (docs/slots.md), on a machine that
+// is never late.
 const staleBound = 100 * time.Millisecond
 
 // judging is how a judging client works.
@@ -69,12 +70,16 @@ type Judged struct {
 	// Reconnected counts requests that succeeded at the second attempt, over a new connection.
 	Reconnected int `json:"reconnected"`
 
-	// Stale and Resurrected are reads that returned an older value, or a deleted one, more than 100 ms after the write.
+	// Stale and Resurrected are reads that returned an older value, or a deleted one, more than 100 ms after the write,
+	// and more than the machine was late.
 	Stale       int `json:"stale"`
 	Resurrected int `json:"resurrected"`
 
 	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
 	Oldest float64 `json:"oldestMs"`
+
+	// Late is the longest time, in milliseconds, that was allowed beside the 100 ms because the machine was late.
+	Late float64 `json:"lateMs"`
 
 	// Wrong are keys that, in the end, do not have the last value; a miss is not wrong.
 	Wrong int `json:"wrong"`
@@ -105,6 +110,7 @@ func (j *judging) run(ctx context.Context) (Judged, error) {
 			return c.work(ctx, time.Second*time.Duration(j.clients)/time.Duration(j.writes))
 		})
 	}
+	work.Go(func() error { return book.late.measure(ctx) })
 	work.Go(func() error { return j.awaitRelease(ctx, cancel) })
 	if err := work.Wait(); err != nil {
 		return Judged{}, err

@@ -25,7 +25,7 @@ import (
 type Result struct {
 	Writes, Deletions, Reads, Misses, Errors, Reconnected int
 	Stale, Resurrected, Wrong, Untouched, Kept            int
-	OldestMs                                              float64
+	OldestMs, LateMs                                      float64
 	Failures                                              []string
 
 	Began   time.Time

@@ -66,7 +66,8 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 		Handoff: wanted.Handoff != cachev1.HandoffNever,
 		Timeout: time.Duration(orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)) * time.Second,
 		Rate:    defaultHandoffRate, Drain: time.Duration(p.Rollout.DrainSeconds) * time.Second, Now: now,
-		Hash: observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods, Addresses: p.slotAddresses(),
+		MinReady: time.Duration(p.Rollout.MinReadySeconds) * time.Second,
+		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods, Addresses: p.slotAddresses(),
 	}
 	if wanted.HandoffRate != nil {
 		in.Rate = wanted.HandoffRate.Value()

@@ -192,16 +192,18 @@ func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
 		change(&pod)
 		return pod
 	}
-	for ready, want := range map[bool]TemplateChange{false: KeepTemplate, true: RenderTemplate} {
+	for ends, want := range map[bool]TemplateChange{false: KeepTemplate, true: RenderTemplate} {
 		mc := cacheWithSlots(nil)
 		current := currently(deployedBy(t, mc, withSlots()))
 		current.Slots = CurrentSlots{
 			Family:    corev1.IPv4Protocol,
 			Endpoints: []slots.Endpoint{{Slot: 0, Pod: "new", UID: "new", IP: "10.0.0.1"}},
 			Pods: []slots.Pod{
-				pod("old", func(p *slots.Pod) { p.Instruction = instruction.Instruction{Role: instruction.Leave, Slot: "cache-0"} }),
+				pod("old", func(p *slots.Pod) {
+					p.Terminating = ends
+					p.Instruction = instruction.Instruction{Role: instruction.Leave, Slot: "cache-0"}
+				}),
 				pod("new", func(p *slots.Pod) {
-					p.Ready = ready
 					p.Instruction = instruction.Instruction{
 						Role: instruction.Moved, Slot: "cache-0", Record: instruction.Record{Predecessor: "old", MovedAt: now},
 					}
@@ -212,7 +214,7 @@ func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
 		defaults := withSlots()
 		defaults.Now = now
 		if p, err := Compute(mc, current, defaults); err != nil || p.Template != want {
-			t.Errorf("ready %t: template %d, want %d; error %v", ready, p.Template, want, err)
+			t.Errorf("the predecessor ends %t: template %d, want %d; error %v", ends, p.Template, want, err)
 		}
 	}
 }

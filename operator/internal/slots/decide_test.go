@@ -172,22 +172,28 @@ func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
 	}
 }
 
-// TestASlotMovesUntilItsPodIsReady: a Deployment deletes Pods that are not ready, if it gets another template.
-func TestASlotMovesUntilItsPodIsReady(t *testing.T) {
-	taken := func(change func(*Pod)) Pod { return but(moved("b1", "a0", 0, 0), change) }
-	unready := func(p *Pod) { p.Ready = false }
+// TestASlotMovesUntilThePredecessorIsDeleted: a Deployment deletes Pods that it does not count as available, if it gets
+// another template.
+func TestASlotMovesUntilThePredecessorIsDeleted(t *testing.T) {
+	gave := func(change func(*Pod)) Pod { return but(told("a0", instruction.Leave, 0), change) }
+	taken := but(moved("b1", "a0", 0, 0), func(p *Pod) { p.Ready = false })
+	at := func(after time.Duration, in Input) Input {
+		return with(in, func(in *Input) { in.Now, in.MinReady = noon.Add(after), 10*time.Second })
+	}
 	tests := map[string]struct {
 		in   Input
 		want bool
 	}{
-		"a Pod that just took a slot": {cache(told("a0", instruction.Leave, 0), taken(unready)), true},
-		"a Pod that is about to":      {cache(holder("a0", 0), but(copying("b1", "a0", 0, 0), copied)), true},
-		"a Pod that is ready":         {cache(told("a0", instruction.Leave, 0), taken(func(p *Pod) { p.Ready = true })), false},
-		"a Pod that stays not ready": {
-			with(cache(told("a0", instruction.Leave, 0), taken(unready)), func(in *Input) { in.Now = noon.Add(moveTime) }), false,
-		},
-		"a Pod that copies":         {cache(holder("a0", 0), copying("b1", "a0", 0, 0)), false},
-		"a Pod without predecessor": {cache(but(holder("b0", 0), unready)), false},
+		"a Pod that just took a slot":  {cache(gave(ready), taken), true},
+		"a Pod that is about to":       {cache(holder("a0", 0), but(copying("b1", "a0", 0, 0), copied)), true},
+		"a Pod that is ready":          {cache(gave(ready), but(taken, ready)), true},
+		"a Pod that is ready for long": {at(moveTime+9*time.Second, cache(gave(ready), but(taken, ready))), true},
+		"the predecessor ends":         {cache(gave(terminating), but(taken, ready)), false},
+		"the predecessor was deleted":  {cache(but(taken, ready)), false},
+		"the Pod itself ends":          {cache(gave(ready), but(taken, terminating)), false},
+		"the predecessor stays":        {at(moveTime+10*time.Second, cache(gave(ready), taken)), false},
+		"a Pod that copies":            {cache(holder("a0", 0), copying("b1", "a0", 0, 0)), false},
+		"a Pod without predecessor":    {cache(but(holder("b0", 0), func(p *Pod) { p.Ready = false })), false},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

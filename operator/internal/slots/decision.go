@@ -24,8 +24,8 @@ type Decision struct {
 	// has maxUnavailable 0, unless the spec has a value of its own.
 	HoldBack bool
 
-	// Moving: a Pod has just taken a slot and is not ready yet. A Deployment that gets another Pod template now would
-	// delete it, because it is not ready, before its keys are copied again.
+	// Moving: a Pod has just taken a slot, and its predecessor is not deleted yet. A Deployment that gets another Pod
+	// template now may delete the Pod before its keys are copied again, because it does not count it as available.
 	Moving bool
 
 	// RequeueAfter is when to decide again without an event; 0 is never.

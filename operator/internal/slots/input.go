@@ -27,6 +27,9 @@ type Input struct {
 	// Rate is the limit of a copy in bytes per second.
 	Rate int64
 
+	// MinReady is for how long a Pod must be ready before the Deployment counts it as available.
+	MinReady time.Duration
+
 	// Drain is how long a Pod that gave its slot away still serves connected clients.
 	Drain time.Duration
 

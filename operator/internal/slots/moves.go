@@ -28,11 +28,16 @@ func (b *board) endpoints() []Endpoint {
 	return endpoints
 }
 
-// isMoving reports whether the Pod of an entry has just taken the slot, and is about to become ready.
+// isMoving reports whether the Pod of an entry has just taken the slot. That its predecessor is deleted shows that the
+// Deployment counts the Pod as available; that the Pod is ready does not.
 func (b *board) isMoving(entry Endpoint) bool {
 	pod := b.byUID[entry.UID]
-	return pod != nil && !pod.Ready && !pod.Terminating && b.predecessor(pod) != nil &&
-		(pod.Instruction.Role == instruction.Receive || b.Now.Before(becomesReady(pod)))
+	if pod == nil || pod.Terminating {
+		return false
+	}
+	old := b.predecessor(pod)
+	return old != nil && !old.Terminating &&
+		(pod.Instruction.Role == instruction.Receive || b.Now.Before(b.moveEnds(pod)))
 }
 
 func endpointOf(slot int, pod *Pod) Endpoint {

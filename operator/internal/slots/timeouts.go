@@ -25,17 +25,18 @@ func drained(pod *Pod) time.Time {
 	return pod.Instruction.Since.Add(time.Duration(pod.Instruction.End)*time.Second + settleTime)
 }
 
-// moveTime is how long a Pod that took a slot may take to become ready: the operator opens its gate, and the kubelet
-// reports it.
-const moveTime = 15 * time.Second
+// moveTime is how long it may take, beside MinReady, until the predecessor of a Pod that took a slot is deleted: the
+// operator opens the gate of the Pod, the kubelet reports it, and the Deployment scales down. Seconds suffice, but not on
+// a busy cluster.
+const moveTime = time.Minute
 
-// becomesReady returns until when a Pod that took a slot should be ready.
-func becomesReady(pod *Pod) time.Time {
+// moveEnds returns until when the predecessor of a Pod that took a slot should be deleted.
+func (b *board) moveEnds(pod *Pod) time.Time {
 	since := pod.Instruction.Since
 	if moved := pod.Instruction.Record.MovedAt; moved.After(since) {
 		since = moved
 	}
-	return since.Add(moveTime)
+	return since.Add(moveTime + b.MinReady)
 }
 
 // requeueAfter returns when something must be decided without an event, or 0.
@@ -63,8 +64,8 @@ func (b *board) deadlines(pod *Pod) []time.Time {
 		return []time.Time{settled}
 	case b.isNeededAgain(pod) && i.Role == instruction.Leave && b.Now.Before(drained(pod)):
 		return []time.Time{drained(pod)}
-	case b.holds(pod) && i.Role == instruction.Moved && !pod.Ready && b.Now.Before(becomesReady(pod)):
-		return []time.Time{becomesReady(pod)}
+	case b.holds(pod) && i.Role == instruction.Moved && b.Now.Before(b.moveEnds(pod)):
+		return []time.Time{b.moveEnds(pod)}
 	case b.holds(pod) && b.isProtected(pod) && !i.Record.CordonedSince.IsZero():
 		return []time.Time{i.Record.CordonedSince.Add(b.Timeout)}
 	}

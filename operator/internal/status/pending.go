@@ -47,7 +47,7 @@ func awaited(in Input) (reason, message string) {
 	}
 	switch {
 	case in.Plan.Slots != nil && in.Plan.Slots.Moving:
-		message = "The update waits until the Pod that takes a slot is ready"
+		message = "The update waits until the Pod that gave its slot away is deleted, at most a minute beside minReadySeconds"
 	case in.Plan.Template == plan.KeepTemplate:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case reason == cachev1.ReasonDefaultsDiffer:

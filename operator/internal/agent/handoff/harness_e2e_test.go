@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onsi/gomega"
+
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
@@ -70,6 +72,15 @@ func (r *running) copy(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatalf("not copied within a minute: %+v", r.Progress())
 	}
+}
+
+// use has a client store a key in the new memcached, and waits until the handoff has seen that.
+func (r *running) use(t *testing.T, next *memcachedtest.Server) {
+	t.Helper()
+	before := r.Progress().Invalidated
+	connect(t, next).set(t, "key-1", "newer", "T0")
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(time.Minute).
+		Should(gomega.BeNumerically(">", before))
 }
 
 // end waits until the handoff has ended.
