@@ -18,6 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
@@ -67,7 +68,11 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	if d.Pipeline, err = pipeline.New(ctx, cluster); err != nil {
 		return err
 	}
-	d.Suite, d.Edit = slotsSuite, withSlots
+	if _, err := debian.Mirror(ctx); err != nil {
+		fmt.Fprintf(out, "The demo runs without slots, because memcached of Debian %s can't be had: %s.\n", slotsSuite, err)
+	} else {
+		d.Suite, d.Edit = slotsSuite, withSlots
+	}
 	return d.install(ctx, func(func(string)) (pipeline.Programs, error) { return build() })
 }
 

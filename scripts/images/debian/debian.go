@@ -111,8 +111,16 @@ func (r Request) source(ctx context.Context) (string, error) {
 	if r.Suite == "" {
 		return "", nil
 	}
-	mirrors, err := run(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI)",
-		"Created-By: Packages", "Label: Debian")
+	mirror, err := Mirror(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, r.Suite), nil
+}
+
+// Mirror returns the mirror of Debian in the sources of this machine's apt. Those of Ubuntu have none.
+func Mirror(ctx context.Context) (string, error) {
+	mirrors, err := run(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
 	if err != nil {
 		return "", err
 	}
@@ -120,7 +128,7 @@ func (r Request) source(ctx context.Context) (string, error) {
 	if mirror == "" {
 		return "", errors.New("apt has no mirror of Debian: run apt-get update, or add a mirror of Debian to apt's sources")
 	}
-	return fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, r.Suite), nil
+	return mirror, nil
 }
 
 func run(ctx context.Context, program string, args ...string) (string, error) {
