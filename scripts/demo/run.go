@@ -69,9 +69,9 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 		return err
 	}
 	if _, err := debian.Mirror(ctx); err != nil {
-		fmt.Fprintf(out, "The demo runs without slots, because memcached of Debian %s can't be had: %s.\n", slotsSuite, err)
+		fmt.Fprintf(out, "The demo runs without slots, because memcached of Debian %s can't be had: %s.\n", debian.SuiteForSlots, err)
 	} else {
-		d.Suite, d.Edit = slotsSuite, withSlots
+		d.Suite, d.Edit = debian.SuiteForSlots, withSlots
 	}
 	return d.install(ctx, func(func(string)) (pipeline.Programs, error) { return build() })
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// slotsSuite is the first Debian whose memcached is new enough for slots.
-const slotsSuite = "forky"
-
 // A client stores keys, and most of them must still be there when all Pods were replaced.
 const (
 	keys      = 1000

@@ -80,7 +80,7 @@ func (b *book) seconds() (all []Second) {
 	return all
 }
 
-// Of twenty writes, one is a deletion. Each write is followed by a few reads.
+// Of twenty writes, one is a deletion. A few reads follow each write, or each of several.
 const (
 	deletionEvery = 20
 	readsAWrite   = 3
@@ -88,7 +88,8 @@ const (
 
 // work writes at a pace, and reads.
 func (c *judge) work(ctx context.Context, every time.Duration) error {
-	for ticks := time.Tick(every); ; {
+	ticks := time.Tick(every)
+	for i := 1; ; i++ {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -96,6 +97,9 @@ func (c *judge) work(ctx context.Context, every time.Duration) error {
 		}
 		c.move()
 		c.write(c.random.IntN(len(c.book.keys)), c.random.IntN(deletionEvery) == 0)
+		if i%max(c.readEvery, 1) != 0 {
+			continue
+		}
 		for range readsAWrite {
 			c.readWritten(c.random.IntN(len(c.book.keys)))
 			c.readUntouched(c.random.IntN(c.keys))

@@ -25,6 +25,7 @@ type judging struct {
 	*options
 
 	slots, clients, writes int
+	readEvery              int // a client reads after as many writes
 	size                   int // of the values of keys that are stored once
 	duration               time.Duration
 
@@ -54,6 +55,7 @@ func judgeCommand(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&j.slots, "slots", 1, "how many slots the cache has")
 	cmd.Flags().IntVar(&j.clients, "clients", 16, "how many clients, each with a connection to each slot")
 	cmd.Flags().IntVar(&j.writes, "writes", 2000, "writes a second, of all clients together")
+	cmd.Flags().IntVar(&j.readEvery, "read-every", 1, "after how many writes a client reads")
 	cmd.Flags().IntVar(&j.size, "size", 0, "bytes of a value that is stored once; shorter ones are filled up by spaces")
 	cmd.Flags().DurationVar(&j.duration, "for", 10*time.Minute, "how long at most")
 	return cmd

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"flag"
+	"fmt"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
@@ -29,18 +32,21 @@ type slotsCase struct {
 // untouchedKeys are stored once.
 const untouchedKeys = 10000
 
+// slotWrites above the default need a machine of their own: -args -slot-writes 20000.
+var slotWrites = flag.Int("slot-writes", 2000, "writes per second while Pods with slots are replaced")
+
 // TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
 // connections that each of them renews at times of its own.
 func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	c.shared(t)
 	tests := map[string]slotsCase{
-		"slots-plain": {port: 11211, writes: 2000},
+		"slots-plain": {port: 11211, writes: *slotWrites},
 		"slots-tls-users": {
 			spec: cachev1.MemcachedSpec{
 				TLS:  &cachev1.TLS{SecretName: serverSecret},
 				Auth: &cachev1.Auth{SecretName: usersSecret},
 			},
-			port: 11212, writes: 2000, flags: trusting + login + "password",
+			port: 11212, writes: *slotWrites, flags: trusting + login + "password",
 		},
 	}
 	for name, tc := range tests {
@@ -111,7 +117,7 @@ func (it *cache) keptAll(result judging.Result) {
 // newMemcached is an image that is new enough for slots, which the memcached of this distribution may not be.
 func newMemcached(t *testing.T) string {
 	t.Helper()
-	image, err := c.PushMemcached(t.Context(), "forky")
+	image, err := c.PushMemcached(t.Context(), debian.SuiteForSlots)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +150,7 @@ func (it *cache) judge(tc slotsCase, meanwhile func()) judging.Result {
 			Secret: clientsSecret, Timeout: longest,
 		},
 		Cache: it.key.Name, Port: tc.port, Keys: untouchedKeys, Writes: tc.writes, Flags: tc.flags,
+		Arguments: fmt.Sprintf("--read-every=%d", max(1, tc.writes/2000)), // The reads of all cases are as many.
 	}
 	result, err := judge.Run(it.t.Context(), func() error {
 		meanwhile()

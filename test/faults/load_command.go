@@ -24,7 +24,7 @@ func loadCommand() *cobra.Command {
 		Short: "Change many Memcacheds under faults, and check that the operator keeps up and leaks nothing",
 		Args:  cobra.NoArgs,
 		Example: "  go run ./test/faults load\n" +
-			"  go run ./test/faults load --caches 200 --for 2m --rate 5",
+			"  go run ./test/faults load --caches 200 --for 7m --rate 5",
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runLoad(command.Context(), command.OutOrStdout(), options)
 		},
@@ -79,6 +79,8 @@ func printLoad(out io.Writer, r load.Result) error {
 	fmt.Fprintf(out, "%d Memcacheds, %d changes and faults in %v (seed %d), %.0f reconciliations\n",
 		r.Caches, r.Steps, r.For, r.Seed, r.Reconciled)
 	fmt.Fprintf(out, "The queue was empty and each status current %.0f s after the last fault\n", r.Drained.Seconds())
+	fmt.Fprintf(out, "%d Memcacheds are Ready again, %d wait for a user: a third party left an object without owner\n",
+		r.Caches-r.Conflicts, r.Conflicts)
 	fmt.Fprintf(out, "Heap: %.1f MiB, growth %+.2f ± %.2f MiB\n",
 		r.Heap.Mean/mebibyte, r.Heap.Growth/mebibyte, r.Heap.Noise/mebibyte)
 	fmt.Fprintf(out, "Goroutines: %d at rest before, %d after, %.0f under load, growth %+.0f ± %.0f\n",

@@ -16,9 +16,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
 )
 
-// suite is the first Debian whose memcached is new enough for slots.
-const suite = "forky"
-
 // without are dependencies that an unpacked memcached does not need.
 var without = []string{"adduser", "init-system-helpers", "lsb-base", "perl", "sysvinit-utils", "debconf", "systemd"}
 
@@ -31,10 +28,10 @@ func command(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := filepath.Join(home, "memcached-"+suite+"-"+runtime.GOARCH)
+	root := filepath.Join(home, "memcached-"+debian.SuiteForSlots+"-"+runtime.GOARCH)
 	if _, err := os.Stat(root); err != nil {
 		if err := fetch(ctx, root); err != nil {
-			return nil, fmt.Errorf("memcached of Debian %s: %w", suite, err)
+			return nil, fmt.Errorf("memcached of Debian %s: %w", debian.SuiteForSlots, err)
 		}
 	}
 	return unpacked(root)
@@ -66,7 +63,7 @@ func fetch(ctx context.Context, root string) error {
 	}
 	defer os.RemoveAll(next)
 	if _, err := debian.Unpack(ctx, next, debian.Request{
-		Package: "memcached", Architecture: runtime.GOARCH, Suite: suite, Without: without,
+		Package: "memcached", Architecture: runtime.GOARCH, Suite: debian.SuiteForSlots, Without: without,
 	}); err != nil {
 		return err
 	}

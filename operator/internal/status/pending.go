@@ -47,7 +47,7 @@ func awaited(in Input) (reason, message string) {
 	}
 	switch {
 	case in.Plan.Slots != nil && in.Plan.Slots.Moving:
-		message = "The update waits until the Pod that gave its slot away is deleted, at most a minute beside minReadySeconds"
+		message = "The update waits until the Pod that has just given its slot away is deleted"
 	case in.Plan.Template == plan.KeepTemplate:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case reason == cachev1.ReasonDefaultsDiffer:

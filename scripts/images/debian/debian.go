@@ -16,6 +16,9 @@ import (
 // keyring has the keys of all suites of Debian. It is in the package debian-archive-keyring.
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
+// SuiteForSlots is the first suite whose memcached is new enough for slots.
+const SuiteForSlots = "forky"
+
 // Request is a package to unpack.
 type Request struct {
 	Package      string

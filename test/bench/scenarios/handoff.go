@@ -19,6 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/site"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/test/bench/environment"
 	"github.com/example-inc/memcached-operator/test/bench/report"
@@ -47,7 +48,7 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 	if err != nil {
 		return nil, err
 	}
-	if images.Memcached, err = p.PushMemcached(ctx, "forky"); err != nil { // This distribution's may be too old for slots.
+	if images.Memcached, err = p.PushMemcached(ctx, debian.SuiteForSlots); err != nil {
 		return nil, err
 	}
 	if err := site.Deploy(ctx, p, oci.Host().Architecture, images); err != nil {
@@ -89,7 +90,7 @@ func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.Handoff) (r 
 		Spec: cachev1.MemcachedSpec{
 			Size: new(int32(environment.Size)), Memory: new(resource.MustParse("128Mi")),
 			Slots:   &cachev1.Slots{Mode: cachev1.SlotsDNS},
-			Rollout: &cachev1.Rollout{Handoff: mode, HandoffRate: new(resource.MustParse("1Gi"))},
+			Rollout: &cachev1.Rollout{Handoff: mode},
 		},
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: judge.Namespace}}

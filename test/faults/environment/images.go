@@ -5,6 +5,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
@@ -21,7 +22,11 @@ func (e *Environment) pushImages(ctx context.Context, root string) error {
 		if err != nil {
 			return err
 		}
-		memcached, memcachedVersion, err := oci.Memcached(ctx, "")
+		suite := debian.SuiteForSlots
+		if _, err := debian.Mirror(ctx); err != nil {
+			suite = "" // This machine's: without it, caches with slots start cold.
+		}
+		memcached, memcachedVersion, err := oci.Memcached(ctx, suite)
 		if err != nil {
 			return err
 		}

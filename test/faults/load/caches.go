@@ -78,8 +78,16 @@ func isReady(mc *cachev1.Memcached) bool {
 	return isCurrent(mc) && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady)
 }
 
-// repair gives each Memcached its first spec again, and waits until all are Ready: the faults are over.
-func (l *load) repair(ctx context.Context) (monitor.Metrics, error) {
+// isResolved reports whether a Memcached is Ready, or waits for a user, because a third party left an object without an
+// owner and without what shows that the operator made it.
+func isResolved(mc *cachev1.Memcached) bool {
+	ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady)
+	return isReady(mc) || isCurrent(mc) && ready != nil && ready.Reason == cachev1.ReasonOwnershipConflict
+}
+
+// repair gives each Memcached its first spec again, and waits until all are resolved: the faults are over. It also
+// returns how many wait for a user.
+func (l *load) repair(ctx context.Context) (metrics monitor.Metrics, conflicts int, err error) {
 	group, groupContext := errgroup.WithContext(ctx)
 	group.SetLimit(inFlight)
 	for i := range l.options.Caches {
@@ -101,7 +109,15 @@ func (l *load) repair(ctx context.Context) (monitor.Metrics, error) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return monitor.Metrics{}, err
+		return monitor.Metrics{}, 0, err
 	}
-	return l.rest(ctx, isReady)
+	waiting := map[string]bool{}
+	metrics, err = l.rest(ctx, func(mc *cachev1.Memcached) bool {
+		delete(waiting, mc.Name)
+		if isResolved(mc) && !isReady(mc) {
+			waiting[mc.Name] = true
+		}
+		return isResolved(mc)
+	})
+	return metrics, len(waiting), err
 }

@@ -38,6 +38,9 @@ type Result struct {
 
 	Heap, Goroutines Trend // without the first samples
 
+	// Conflicts are the Memcacheds that wait for a user in the end, for an object that a third party left without owner.
+	Conflicts int
+
 	// First and Last are the goroutines at rest, before and after, with the same Memcacheds.
 	First, Last int
 }
@@ -132,14 +135,15 @@ func (l *load) run(ctx context.Context, result *Result) error {
 	}
 	result.Drained = time.Since(ended)
 	result.Reconciled = after.Reconciled() - before.Reconciled()
-	last, err := l.repair(ctx)
+	last, conflicts, err := l.repair(ctx)
 	if err != nil {
 		return fmt.Errorf("wait until the Memcacheds are Ready as at first: %w", err)
 	}
+	result.Conflicts = conflicts
 	result.First, result.Last = goroutines(before), goroutines(last)
 	from := int(warmUp * float64(len(l.at)))
-	result.Heap = trend(l.at[from:], l.heap[from:])
-	result.Goroutines = trend(l.at[from:], l.routine[from:])
+	result.Heap = trend(least(l.at[from:], l.heap[from:], episode))
+	result.Goroutines = trend(least(l.at[from:], l.routine[from:], episode))
 	return nil
 }
 

@@ -14,6 +14,21 @@ type Trend struct {
 	Noise   float64 // of the growth: with a probability of 95 %, the true growth differs by less
 }
 
+// least returns the least value of each period, and when it was sampled. What an outage needs for a while, such as
+// reading all caches again, is more than that; a leak also raises the least.
+func least(at []time.Duration, values []float64, period time.Duration) (leastAt []time.Duration, leastValues []float64) {
+	for i := range values {
+		last := len(leastAt) - 1
+		switch {
+		case last < 0 || at[i]/period != leastAt[last]/period:
+			leastAt, leastValues = append(leastAt, at[i]), append(leastValues, values[i])
+		case values[i] < leastValues[last]:
+			leastAt[last], leastValues[last] = at[i], values[i]
+		}
+	}
+	return leastAt, leastValues
+}
+
 // trend returns that of values sampled at these times.
 func trend(at []time.Duration, values []float64) Trend {
 	n := float64(len(values))

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestATrendIsJudgedOnlyWhereTheSamplesCanTell(t *testing.T) {
@@ -45,5 +47,19 @@ func TestATrendIsJudgedOnlyWhereTheSamplesCanTell(t *testing.T) {
 				t.Errorf("%+v: error %v, want %q", got, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestOnlyTheLeastOfEachPeriodCounts(t *testing.T) {
+	at, values := least(
+		[]time.Duration{0, 5 * time.Second, 29 * time.Second, 30 * time.Second, 95 * time.Second, 100 * time.Second},
+		[]float64{50, 47, 72, 61, 48, 49}, 30*time.Second)
+	type samples struct {
+		At     []time.Duration
+		Values []float64
+	}
+	want := samples{[]time.Duration{5 * time.Second, 30 * time.Second, 95 * time.Second}, []float64{47, 61, 48}}
+	if diff := cmp.Diff(want, samples{at, values}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
