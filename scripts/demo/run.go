@@ -69,7 +69,7 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 		return err
 	}
 	if _, err := debian.Mirror(ctx); err != nil {
-		fmt.Fprintf(out, "The demo runs without slots, because memcached of Debian %s can't be had: %s.\n", debian.SuiteForSlots, err)
+		fmt.Fprintf(out, "The demo runs without slots, which need memcached of Debian %s: %s.\n", debian.SuiteForSlots, err)
 	} else {
 		d.Suite, d.Edit = debian.SuiteForSlots, withSlots
 	}

@@ -16,17 +16,17 @@ type Trend struct {
 
 // least returns the least value of each period, and when it was sampled. What an outage needs for a while, such as
 // reading all caches again, is more than that; a leak also raises the least.
-func least(at []time.Duration, values []float64, period time.Duration) (leastAt []time.Duration, leastValues []float64) {
+func least(at []time.Duration, values []float64, period time.Duration) (times []time.Duration, leasts []float64) {
 	for i := range values {
-		last := len(leastAt) - 1
+		last := len(times) - 1
 		switch {
-		case last < 0 || at[i]/period != leastAt[last]/period:
-			leastAt, leastValues = append(leastAt, at[i]), append(leastValues, values[i])
-		case values[i] < leastValues[last]:
-			leastAt[last], leastValues[last] = at[i], values[i]
+		case last < 0 || at[i]/period != times[last]/period:
+			times, leasts = append(times, at[i]), append(leasts, values[i])
+		case values[i] < leasts[last]:
+			times[last], leasts[last] = at[i], values[i]
 		}
 	}
-	return leastAt, leastValues
+	return times, leasts
 }
 
 // trend returns that of values sampled at these times.
