@@ -26,7 +26,10 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 			Name: pod.Name, UID: string(pod.UID), Terminating: pod.DeletionTimestamp != nil, Ended: hasEnded(pod),
 		}
 	}
-	order, _ := instruction.Decode(pod.Annotations[names.AnnotationHandoff]) // Otherwise it is written anew.
+	order, err := instruction.Decode(pod.Annotations[names.AnnotationHandoff])
+	if err != nil {
+		order.Role = slots.Unknown
+	}
 	cost, _ := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
 	memcached := containerStatus(pod.Status.ContainerStatuses, names.Container)
 	agent := containerStatus(pod.Status.InitContainerStatuses, names.Agent)

@@ -154,8 +154,9 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 	return nil
 }
 
-// holders reads the record of who holds which slot, and the IP family of its addresses. An orphaned record, which is
-// about to be taken back, still says the family: without one, no slot would have addresses.
+// holders reads the record of who holds which slot, and the IP family of its addresses. Without one, no slot would have
+// addresses. So an orphaned record, which is about to be taken back, still says the family, and so do the slices of the
+// slots, if another client has changed a label of the record, by which it is found.
 func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFamily) {
 	var endpoints []slots.Endpoint
 	var family corev1.IPFamily
@@ -173,7 +174,23 @@ func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFam
 			}
 		}
 	}
+	if family == "" {
+		family = s.familyOfSlices(mc)
+	}
 	return endpoints, family
+}
+
+// familyOfSlices returns the IP family of the slices that a Memcached has.
+func (s Snapshot) familyOfSlices(mc *cachev1.Memcached) corev1.IPFamily {
+	for _, family := range families {
+		for _, object := range s.Objects {
+			slice, ok := object.(*discoveryv1.EndpointSlice)
+			if ok && metav1.IsControlledBy(slice, mc) && slice.AddressType == discoveryv1.AddressType(family) {
+				return family
+			}
+		}
+	}
+	return ""
 }
 
 // isOrphan reports whether the operator applied a slice that has no owner now.

@@ -116,3 +116,38 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 		})
 	}
 }
+
+// TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord: another client may have changed the label by which it is found.
+func TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord(t *testing.T) {
+	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", UID: "uid-1"}}
+	for uid, want := range map[types.UID]corev1.IPFamily{"uid-1": corev1.IPv6Protocol, "uid-2": ""} {
+		slice := &discoveryv1.EndpointSlice{
+			ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{
+				{Kind: "Memcached", Name: "cache", UID: uid, Controller: new(true)},
+			}},
+			AddressType: discoveryv1.AddressTypeIPv6,
+		}
+		key := Key{SliceKind.GroupKind(), names.Slice(names.Slot("cache", 0), string(corev1.IPv6Protocol))}
+		if _, got := (Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}).holders(mc); got != want {
+			t.Errorf("of a slice of the Memcached %s: family %q, want %q", uid, got, want)
+		}
+	}
+}
+
+func TestAnInstructionThatCanNotBeDecodedIsUnknown(t *testing.T) {
+	for annotation, want := range map[string]instruction.Role{
+		"":                                    instruction.None,
+		`{"role":"serve","slot":"cache-0"}`:   instruction.Serve,
+		`{"role":"other","slot":"cache-0"}`:   slots.Unknown,
+		`{"role":"serve"`:                     slots.Unknown,
+		`{"role":"receive","slot":"cache-0"}`: slots.Unknown,
+	} {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{names.AnnotationHandoff: annotation}},
+			Spec:       corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}},
+		}
+		if got := slotPod(pod).Instruction.Role; got != want {
+			t.Errorf("%s: role %q, want %q", annotation, got, want)
+		}
+	}
+}

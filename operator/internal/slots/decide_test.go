@@ -19,6 +19,18 @@ func TestFreeSlots(t *testing.T) {
 		"a Pod of the current template goes first": {
 			cache(holder("b0", 0), fresh("a1"), fresh("b2")), []string{"a1: cost -50", `b2: role "serve" shop-1`},
 		},
+		"an outdated Pod that is not ready for a free slot leaves it to one of the current template": {
+			cache(holder("b0", 0), told("a1", instruction.Serve, 1), fresh("b2")),
+			[]string{`a1: role "" `, "a1: cost -50", `b2: role "serve" shop-1`},
+		},
+		"as many as there are": {
+			cache(told("a0", instruction.Serve, 0), told("a1", instruction.Serve, 1), fresh("b2")),
+			[]string{`a0: role "" `, "a0: cost -50", `b2: role "serve" shop-0`},
+		},
+		"not if no other can take it": {cache(holder("b0", 0), told("a1", instruction.Serve, 1)), nil},
+		"not if it is ready for it": {
+			cache(holder("b0", 0), but(told("a1", instruction.Serve, 1), copied), fresh("b2")), []string{"slot 1: a1, ready true", "b2: cost -50"},
+		},
 		"a Pod without the gate takes no part": {cache(holder("b0", 0), but(fresh("a1"), func(p *Pod) { p.Gated = false })), nil},
 		"an ended holder's slot is not ready, and the next Pod is cold": {
 			cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.Ended = true }), fresh("b2")),

@@ -11,8 +11,13 @@ import (
 // keepSuccessors finds the Pods that are about to take a slot, because their instruction says so, and sends the others
 // away. A successor stays the same until it has the slot, as long as there is a reason for it.
 func (b *board) keepSuccessors() {
+	waiting := b.waiting()
 	for _, pod := range b.live {
 		slot := b.slotOf(pod.Instruction.Slot)
+		if waiting > 0 && b.givesWay(pod, slot) {
+			waiting--
+			continue
+		}
 		if b.canSucceed(pod, slot) && (b.successors[slot] == nil || nearer(pod, b.successors[slot])) {
 			b.successors[slot] = pod
 		}
@@ -38,6 +43,23 @@ func (b *board) canSucceed(pod *Pod, slot int) bool {
 	holder := b.holders[slot]
 	return holder == nil || holder.UID == pod.Instruction.Record.Predecessor &&
 		(b.hasHeld(pod) || b.mustSucceed(pod, holder))
+}
+
+// waiting returns how many Pods of the current template could take a slot now.
+func (b *board) waiting() int {
+	waiting := 0
+	for _, pod := range b.candidates() {
+		if b.isCurrent(pod) {
+			waiting++
+		}
+	}
+	return waiting
+}
+
+// givesWay reports whether an outdated Pod leaves a free slot to one of the current template, because its agent is not
+// ready for it. It may never be: then the Deployment would wait for the other one, and that for the slot.
+func (b *board) givesWay(pod *Pod, slot int) bool {
+	return b.isOutdated(pod) && b.canSucceed(pod, slot) && b.holders[slot] == nil && !pod.AgentReady && !b.hasHeld(pod)
 }
 
 // nearer orders two successors of one slot, which two operators may have chosen.
