@@ -146,6 +146,7 @@ func TestAnAutoscalerOnTheDeploymentIsToldWhereItBelongs(t *testing.T) {
 	w.Eventually(func() string { return strings.Join(w.notes("DriftCorrected"), "\n") }).Should(gomega.ContainSubstring(scaled))
 
 	w.Expect(cluster.Delete(w.ctx, hpa)).To(gomega.Succeed())
-	w.Eventually(func() int32 { return *w.deployment("cache").Spec.Replicas }, 2*patience).Should(gomega.Equal(int32(1)))
+	const pause = 5 * patience // Three times as long as the conflict lasted: minutes on a slow machine.
+	w.Eventually(func() int32 { return *w.deployment("cache").Spec.Replicas }, pause).Should(gomega.Equal(int32(1)))
 	w.ready("cache")
 }
