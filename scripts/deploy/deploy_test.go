@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/nodes"
 )
 
 const dir = "testdata/app"
@@ -119,7 +121,7 @@ func diffAfterChange(t *testing.T, l *live) {
 }
 
 func stuckApply(t *testing.T, l *live) {
-	if err := l.RemoveNode(t.Context(), "amd64-1"); err != nil {
+	if err := nodes.Remove(t.Context(), l, "amd64-1"); err != nil {
 		t.Fatal(err)
 	}
 	l.fails(t, []string{"Deployment/deploy-test/app: ", "Pod/deploy-test/app-"},

@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/nodes"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
@@ -106,12 +107,12 @@ func (w *world) end() {
 	if err := kube.Delete(ctx, namespace); err != nil {
 		w.t.Error(err)
 	}
-	nodes := &corev1.NodeList{}
-	if err := kube.List(ctx, nodes); err != nil {
+	list := &corev1.NodeList{}
+	if err := kube.List(ctx, list); err != nil {
 		w.t.Error(err)
 	}
-	for _, node := range nodes.Items {
-		if err := cluster.RemoveNode(ctx, node.Name); err != nil {
+	for _, node := range list.Items {
+		if err := nodes.Remove(ctx, kube, node.Name); err != nil {
 			w.t.Error(err)
 		}
 	}
@@ -148,7 +149,7 @@ func (w *world) add(node local.Node) {
 
 func (w *world) remove(name string) {
 	w.t.Helper()
-	w.Expect(cluster.RemoveNode(w.ctx, w.machine(name))).To(gomega.Succeed())
+	w.Expect(nodes.Remove(w.ctx, kube, w.machine(name))).To(gomega.Succeed())
 }
 
 func (w *world) machine(name string) string { return name + "-" + w.namespace }

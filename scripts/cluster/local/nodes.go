@@ -33,7 +33,11 @@ type Node struct {
 
 // AddNode adds a simulated Node and returns when Pods can be scheduled to it.
 func (c *Cluster) AddNode(ctx context.Context, node Node) error {
-	kube, err := c.client()
+	config, err := c.RESTConfig()
+	if err != nil {
+		return err
+	}
+	kube, err := client.New(config, client.Options{})
 	if err != nil {
 		return err
 	}
@@ -49,37 +53,6 @@ func (c *Cluster) AddNode(ctx context.Context, node Node) error {
 		return fmt.Errorf("Node %s is not ready: %w", node.Name, err)
 	}
 	return nil
-}
-
-// RemoveNode deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name:
-// kwok does not always see one that is created at once under the same.
-func (c *Cluster) RemoveNode(ctx context.Context, name string) error {
-	kube, err := c.client()
-	if err != nil {
-		return err
-	}
-	if err := kube.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-		return fmt.Errorf("remove Node %s: %w", name, err)
-	}
-	pods := &corev1.PodList{}
-	if err := kube.List(ctx, pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
-		return fmt.Errorf("list the Pods of Node %s: %w", name, err)
-	}
-	for i := range pods.Items {
-		err := kube.Delete(ctx, &pods.Items[i], client.GracePeriodSeconds(0))
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("remove Pod %s of Node %s: %w", pods.Items[i].Name, name, err)
-		}
-	}
-	return nil
-}
-
-func (c *Cluster) client() (client.Client, error) {
-	config, err := c.RESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	return client.New(config, client.Options{})
 }
 
 // addFirstNodes names them after their architectures.

@@ -41,9 +41,6 @@ func TestASimulatedCluster(t *testing.T) {
 	if err := cluster.AddNode(t.Context(), node); err != nil {
 		t.Error(err)
 	}
-	if err := cluster.RemoveNode(t.Context(), node.Name); err != nil {
-		t.Error(err)
-	}
 	if runtime.GOOS == "linux" {
 		if err := cluster.Kill("kwok"); err != nil {
 			t.Fatal(err)

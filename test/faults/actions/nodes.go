@@ -123,7 +123,7 @@ func likeNode(lost *corev1.Node, name string) local.Node {
 	return like
 }
 
-// removeNode is Cluster.RemoveNode for an API server that may not answer in between.
+// removeNode is nodes.Remove for an API server that may not answer in between.
 func removeNode(ctx context.Context, w *world.World, name string) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Delete(ctx, node) }); err != nil {
