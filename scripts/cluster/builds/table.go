@@ -83,6 +83,13 @@ func Cluster() []*Component { return []*Component{Kubernetes, node, runtimes} }
 // WithArgoCD is what a cluster with a real Node and Argo CD needs.
 func WithArgoCD(argoCD *Component) []*Component { return append(Cluster(), argoCD, kustomize) }
 
+// ApplicationSets is the controller of an Argo CD's ApplicationSets, whose generators are much code.
+func ApplicationSets(argoCD *Component) *Component {
+	of := Component{name: argoCD.name + "-applicationset", mod: argoCD.mod, module: argoCD.module}
+	of.programs = []program{{"argocd-applicationset-controller", own + "argocd/applicationset"}}
+	return &of
+}
+
 // ArgoCD finds the Argo CD of a version. A version may leave its end out, as in 3.5; an empty one is the default.
 func ArgoCD(version string) (*Component, error) {
 	var known []string

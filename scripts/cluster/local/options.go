@@ -20,6 +20,8 @@ type Options struct {
 	// ArgoCDVersion is 3.5.7 or the beginning of it, like 3.5. Where it is empty, a cluster that runs may have any
 	// version, and a new one gets the default.
 	ArgoCDVersion string
+	// ApplicationSets is an Argo CD with their controller, and with progressive syncs.
+	ApplicationSets bool
 
 	// AuditPolicy is what the audit log records, by default each request without its content.
 	AuditPolicy string
@@ -48,8 +50,11 @@ func (o Options) programs() (components []*builds.Component, argoCDVersion strin
 	if err != nil {
 		return nil, "", err
 	}
+	if components = builds.WithArgoCD(argoCD); o.ApplicationSets {
+		components = append(components, builds.ApplicationSets(argoCD))
+	}
 	argoCDVersion, err = argoCD.Version()
-	return builds.WithArgoCD(argoCD), argoCDVersion, err
+	return components, argoCDVersion, err
 }
 
 // accept returns an error where a running cluster is not the one that the options describe.

@@ -115,10 +115,10 @@ func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 	return cmd
 }
 
-// owns reports whether a process is one of the supervisor's children.
+// owns reports whether a process is one of the supervisor's children, or may be.
 func (s *supervisor) owns(pid int) bool {
 	_, found := s.children.Load(pid)
-	return found
+	return found || s.kubectls.Load() > 0
 }
 
 func (s *supervisor) awaitReady(ctx context.Context, p *part) error {

@@ -105,7 +105,11 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 	if err := s.startParts(ctx, "redis", "argocd-repo-server"); err != nil {
 		return err
 	}
-	return s.startParts(ctx, "argocd-application-controller")
+	controllers := []string{"argocd-application-controller"}
+	if s.Binaries["argocd-applicationset-controller"] != "" {
+		controllers = append(controllers, "argocd-applicationset-controller")
+	}
+	return s.startParts(ctx, controllers...)
 }
 
 // installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
@@ -131,6 +135,8 @@ func (s *supervisor) installArgoCD(ctx context.Context) error {
 func (s *supervisor) kubectl(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, s.Binaries["kubectl"], append(args, "--kubeconfig="+s.Dir.Kubeconfig("admin"))...)
 	cmd.Env = []string{"HOME=" + s.Dir.Path("kubectl")} // of its cache
+	s.kubectls.Add(1)
+	defer s.kubectls.Add(-1)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 	}

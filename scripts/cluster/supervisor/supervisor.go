@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/inetaf/tcpproxy"
@@ -80,6 +81,7 @@ type supervisor struct {
 	lock     *os.File
 	parts    []*part // all that a cluster may have
 	children sync.Map
+	kubectls atomic.Int32 // that run
 	running  sync.WaitGroup
 
 	mu     sync.Mutex // processes become ready side by side
