@@ -42,8 +42,11 @@ func TestTheBootstrapNeedsNoClone(t *testing.T) {
 	const tag = "v0.1.0"
 	kustomize := pinned(t)
 	remote := serve(t, tag)
-	for _, folder := range []string{"direct", "olm", "openshift", "olm-v1", "argocd/existing", "argocd/instance"} {
-		folder = "gitops/bootstrap/" + folder
+	for _, folder := range []string{
+		"bootstrap/direct", "bootstrap/olm", "bootstrap/openshift", "bootstrap/olm-v1", "bootstrap/argocd/existing",
+		"bootstrap/argocd/instance", "fleet",
+	} {
+		folder = "gitops/" + folder
 		want := run(t, root, kustomize, "build", folder)
 		if diff := cmp.Diff(want, run(t, t.TempDir(), kustomize, "build", remote+"//"+folder+"?ref="+tag)); diff != "" {
 			t.Errorf("%s (-folder +URL):\n%s", folder, diff)

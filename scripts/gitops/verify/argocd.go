@@ -81,7 +81,7 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 	if r.argoCD.Tracking != "annotation" {
 		fail(tree.Existing, byTracking, "%s is %q", tracking, r.argoCD.Tracking)
 	}
-	for _, file := range r.Files.Kustomizations(tree.ArgoCDFolder) {
+	for _, file := range append(r.Files.Kustomizations(tree.ArgoCDFolder), r.Files.Kustomizations("gitops/fleet")...) {
 		if !strings.Contains(string(r.Files[file]), "kind: Kustomization") {
 			continue
 		}
