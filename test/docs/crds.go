@@ -9,8 +9,14 @@ import (
 	"path/filepath"
 )
 
+// argoCD is the module of Argo CD. The local cluster has its version.
+const argoCD = "github.com/argoproj/argo-cd/v3"
+
 // crds are files with CustomResourceDefinitions, and the modules whose source has them. crds/go.mod has the versions.
 var crds = []struct{ module, file string }{
+	{argoCD, "manifests/crds/application-crd.yaml"},
+	{argoCD, "manifests/crds/applicationset-crd.yaml"},
+	{argoCD, "manifests/crds/appproject-crd.yaml"},
 	{"github.com/bitnami-labs/sealed-secrets", "helm/sealed-secrets/crds/bitnami.com_sealedsecrets.yaml"},
 	{"github.com/external-secrets/external-secrets", "config/crds/bases/external-secrets.io_externalsecrets.yaml"},
 	{"github.com/fluxcd/kustomize-controller", "config/crd/bases/kustomize.toolkit.fluxcd.io_kustomizations.yaml"},
@@ -23,7 +29,11 @@ var crds = []struct{ module, file string }{
 func CRDs(ctx context.Context, root string) ([]string, error) {
 	var files []string
 	for _, crd := range crds {
-		folder, err := download(ctx, filepath.Join(root, "test/docs/crds"), crd.module)
+		versions := "test/docs/crds"
+		if crd.module == argoCD {
+			versions = "scripts/cluster/builds/argocd"
+		}
+		folder, err := download(ctx, filepath.Join(root, versions), crd.module)
 		if err != nil {
 			return nil, err
 		}

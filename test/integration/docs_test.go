@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -8,14 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/test/docs"
 )
 
 // foreignKinds are kinds of other projects that the API server here does not know: they are not judged. It knows those
 // whose definitions docs.CRDs has.
 var foreignKinds = []string{
-	"Application.argoproj.io",
-	"AppProject.argoproj.io",
 	"Certificate.cert-manager.io",
 	"CatalogSource.operators.coreos.com",
 	"ClusterCatalog.olm.operatorframework.io",
@@ -60,5 +60,27 @@ func TestEveryManifestInTheDocumentationIsTaken(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestTheFleetIsTaken: the definitions of Argo CD accept what gitops/fleet applies.
+func TestTheFleetIsTaken(t *testing.T) {
+	files, err := docs.CRDs(t.Context(), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: files, ErrorIfPathMissing: true}); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := kustomize.Objects(filepath.Join(repository, "gitops/fleet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		object.SetNamespace("default") // The reader's own need not be there.
+		err := cluster.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Strict"))
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
 	}
 }
