@@ -129,7 +129,7 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 	@# Two packages at a time, the longest first, and many tests of a package: most of it is waiting for Pods and for Argo CD.
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 2 -parallel 16 \
 		./test/e2e ./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./operator/internal/agent/handoff ./scripts/demo ./test/client \
-		./internal/testing/memcachedtest ./test/tutorial ./test/install ./test/release ./test/placement ./test/bench/scenarios \
+		./internal/testing/memcachedtest ./test/tutorial ./test/install ./test/fleet ./test/release ./test/placement ./test/bench/scenarios \
 		./scripts/release/cut ./scripts/rebrand $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
@@ -171,6 +171,7 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults -run TestTheDocs -update
+	@go test ./test/fleet -update
 	@go -C scripts/gitops test . -run 'Plans|Diffs' -update
 	@go run ./scripts/versions --write
 

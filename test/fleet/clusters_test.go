@@ -1,0 +1,123 @@
+//go:build e2e
+
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/inetaf/tcpproxy"
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/install"
+	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+)
+
+// spoke is a cluster of simulated Nodes, which the Argo CD of another cluster installs to.
+type spoke struct {
+	*local.Cluster
+	config *rest.Config
+	kube   client.WithWatch
+}
+
+// newSpoke brings the cluster up, and a way to its API server into the network of the hub.
+func newSpoke(ctx context.Context, name, architecture string, hub *local.Cluster) (*spoke, error) {
+	cluster, err := local.Up(ctx, local.Options{
+		Name: name, Simulated: true, Attached: true, Architectures: []string{architecture},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &spoke{Cluster: cluster}
+	if s.config, err = cluster.RESTConfig(); err != nil {
+		return nil, err
+	}
+	if s.kube, err = install.NewClient(s.config); err != nil {
+		return nil, err
+	}
+	server, err := url.Parse(s.config.Host)
+	if err != nil {
+		return nil, err
+	}
+	// The same address, in the network of the hub and outside of it.
+	wire := &tcpproxy.Proxy{ListenFunc: listenWith(ctx, hub.Pid)}
+	wire.AddRoute(server.Host, tcpproxy.To(server.Host))
+	return s, wire.Start()
+}
+
+// listenWith opens sockets in the network of another process. They stay there, whoever accepts connections.
+func listenWith(ctx context.Context, pid int) func(network, address string) (net.Listener, error) {
+	return func(network, address string) (listener net.Listener, err error) {
+		opened := make(chan struct{})
+		go func() {
+			defer close(opened)
+			runtime.LockOSThread() // for good: the thread ends with the goroutine, as no other may run in that network
+			namespace, failed := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+			if err = failed; err != nil {
+				return
+			}
+			defer namespace.Close()
+			if err = unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET); err == nil {
+				listener, err = (&net.ListenConfig{}).Listen(ctx, network, address)
+			}
+		}()
+		<-opened
+		return listener, err
+	}
+}
+
+// secret describes a cluster to Argo CD, as docs/fleet.md does.
+func (c cluster) secret(access *rest.Config) *corev1.Secret {
+	config, _ := json.Marshal(map[string]any{}) // what the hub's own cluster has
+	if access != nil {
+		tls := map[string]any{"caData": access.CAData, "certData": access.CertData, "keyData": access.KeyData}
+		config, _ = json.Marshal(map[string]any{"tlsClientConfig": tls})
+	}
+	labels := c.labels()
+	labels["argocd.argoproj.io/secret-type"] = "cluster"
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "cluster-" + c.name, Namespace: "argocd", Labels: labels},
+		StringData: map[string]string{"name": c.name, "server": c.server, "config": string(config)},
+	}
+}
+
+// operate runs the operator outside of the spoke, as nothing runs in the Pods of its Deployment.
+func (s *spoke) operate(t *testing.T) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "manager")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, repository+"/operator/cmd/manager")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the operator: %v\n%s", err, out)
+	}
+	log, err := os.Create(filepath.Join(t.TempDir(), "operator.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator := exec.Command(binary, "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	operator.Env = []string{"KUBECONFIG=" + s.Kubeconfig, "HOME=" + t.TempDir()}
+	operator.Stdout, operator.Stderr = log, log
+	if err := operator.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = operator.Process.Signal(syscall.SIGTERM)
+		_ = operator.Wait()
+		_ = log.Close()
+		if content, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("the operator's log:\n%s", content)
+		}
+	})
+}
