@@ -145,7 +145,7 @@ func TestChoicesThatAreRefused(t *testing.T) {
 		"https://git.acme.test/a.git", "ssh://git@git.acme.test:2222/a.git", "git@git.acme.test:team/a.git",
 		"file:///srv/a.git", "http://10.0.0.1:8080/a.git", "git://127.0.0.1/a.git",
 	} {
-		if err := validateRepo(repo); err != nil {
+		if err := ValidateRepo("repo", repo); err != nil {
 			t.Error(err)
 		}
 	}

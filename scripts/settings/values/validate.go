@@ -48,7 +48,7 @@ func (c Choices) Resolve(current Settings) (Settings, error) {
 	_, memcachedErr := name.ParseReference(s.MemcachedImage)
 	_, catalogErr := name.NewDigest(s.CatalogImage) // Only a commit may change which version OLM installs.
 	return s, errors.Join(
-		validateRepo(s.RepoURL),
+		ValidateRepo("repo", s.RepoURL),
 		refuse(badRevision.MatchString(s.Revision), "revision", s.Revision, "is no name that Git allows",
 			"name a branch, a tag or a commit, such as main or v0.1.0"),
 		refuse(namespace != nil, "argocd-namespace", s.ArgoCDNamespace, strings.Join(namespace, ", "),
@@ -76,7 +76,8 @@ func refuse(bad bool, flag, value string, problem any, fix string) error {
 // scpLike is the short form of SSH URLs, user@host:path.
 var scpLike = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^/\s:][^\s]*$`)
 
-func validateRepo(repo string) error {
+// ValidateRepo refuses what is no URL of a Git repository, as the value of a flag.
+func ValidateRepo(flag, repo string) error {
 	fix := "name it as Argo CD reaches it, such as https://git.example.com/team/memcached-operator.git, " +
 		"ssh://git@host/path, git@host:path or file:///path"
 	if scpLike.MatchString(repo) {
@@ -102,7 +103,7 @@ func validateRepo(repo string) error {
 		problem = "a network in between could change what the cluster runs"
 		fix = "use https or ssh; " + u.Scheme + " is for local addresses"
 	}
-	return refuse(problem != "", "repo", repo, problem, fix)
+	return refuse(problem != "", flag, repo, problem, fix)
 }
 
 // isLocal reports whether the address is of this computer or of a private network.
@@ -149,4 +150,10 @@ func tagOf(image string) string {
 	byTag, _, _ := strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(path.Base(byTag), ":")
 	return tag
+}
+
+// Name is an image without its tag and its digest.
+func Name(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	return strings.TrimSuffix(image, ":"+tagOf(image))
 }

@@ -1,0 +1,191 @@
+// Package consumer writes a repository that installs the operator from this one by URL and ref, without a fork.
+package consumer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
+)
+
+// Template is the folder that holds such a repository, for the install method direct.
+const Template = "gitops/template"
+
+// Repository is what a user wants in it.
+type Repository struct {
+	values.Choices        // Repo and Revision are those of the new repository, Version is that of the operator's.
+	Method         string // an install method
+	Upstream, Ref  string // the operator's repository: its URL, and a tag, a branch or a commit
+}
+
+// Write writes the repository into a new or an empty folder. It reads the template, the Applications and AppProjects of
+// the operator's repository in root.
+func (r Repository) Write(root, out string) error {
+	current, err := values.Read(root)
+	if err != nil {
+		return err
+	}
+	r.Upstream, r.Ref = cmp.Or(r.Upstream, current.RepoURL), cmp.Or(r.Ref, "v"+r.Version)
+	mine, err := r.Resolve(current)
+	if err := errors.Join(err, r.check(root, out)); err != nil {
+		return err
+	}
+	projects, err := r.bootstrap(root, mine)
+	if err != nil {
+		return err
+	}
+	folder := os.DirFS(filepath.Join(root, Template))
+	return fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return err
+		}
+		switch text := string(content); name {
+		case "bootstrap.yaml":
+			content = []byte(firstLines.FindString(text) + projects)
+		case "kustomization.yaml":
+			content = []byte(r.applications(text, current, mine))
+		default:
+			content = []byte(strings.NewReplacer("-n argocd", "-n "+mine.ArgoCDNamespace,
+				"managed-by: argocd", "managed-by: "+mine.ArgoCDNamespace).Replace(text))
+		}
+		return worktree.WriteFile(filepath.Join(out, name), content, 0o644)
+	})
+}
+
+func (r Repository) check(root, out string) (err error) {
+	if _, missing := os.Stat(filepath.Join(root, "gitops/apps", r.Method, "kustomization.yaml")); missing != nil || r.Method == "base" {
+		err = fmt.Errorf("--method %q: choose one of direct, olm, openshift, olm-v1", r.Method)
+	}
+	if strings.ContainsAny(r.Ref, " ?&") {
+		err = errors.Join(err, fmt.Errorf("--ref %q: is no name that Git allows: name a tag or a commit, such as v0.1.0", r.Ref))
+	}
+	entries, unreadable := os.ReadDir(out)
+	if unreadable != nil && !errors.Is(unreadable, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("--out %q: %w", out, unreadable))
+	}
+	for _, entry := range entries {
+		if entry.Name() != ".git" {
+			return errors.Join(err, fmt.Errorf("--out %q: holds %s: name a new or an empty folder", out, entry.Name()))
+		}
+	}
+	return errors.Join(err, values.ValidateRepo("upstream", r.Upstream))
+}
+
+// The parts of the template that differ between repositories.
+var (
+	firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
+	base       = regexp.MustCompile(`(?m)^  - \S+//gitops/apps/\S+$`)
+	namespace  = regexp.MustCompile(`(?m)^namespace: \S+`)
+	source     = regexp.MustCompile(`(?m)^ +path: overlays/\S+( .*\n)((?: +\w+:\n)+)(?: +- .*\n)+`)
+	ownURL     = regexp.MustCompile(`(path: /spec/source/repoURL, value: )"[^"]*"`)
+	ownRef     = regexp.MustCompile(`(path: /spec/source/targetRevision, value: )[^}]*`)
+)
+
+// applications is the kustomization with the Applications.
+func (r Repository) applications(text string, upstream, mine values.Settings) string {
+	text = base.ReplaceAllLiteralString(text, "  - "+r.Upstream+"//gitops/apps/"+r.Method+"?ref="+r.Ref)
+	text = namespace.ReplaceAllLiteralString(text, "namespace: "+mine.ArgoCDNamespace)
+	text = ownURL.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.RepoURL))
+	text = ownRef.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.Revision))
+	lines := ""
+	for _, image := range r.images(upstream, mine) {
+		lines += "              - " + image + "\n"
+	}
+	if r.Method == "direct" {
+		return source.ReplaceAllString(text, "          path: overlays/"+mine.Architecture+"${1}${2}"+lines)
+	}
+	return source.ReplaceAllString(text, "${2}"+lines+r.patches(upstream, mine))
+}
+
+// images are the images of the operator's repository and where the user's are: without a tag or a digest where the ref
+// has to decide which.
+func (r Repository) images(upstream, mine values.Settings) (images []string) {
+	for _, image := range []struct{ name, new, chosen string }{
+		{upstream.OperatorImage, mine.OperatorImage, ""},
+		{upstream.AgentImage, mine.AgentImage, r.AgentImage},
+		{upstream.CatalogImage, mine.CatalogImage, r.CatalogImage},
+		{upstream.MemcachedImage, mine.MemcachedImage, r.MemcachedImage},
+	} {
+		if image.chosen != "" || values.Name(image.name) != values.Name(image.new) {
+			images = append(images, values.Name(image.name)+"="+cmp.Or(image.chosen, values.Name(image.new)))
+		}
+	}
+	return images
+}
+
+// patches are those of what OLM installs: an Application has no overlay then that would choose the architecture.
+func (r Repository) patches(upstream, mine values.Settings) string {
+	text := ""
+	add := func(target string, operations ...string) {
+		text += "              - target: {" + target + "}\n                patch: |-\n                  - " +
+			strings.Join(operations, "\n                  - ") + "\n"
+	}
+	switch architecture := mine.Architecture; {
+	case r.Method == "olm-v1" || architecture == upstream.Architecture:
+	case architecture == values.Multiarch:
+		add("kind: Subscription", "{op: remove, path: /spec/config/nodeSelector}", "{op: remove, path: /spec/config/env/2}")
+	default:
+		add("kind: Subscription",
+			"{op: replace, path: /spec/config/nodeSelector/kubernetes.io~1arch, value: "+architecture+"}",
+			"{op: replace, path: /spec/config/env/2/value, value: "+architecture+"} # OPERAND_ARCHITECTURES")
+	}
+	if mine.ArgoCDNamespace != upstream.ArgoCDNamespace {
+		add("kind: Namespace", "{op: replace, path: /metadata/labels/argocd.argoproj.io~1managed-by, value: "+mine.ArgoCDNamespace+"}")
+	}
+	if text != "" {
+		text = "            patches:\n" + text
+	}
+	return text
+}
+
+// caches is the namespace, the AppProject and the Application of the user's caches: in the operator's repository, of
+// its samples.
+const samples, caches, cacheNamespace = "memcached-samples", "memcached-caches", "caches"
+
+// bootstrap is the root Application and the AppProjects, as the user applies them by hand.
+func (r Repository) bootstrap(root string, mine values.Settings) (string, error) {
+	built, err := kustomize.Build(filepath.Join(root, "gitops/bootstrap", r.Method))
+	if err != nil {
+		return "", err
+	}
+	for _, resource := range built.Resources() {
+		set := func(value string, path ...string) {
+			err = errors.Join(err, resource.PipeE(yaml.LookupCreate(yaml.ScalarNode, path...), yaml.Set(yaml.NewStringRNode(value))))
+		}
+		set(mine.ArgoCDNamespace, "metadata", "namespace")
+		repository := r.Upstream
+		switch name := resource.GetName(); {
+		case resource.GetKind() == "Application":
+			set(mine.RepoURL, "spec", "source", "repoURL")
+			set(mine.Revision, "spec", "source", "targetRevision")
+			set(".", "spec", "source", "path")
+			set(mine.ArgoCDNamespace, "spec", "destination", "namespace")
+			continue
+		case name == "memcached-root":
+			repository = mine.RepoURL
+			set(mine.ArgoCDNamespace, "spec", "destinations", "0", "namespace")
+		case name == samples:
+			repository = mine.RepoURL
+			set(caches, "metadata", "name")
+			set("Caches", "spec", "description")
+			set(cacheNamespace, "spec", "destinations", "0", "namespace")
+		}
+		set(repository, "spec", "sourceRepos", "0")
+	}
+	content, yamlErr := built.AsYaml()
+	return string(content), errors.Join(err, yamlErr)
+}
