@@ -264,21 +264,25 @@ undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds
 ##@ GitOps
 
 .PHONY: gitops-init
-gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...
-	@go run ./scripts/settings --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
+gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...; into a new repository, without a fork: OUT=../config [METHOD=] [UPSTREAM=] [REF=].
+	@go run ./scripts/settings $(if $(NEW),--out '$(NEW)' --method '$(METHOD)' --upstream '$(UPSTREAM)' --ref '$(REF)') --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
 		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' \
 		--agent-image '$(AGENT_IMAGE)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
-gitops-plan: ## Show the tree of Applications as it would be applied: METHOD= [ARCH=] [ARGS='--diff HEAD'].
-	@go -C scripts/gitops run . plan --method '$(METHOD)' --arch '$(CHOSEN_ARCH)' $(ARGS)
+gitops-plan: ## Show the tree of Applications as it would be applied: METHOD= [ARCH=] [DIR=../config] [ARGS='--diff HEAD -o markdown'].
+	@go -C scripts/gitops run . plan --dir '$(abspath $(DIR))' --method '$(METHOD)' --arch '$(CHOSEN_ARCH)' $(ARGS)
 
 .PHONY: gitops-verify
-gitops-verify: ## Find what Argo CD would refuse in the tree, for every install method and architecture. A part of make test.
-	@$(FAST) go -C scripts/gitops run . verify $(ARGS)
+gitops-verify: ## Find what Argo CD would refuse in the tree, for every install method and architecture, or in DIR=../config. A part of make test.
+	@$(FAST) go -C scripts/gitops run . verify --dir '$(abspath $(DIR))' $(ARGS)
 
 METHOD ?= direct
+DIR ?= .
+NEW = $(if $(filter file,$(origin OUT)),,$(OUT))
+UPSTREAM ?=
+REF ?=
 REPO ?=
 REVISION ?= main
 AGENT_IMAGE ?=

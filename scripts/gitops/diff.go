@@ -15,28 +15,39 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// diff writes what differs between the plan of a revision and this one of the working tree.
-func (p plan) diff(out io.Writer, before plan, from string) {
-	fmt.Fprintf(out, "%s  from %s to the working tree\n", bold(p.Method+" on "+p.Settings["architecture"]), from)
+// difference is what differs between the plan of a revision and one of the working tree.
+type difference struct {
+	title, from string
+	parts       []part
+	pods        []pods
+}
+
+// part is what differs in an Application, or in what is applied by hand.
+type part struct {
+	name    string
+	changes []change
+}
+
+// change is an object, or the URL of a release, that is added (+), removed (-) or changed (~).
+type change struct{ mark, what, note, diff string }
+
+// since is what differs from the plan of a revision.
+func (p plan) since(before plan, from string) difference {
+	d := difference{title: p.Method + " on " + p.Settings["architecture"], from: from}
 	then, now := byName(before), byName(p)
-	var total counts
 	for _, name := range union(then, now) {
-		var text strings.Builder
+		var changes []change
 		was, is := sources(then[name]), sources(now[name])
 		for _, source := range sets.List(was.SymmetricDifference(is)) {
-			if is.Has(source) {
-				fmt.Fprintf(&text, "  %s\n", color.GreenString("+ from %s", source))
-			} else {
-				fmt.Fprintf(&text, "  %s\n", color.RedString("- from %s", source))
-			}
+			mark := map[bool]string{true: "+", false: "-"}[is.Has(source)]
+			changes = append(changes, change{mark: mark, what: "from " + source})
 		}
-		total.compare(&text, byKey(then[name]), byKey(now[name]))
-		if text.Len() > 0 {
-			heading := cmp.Or(name, "by hand: apply "+p.Bootstrap+" again")
-			fmt.Fprintf(out, "\n%s\n%s", bold(heading), text.String())
+		changes = append(changes, compare(byKey(then[name]), byKey(now[name]))...)
+		if len(changes) > 0 {
+			d.parts = append(d.parts, part{cmp.Or(name, "by hand: apply "+p.Bootstrap+" again"), changes})
 		}
 	}
-	fmt.Fprintf(out, "\n%d added, %d changed, %d removed\n", total.added, total.changed, total.removed)
+	return d
 }
 
 func byName(p plan) map[string][]tree.Object {
@@ -57,31 +68,27 @@ func byKey(objects []tree.Object) map[string]tree.Object {
 
 func union[V any](a, b map[string]V) []string { return sets.List(sets.KeySet(a).Union(sets.KeySet(b))) }
 
-type counts struct{ added, changed, removed int }
-
-func (c *counts) compare(out io.Writer, then, now map[string]tree.Object) {
+func compare(then, now map[string]tree.Object) (changes []change) {
 	for _, key := range union(then, now) {
 		before, was := then[key]
 		after, is := now[key]
 		switch {
 		case !was:
-			c.added++
-			fmt.Fprintf(out, "  %s\n", color.GreenString("+ %s", after))
+			changes = append(changes, change{mark: "+", what: after.String()})
 		case !is:
-			c.removed++
 			note := ""
 			if slices.Contains(before.Keep(), "prune") {
-				note = "  stays in the cluster"
+				note = "stays in the cluster"
 			}
-			fmt.Fprintf(out, "  %s%s\n", color.RedString("- %s", before), note)
+			changes = append(changes, change{mark: "-", what: before.String(), note: note})
 		default:
 			if diff := udiff.Unified("before", "after", manifest(before), manifest(after)); diff != "" {
-				c.changed++
-				fmt.Fprintf(out, "  %s\n", color.YellowString("~ %s", after))
-				writeDiff(out, diff)
+				_, diff, _ = strings.Cut(diff, "\n@@")
+				changes = append(changes, change{mark: "~", what: after.String(), diff: "@@" + diff})
 			}
 		}
 	}
+	return changes
 }
 
 func manifest(o tree.Object) string {
@@ -89,19 +96,70 @@ func manifest(o tree.Object) string {
 	return string(content)
 }
 
-func writeDiff(out io.Writer, diff string) {
-	for line := range strings.Lines(diff) {
-		paint := fmt.Sprint
-		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			continue
-		case line[0] == '+':
-			paint = color.New(color.FgGreen).Sprint
-		case line[0] == '-':
-			paint = color.New(color.FgRed).Sprint
-		case line[0] == '@':
-			paint = dim
+// total counts the objects: those of a release are from one URL.
+func (d difference) total() string {
+	count := map[string]int{}
+	for _, part := range d.parts {
+		for _, c := range part.changes {
+			if !strings.HasPrefix(c.what, "from ") {
+				count[c.mark]++
+			}
 		}
-		fmt.Fprintf(out, "      %s\n", paint(strings.TrimSuffix(line, "\n")))
+	}
+	return fmt.Sprintf("%d added, %d changed, %d removed", count["+"], count["~"], count["-"])
+}
+
+var paints = map[string]func(string, ...any) string{
+	"+": color.GreenString, "-": color.RedString, "~": color.YellowString,
+	"@": color.New(color.Faint).SprintfFunc(), " ": fmt.Sprintf,
+}
+
+// text writes a difference for a terminal.
+func (d difference) text(out io.Writer) {
+	fmt.Fprintf(out, "%s  from %s to the working tree\n", bold(d.title), d.from)
+	for _, part := range d.parts {
+		fmt.Fprintf(out, "\n%s\n", bold(part.name))
+		for _, c := range part.changes {
+			line := fmt.Sprintf("  %s  %s", paints[c.mark]("%s %s", c.mark, c.what), c.note)
+			fmt.Fprintln(out, strings.TrimRight(line, " "))
+			for line := range strings.Lines(c.diff) {
+				fmt.Fprintf(out, "      %s\n", paints[line[:1]]("%s", strings.TrimSuffix(line, "\n")))
+			}
+		}
+	}
+	fmt.Fprintf(out, "\n%s\n", d.total())
+	for _, p := range d.pods {
+		line := fmt.Sprintf("  Pods of %s %s  %s", p.cache, bold(p.Pods), p.Why)
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+}
+
+// longest is how many lines of an object's diff a comment shows: forges limit its length.
+const longest = 60
+
+// markdown writes a difference for a comment in a pull request: a line for each Application, which unfolds.
+func (d difference) markdown(out io.Writer) {
+	fmt.Fprintf(out, "### Memcached operator: %s\n\nFrom `%s`: %s in %d Applications. %s\n",
+		d.title, d.from, d.total(), len(d.parts), d.summary())
+	if len(d.pods) > 0 {
+		fmt.Fprint(out, "\n| cache | Pods | why |\n| --- | --- | --- |\n")
+	}
+	for _, p := range d.pods {
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", p.cache, p.Pods, strings.ReplaceAll(p.Why, "|", `\|`))
+	}
+	for _, part := range d.parts {
+		fmt.Fprintf(out, "\n<details><summary><b>%s</b>: %d</summary>\n\n```diff\n", part.name, len(part.changes))
+		for _, c := range part.changes {
+			// Forges colour a line by its first character, and know no ~.
+			fmt.Fprintln(out, strings.TrimSpace(strings.Replace(c.mark, "~", "!", 1)+" "+c.what+"  "+c.note))
+			lines := strings.SplitAfter(strings.TrimSuffix(c.diff, "\n"), "\n")
+			if more := len(lines) - longest; more > 0 {
+				lines = append(lines[:longest], fmt.Sprintf("(%d more lines)", more))
+			}
+			if c.diff != "" {
+				fmt.Fprintln(out, strings.Join(lines, ""))
+			}
+		}
+		fmt.Fprint(out, "```\n\n</details>\n")
 	}
 }

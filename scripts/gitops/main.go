@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/fatih/color"
 	log "github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 	"github.com/example-inc/memcached-operator/scripts/gitops/verify"
@@ -50,9 +52,28 @@ func newCommand() *cobra.Command {
 	return root
 }
 
+func repositoryFlag(flags *pflag.FlagSet) *map[string]string {
+	return flags.StringToString("repository", nil,
+		"URL=PATH: a local repository to read instead of one that the tree names (default: this program's)")
+}
+
+// consumer is the repository of files that name the operator's; nil for the operator's own.
+func consumer(files tree.Files, local map[string]string) (*tree.Consumer, error) {
+	local = maps.Clone(local)
+	if local == nil {
+		local = map[string]string{}
+	}
+	checkout, err := tree.Root(".")
+	if err == nil {
+		local[""] = checkout
+	}
+	return files.Consumer(local)
+}
+
 type planFlags struct {
-	method, arch, diff string
-	with               []string
+	method, arch, diff, output string
+	with                       []string
+	local                      *map[string]string
 }
 
 func planCommand(dir *string) *cobra.Command {
@@ -61,28 +82,32 @@ func planCommand(dir *string) *cobra.Command {
 		Use:   "plan",
 		Short: "Show the tree of an install method as Argo CD would apply it, or what a commit changes in it",
 		Long: "Plan renders all Applications of an install method by the kustomize that Argo CD runs. It changes nothing,\n" +
-			"and needs neither a cluster nor a network.",
+			"and needs neither a cluster nor a network. With --diff it also shows of which caches the operator would replace\n" +
+			"the Pods.",
 		Example: "  go -C scripts/gitops run . plan --method olm --arch arm64 --with console\n" +
-			"  go -C scripts/gitops run . plan --method direct --diff HEAD~1",
+			"  go -C scripts/gitops run . plan --method direct --diff HEAD~1\n" +
+			"  go -C scripts/gitops run . plan --dir ~/config --diff origin/main -o markdown",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return f.run(command.Context(), *dir, command.OutOrStdout())
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (required)")
+	flags.StringVar(&f.method, "method", "", "install method: a folder of gitops/apps (required, but in a consumer's repository)")
 	flags.StringVar(&f.arch, "arch", "", "architecture (default: the one in the settings)")
 	flags.StringVar(&f.diff, "diff", "", "show what differs from this Git revision instead")
+	flags.StringVarP(&f.output, "output", "o", "text", "with --diff: text, or markdown for a comment in a pull request")
 	flags.StringSliceVar(&f.with, "with", nil, "options, such as console, whose lines are comments in the tree")
+	f.local = repositoryFlag(flags)
 	return command
 }
 
 func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
+	if f.output != "text" && f.output != "markdown" {
+		return fmt.Errorf("--output %q: choose text or markdown", f.output)
+	}
 	root, files, err := tree.Load(dir)
 	if err != nil {
-		return err
-	}
-	if err := files.CheckMethods(f.method); err != nil {
 		return err
 	}
 	now, err := f.plan(ctx, files, nil)
@@ -97,19 +122,49 @@ func (f planFlags) run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var then plan // Without this install method, the revision has nothing.
-	if before.CheckMethods(f.method) == nil {
+	var then plan // A revision without this install method, or without any, has nothing.
+	if before.Has(f.method) {
 		f.with = slices.DeleteFunc(f.with, func(name string) bool { return !slices.Contains(before.Options(), name) })
 		if then, err = f.plan(ctx, before, files[tree.CatalogFile]); err != nil {
 			return fmt.Errorf("revision %s: %w", f.diff, err)
 		}
 	}
-	now.diff(out, then, f.diff)
+	return f.difference(ctx, out, then, now)
+}
+
+func (f planFlags) difference(ctx context.Context, out io.Writer, then, now plan) error {
+	d := now.since(then, f.diff)
+	checkout, err := tree.Root(".")
+	if err != nil {
+		return err
+	}
+	if err := d.askOperator(ctx, checkout, then, now); err != nil {
+		return err
+	}
+	if f.output == "markdown" {
+		d.markdown(out)
+	} else {
+		d.text(out)
+	}
 	return nil
 }
 
 // plan plans files. The newer list of releases also has those that the files of a revision share with it.
 func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (plan, error) {
+	c, err := consumer(files, *f.local)
+	if err != nil {
+		return plan{}, err
+	}
+	if c != nil {
+		builder, err := c.Builder()
+		if err != nil {
+			return plan{}, err
+		}
+		return newPlan(ctx, builder, c.Method)
+	}
+	if err := files.CheckMethods(f.method); err != nil {
+		return plan{}, err
+	}
 	settings, err := files.Settings()
 	if err != nil {
 		return plan{}, err
@@ -126,16 +181,21 @@ func (f planFlags) plan(ctx context.Context, files tree.Files, newer []byte) (pl
 
 func verifyCommand(dir *string) *cobra.Command {
 	var o verify.Options
+	var local *map[string]string
 	command := &cobra.Command{
 		Use:   "verify",
 		Short: "Find what is wrong with the tree before Argo CD does",
 		Long: "Verify renders each install method for each architecture, without options and with each of them, and\n" +
 			"checks it by Argo CD's own code: its types and its AppProjects.",
 		Example: "  go -C scripts/gitops run . verify\n" +
-			"  go -C scripts/gitops run . verify --strict --method olm",
+			"  go -C scripts/gitops run . verify --strict --method olm\n" +
+			"  go -C scripts/gitops run . verify --dir ~/config",
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) (err error) {
 			if _, o.Files, err = tree.Load(*dir); err != nil {
+				return err
+			}
+			if o.Consumer, err = consumer(o.Files, *local); err != nil {
 				return err
 			}
 			report, err := verify.Run(command.Context(), o)
@@ -152,6 +212,7 @@ func verifyCommand(dir *string) *cobra.Command {
 	flags := command.Flags()
 	flags.BoolVar(&o.Strict, "strict", false, "an example that is left in the settings is an error")
 	flags.StringSliceVar(&o.Methods, "method", nil, "install methods: folders of gitops/apps (default: all)")
+	local = repositoryFlag(flags)
 	return command
 }
 

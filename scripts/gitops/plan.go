@@ -62,7 +62,11 @@ func (p plan) heading(part *tree.App) string {
 	when := fmt.Sprintf("wave %d", part.Manifest.Wave)
 	switch part {
 	case &p.ByHand:
-		return fmt.Sprintf("%s  kubectl apply --server-side -k %s", bold("by hand"), p.Bootstrap)
+		flag := "-k"
+		if strings.HasSuffix(p.Bootstrap, ".yaml") {
+			flag = "-f"
+		}
+		return fmt.Sprintf("%s  kubectl apply --server-side %s %s", bold("by hand"), flag, p.Bootstrap)
 	case p.Root:
 		when = "root"
 	}

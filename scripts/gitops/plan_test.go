@@ -118,7 +118,7 @@ func TestDiffs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "diff-"+name, func(out io.Writer) { after.diff(out, before, "main") })
+			golden(t, "diff-"+name, func(out io.Writer) { after.since(before, "main").text(out) })
 		})
 	}
 }

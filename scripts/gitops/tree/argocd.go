@@ -22,6 +22,7 @@ import (
 var (
 	ApplicationKind = v1alpha1.ApplicationSchemaGroupVersionKind
 	ProjectKind     = v1alpha1.AppProjectSchemaGroupVersionKind
+	SetKind         = v1alpha1.ApplicationSetSchemaGroupVersionKind
 )
 
 // Decode fills an Application or an AppProject from an object, and refuses fields that the type does not have.

@@ -27,7 +27,7 @@ type Files map[string][]byte
 
 // Load reads the working tree, committed or not. Its root is the closest folder, from dir upwards, with the settings.
 func Load(dir string) (root string, files Files, err error) {
-	if root, err = rootOf(dir); err != nil {
+	if root, err = Root(dir); err != nil {
 		return "", nil, err
 	}
 	files = Files{}
@@ -52,18 +52,21 @@ func Load(dir string) (root string, files Files, err error) {
 	return root, files, err
 }
 
-func rootOf(dir string) (string, error) {
+// Root is the folder of the repository that dir is in.
+func Root(dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
 	for current := absolute; ; current = filepath.Dir(current) {
-		if _, err := os.Stat(filepath.Join(current, SettingsFile)); err == nil {
-			return current, nil
+		for _, file := range []string{SettingsFile, bootstrapFile} {
+			if _, err := os.Stat(filepath.Join(current, file)); err == nil {
+				return current, nil
+			}
 		}
 		if current == filepath.Dir(current) {
-			return "", fmt.Errorf("neither %s nor a folder above it holds %s: name the root of the repository by --dir",
-				absolute, SettingsFile)
+			return "", fmt.Errorf("neither %s nor a folder above it holds %s or %s: name the root of the repository by --dir",
+				absolute, SettingsFile, bootstrapFile)
 		}
 	}
 }
@@ -120,11 +123,12 @@ func (f Files) Kustomization(dir string) (file string, found bool) {
 	return "", false
 }
 
-// Kustomizations are all kustomization files below dir, by name.
+// Kustomizations are all kustomization files of the tree below dir, by name.
 func (f Files) Kustomizations(dir string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if strings.HasPrefix(name, dir+"/") && slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
+		if strings.HasPrefix(name, dir+"/") && !strings.HasPrefix(name, Template+"/") &&
+			slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
 			found = append(found, name)
 		}
 	}
@@ -143,6 +147,11 @@ func (f Files) CheckMethods(names ...string) error {
 		}
 	}
 	return nil
+}
+
+// Has reports whether there is something to plan: an install method, or a consumer's repository.
+func (f Files) Has(method string) bool {
+	return f[SettingsFile] == nil && f[bootstrapFile] != nil || f.CheckMethods(method) == nil
 }
 
 // folders are the folders in dir that kustomize builds, but for one.

@@ -85,13 +85,9 @@ func fetched(t *testing.T, address string) (listed []json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var objects []Object
-	for _, res := range built.Resources() {
-		object, err := convert(res, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		objects = append(objects, object)
+	objects, err := convert(built, dir, func(text string) string { return text })
+	if err != nil {
+		t.Fatal(err)
 	}
 	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(

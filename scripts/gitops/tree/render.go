@@ -73,7 +73,7 @@ func (r recorder) ReadFile(path string) ([]byte, error) {
 var valid = regexp.MustCompile(`^[\w./:-]+$`)
 
 func render(files Files, dir string, read Files) ([]Object, error) {
-	traced, err := files.appended(dir, "buildMetadata", types.OriginAnnotations) // the file that each object is from
+	traced, err := files.traced(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,15 +90,7 @@ func render(files Files, dir string, read Files) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var objects []Object
-	for _, res := range built.Resources() {
-		object, err := convert(res, dir)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", dir, res.CurId(), err)
-		}
-		objects = append(objects, object)
-	}
-	return objects, nil
+	return convert(built, dir, func(text string) string { return text })
 }
 
 func kustomize(system filesys.FileSystem, dir string) (built resmap.ResMap, err error) {
@@ -110,43 +102,73 @@ func kustomize(system filesys.FileSystem, dir string) (built resmap.ResMap, err 
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(system, dir)
 }
 
-// appended is a copy with values added to a list in the kustomization of a folder.
-func (f Files) appended(dir, list string, values ...string) (Files, error) {
+// traced is a copy in which kustomize notes the file that each object of the folder is from.
+func (f Files) traced(dir string) (Files, error) {
+	return f.appended(dir, types.Kustomization{BuildMetadata: []string{types.OriginAnnotations}})
+}
+
+// appended is a copy with more in the lists, and other values in the fields, of the kustomization of a folder.
+func (f Files) appended(dir string, additions types.Kustomization) (Files, error) {
 	file, found := f.Kustomization(dir)
 	if !found {
 		return nil, fmt.Errorf("%s holds no kustomization.yaml", dir)
 	}
 	root, err := yaml.Parse(string(f[file]))
-	if err == nil {
-		items := yaml.NewListRNode(values...).Content()
-		err = root.PipeE(yaml.LookupCreate(yaml.SequenceNode, list), yaml.Append(items...))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	lists, err := yaml.Marshal(additions)
+	if err != nil {
+		return nil, err
+	}
+	err = yaml.MustParse(string(lists)).VisitFields(func(list *yaml.MapNode) error {
+		field := list.Key.YNode().Value
+		if list.Value.YNode().Kind != yaml.SequenceNode {
+			return root.PipeE(yaml.SetField(field, list.Value))
+		}
+		return root.PipeE(yaml.LookupCreate(yaml.SequenceNode, field), yaml.Append(list.Value.Content()...))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return f.With(Files{file: []byte(root.MustString())}), nil
 }
 
-func convert(res *resource.Resource, dir string) (object Object, err error) {
+// convert are the objects of a folder, with their text changed.
+func convert(built resmap.ResMap, dir string, change func(string) string) ([]Object, error) {
+	objects := make([]Object, built.Size())
+	for i, res := range built.Resources() {
+		if err := objects[i].read(res, dir, change); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", dir, res.CurId(), err)
+		}
+	}
+	return objects, nil
+}
+
+func (o *Object) read(res *resource.Resource, dir string, change func(string) string) error {
 	origin, err := res.GetOrigin()
 	if err != nil {
-		return object, err
+		return err
 	}
 	if origin != nil {
-		object.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
+		if origin.Repo != "" {
+			dir = "" // The path is one in that repository.
+		}
+		o.File = path.Join(dir, origin.Path, origin.ConfiguredIn)
 	}
 	if err := res.SetOrigin(nil); err != nil {
-		return object, err
+		return err
 	}
 	content, err := res.MarshalJSON()
 	if err != nil {
-		return object, err
+		return err
 	}
-	u := &unstructured.Unstructured{}
-	err = u.UnmarshalJSON(content)
-	object.Unstructured, object.Namespace = u, u.GetNamespace()
-	object.Wave, object.Images = syncwaves.Wave(u), images(u.Object)
-	return object, err
+	o.Unstructured = &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON([]byte(change(string(content)))); err != nil {
+		return err
+	}
+	o.Namespace, o.Wave, o.Images = o.GetNamespace(), syncwaves.Wave(o.Unstructured), images(o.Object)
+	return nil
 }
 
 // imageFlag is an argument that names an image, such as --acme-http01-solver-image=...

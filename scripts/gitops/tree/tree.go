@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -27,6 +27,10 @@ type Builder struct {
 	Operator []Kind
 	Schemas  Schemas
 	Cache    Cache
+	// Clusters are examples of those for which ApplicationSets make Applications.
+	Clusters []Cluster
+	// Consumer is the repository whose tree is built, if it is not the operator's.
+	Consumer *Consumer
 
 	urls map[string]string // of releases, by their files
 }
@@ -156,12 +160,15 @@ func (b *Builder) Build(method string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{
-		Method: method, Settings: settings, Bootstrap: "gitops/bootstrap/" + method,
-		ByHand:   App{Application: &v1alpha1.Application{}},
-		Projects: map[string]*v1alpha1.AppProject{},
+	t := b.tree(settings, "gitops/bootstrap/"+method)
+	t.Method = method
+	if b.Consumer != nil {
+		t.Bootstrap = bootstrapFile
+		t.ByHand.Objects, err = b.Consumer.bootstrap(b.Cache)
+	} else {
+		t.ByHand.Objects, err = b.Render(t.Bootstrap)
 	}
-	if t.ByHand.Objects, err = b.Render(t.Bootstrap); err != nil {
+	if err != nil {
 		t.fault(t.Bootstrap, "", "kustomize can't build it: "+err.Error(),
 			"each install method has a folder in gitops/bootstrap with its root Application and its AppProjects")
 		return t, nil
@@ -171,8 +178,14 @@ func (b *Builder) Build(method string) (*Tree, error) {
 		t.fault(t.Bootstrap, "", "holds no Application", "add the root")
 		return t, nil
 	}
+	b.finish(t)
+	return t, nil
+}
+
+// grow fills the root, and the Applications that it makes.
+func (b *Builder) grow(t *Tree) {
 	b.fill(t, t.Root)
-	for _, object := range t.Root.Objects {
+	for _, object := range b.expanded(t, t.Root.Objects) {
 		if object.GroupVersionKind() == ApplicationKind {
 			app := t.app(object)
 			b.fill(t, app)
@@ -182,12 +195,71 @@ func (b *Builder) Build(method string) (*Tree, error) {
 	slices.SortStableFunc(t.Apps, func(a, b *App) int {
 		return cmp.Or(cmp.Compare(a.Manifest.Wave, b.Manifest.Wave), cmp.Compare(a.Name, b.Name))
 	})
+}
+
+// expanded adds the Applications that ApplicationSets among the objects make.
+func (b *Builder) expanded(t *Tree, objects []Object) []Object {
+	all := slices.Clone(objects)
+	for _, object := range objects {
+		if object.GroupVersionKind() != SetKind {
+			continue
+		}
+		made, err := b.Files.generate(object, b.Clusters)
+		if err != nil {
+			t.fault(object.File, object.GetName(), "the ApplicationSet can't be rendered: "+err.Error(), "correct spec.generators or spec.template")
+		}
+		all = append(all, made...)
+	}
+	return all
+}
+
+// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster.
+func (b *Builder) Fleet(folder string) ([]*Tree, error) {
+	settings, err := b.Files.Settings()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := b.Render(folder)
+	if err != nil {
+		return nil, err
+	}
+	fleet := b.tree(settings, folder)
+	var trees []*Tree
+	for _, object := range b.expanded(fleet, objects) {
+		if object.GroupVersionKind() != ApplicationKind {
+			continue
+		}
+		t := b.tree(maps.Clone(settings), folder)
+		t.ByHand.Objects, t.Faults = slices.Clone(objects), fleet.Faults
+		t.readByHand()
+		t.Root = t.app(object)
+		t.Settings["revision"] = t.Root.Spec.GetSource().TargetRevision
+		t.Method = path.Base(t.Root.Spec.GetSource().Path)
+		b.finish(t)
+		t.Settings["architecture"] = cmp.Or(t.architecture(), t.Settings["architecture"])
+		trees = append(trees, t)
+	}
+	return trees, nil
+}
+
+func (b *Builder) tree(settings Settings, folder string) *Tree {
+	return &Tree{
+		Settings: settings, Bootstrap: folder, ByHand: App{Application: &v1alpha1.Application{}},
+		Projects: map[string]*v1alpha1.AppProject{},
+	}
+}
+
+// finish makes the Applications of the root, and completes all objects.
+func (b *Builder) finish(t *Tree) {
+	b.grow(t)
+	if b.Consumer != nil {
+		t.Settings = b.Consumer.settings(t, t.Settings)
+	}
 	t.bringers = b.bringers(t)
-	t.ByHand.Objects = b.complete(t, t.ByHand.Objects, settings["argocdNamespace"])
+	t.ByHand.Objects = b.complete(t, t.ByHand.Objects, t.Settings["argocdNamespace"])
 	for _, app := range t.All() {
 		app.Objects = b.complete(t, app.Objects, app.Spec.Destination.Namespace)
 	}
-	return t, nil
 }
 
 func (t *Tree) fault(file, application, text, fix string) {
@@ -221,25 +293,3 @@ func decoded[T v1alpha1.Application | v1alpha1.AppProject](t *Tree, object Objec
 	return decoded
 }
 
-// fill renders the folder of an Application.
-func (b *Builder) fill(t *Tree, app *App) {
-	folder := app.Spec.GetSource().Path
-	if _, found := b.Files.Kustomization(folder); !found {
-		text := fmt.Sprintf("spec.source.path %q is no folder with a kustomization.yaml", folder)
-		t.fault(app.Manifest.File, app.Name, text, "name one, from the root of the repository")
-		return
-	}
-	files, err := b.Files, error(nil)
-	if k := app.Spec.GetSource().Kustomize; k != nil {
-		if !reflect.DeepEqual(*k, v1alpha1.ApplicationSourceKustomize{Components: k.Components}) {
-			t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components", "name components only")
-		}
-		files, err = b.Files.appended(folder, "components", k.Components...)
-	}
-	if err == nil {
-		app.Objects, err = b.Cache.Render(files, folder)
-	}
-	if err != nil {
-		t.fault(folder, app.Name, "kustomize can't build it: "+err.Error(), "try kubectl kustomize "+folder)
-	}
-}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -88,14 +89,21 @@ func applications(s subject) {
 		need(app.Labels[partOf] == partOfValue, byPolicy,
 			"lacks the label %s: %s, by which its health check knows it", partOf, partOfValue)
 		need(len(app.Spec.Sources) == 0, "name one spec.source: the tree is one repository", "has spec.sources")
+		to := app.Spec.Destination
+		need((to.Server == v1alpha1.KubernetesInternalAPIServerAddr) != (to.Name == "in-cluster"),
+			"name the cluster of Argo CD itself, by server: "+v1alpha1.KubernetesInternalAPIServerAddr+" or by name: in-cluster",
+			"spec.destination names another cluster, or two: server %q and name %q", to.Server, to.Name)
 		source := app.Spec.GetSource()
-		for _, f := range []struct{ field, value, setting string }{
-			{"spec.source.repoURL", source.RepoURL, "repoURL"},
-			{"spec.source.targetRevision", source.TargetRevision, "revision"},
-			{"metadata.namespace", app.Namespace, "argocdNamespace"},
+		repository, revision := s.Settings["repoURL"], s.Settings["revision"]
+		if c := s.builder.Consumer; c != nil && source.RepoURL == c.URL {
+			repository, revision = c.URL, c.Ref
+		}
+		for _, f := range []struct{ field, value, want string }{
+			{"spec.source.repoURL", source.RepoURL, repository},
+			{"spec.source.targetRevision", source.TargetRevision, revision},
+			{"metadata.namespace", app.Namespace, s.Settings["argocdNamespace"]},
 		} {
-			want := s.Settings[f.setting]
-			need(f.value == want, bySettings, "%s is %q, in the settings it is %q", f.field, f.value, want)
+			need(f.value == f.want, bySettings, "%s is %q, in the settings it is %q", f.field, f.value, f.want)
 		}
 	}
 }
@@ -231,7 +239,7 @@ func permissions(s subject) {
 		}
 		if !permits(project, to) {
 			refuse(app.Manifest.File, "it", "the destination, namespace %q of %s, is not in its destinations",
-				to.Namespace, to.Server)
+				to.Namespace, cmp.Or(to.Server, to.Name))
 		}
 		for _, o := range app.Objects {
 			kind := o.GroupVersionKind().GroupKind()
@@ -242,7 +250,7 @@ func permissions(s subject) {
 				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
 				refuse(o.Place(), o.String(), "its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
 			case o.Namespaced && !permits(project, to):
-				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s", to.Namespace, to.Server)
+				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s", to.Namespace, cmp.Or(to.Server, to.Name))
 			}
 		}
 	}

@@ -43,15 +43,20 @@ func (r *run) settings() error {
 	return nil
 }
 
+// pinned: what is named by URL is the same tomorrow.
+func (r *run) pinned(file, address string) {
+	if text := tree.Unpinned(address); text != "" {
+		r.fail("release", file, "name a version or a commit", "%s is not pinned: %s", address, text)
+	}
+}
+
 // releases: each is pinned and listed.
 func (r *run) releases() {
 	const rule, fetch = "release", "run go -C scripts/gitops test ./tree -run Listed -update"
 	used := map[string]bool{}
 	for _, remote := range r.builder.Remotes {
 		used[remote.URL] = true
-		if text := tree.Unpinned(remote.URL); text != "" {
-			r.fail(rule, remote.File, "name a version or a commit", "%s is not pinned: %s", remote.URL, text)
-		}
+		r.pinned(remote.File, remote.URL)
 		if remote.Err != nil {
 			r.fail(rule, remote.File, fetch, "%s: %v", remote.URL, remote.Err)
 		}

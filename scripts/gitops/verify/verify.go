@@ -18,6 +18,8 @@ import (
 // Options are what to verify, and how.
 type Options struct {
 	Files tree.Files
+	// Consumer is not nil where the files are those of a consumer's repository.
+	Consumer *tree.Consumer
 	// Methods are the install methods to verify; all, if there are none.
 	Methods []string
 	// Strict makes errors of the warnings that a repository before gitops-init has.
@@ -87,29 +89,11 @@ var rules = []struct {
 	{"leftover", leftovers},
 }
 
-// Run verifies each install method in each variant.
+// Run verifies each install method in each variant, or a consumer's repository.
 func Run(ctx context.Context, o Options) (Report, error) {
-	if err := o.Files.CheckMethods(o.Methods...); err != nil {
-		return Report{}, err
-	}
 	r := &run{Options: o}
-	if len(r.Methods) == 0 {
-		r.Methods = o.Files.Methods()
-	}
-	var err error
-	if r.builder, err = tree.New(o.Files, nil); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return Report{}, err
-	}
-	if o.cache != nil {
-		r.builder.Cache = o.cache
-	}
-	r.releases()
-	if err := r.settings(); err != nil {
-		return Report{}, err
-	}
-	r.verifyArgoCD(ctx)
-	if r.variants == nil {
-		r.variants = variants(o.Files)
 	}
 	for _, method := range r.Methods {
 		for _, variant := range r.variants {
@@ -118,19 +102,53 @@ func Run(ctx context.Context, o Options) (Report, error) {
 			}
 		}
 	}
-	if len(o.Methods) == 0 {
+	r.fleets()
+	if len(o.Methods) == 0 && o.Consumer == nil {
 		r.unreached()
 	}
 	r.report.Methods, r.report.Problems = len(r.Methods), r.sorted()
 	return r.report, nil
 }
 
-func (r *run) variant(method string, v variant) error {
-	files, err := r.builder.Files.With(v.own).Variant(v.architecture, v.options...)
-	if err != nil {
+// prepare decides what to verify, and verifies what is the same in all of it.
+func (r *run) prepare(ctx context.Context) (err error) {
+	if r.Consumer != nil {
+		r.Methods, r.variants = []string{r.Consumer.Method}, []variant{{}}
+		if r.builder, err = r.Consumer.Builder(); err == nil {
+			r.pinned(tree.Consumed, r.Consumer.URL+"?ref="+r.Consumer.Ref)
+		}
 		return err
 	}
-	s := subject{builder: r.builder.With(files)}
+	if err := r.Files.CheckMethods(r.Methods...); err != nil {
+		return err
+	}
+	if len(r.Methods) == 0 {
+		r.Methods = r.Files.Methods()
+	}
+	if r.variants == nil {
+		r.variants = variants(r.Files)
+	}
+	if r.builder, err = tree.New(r.Files, nil); err != nil {
+		return err
+	}
+	if r.cache != nil {
+		r.builder.Cache = r.cache
+	}
+	r.releases()
+	r.verifyArgoCD(ctx)
+	return r.settings()
+}
+
+func (r *run) variant(method string, v variant) error {
+	s := subject{builder: r.builder}
+	if r.Consumer == nil {
+		files, err := r.builder.Files.With(v.own).Variant(v.architecture, v.options...)
+		if err != nil {
+			return err
+		}
+		s.builder = r.builder.With(files)
+	}
+	var err error
 	if s.Tree, err = s.builder.Build(method); err != nil {
 		return err
 	}

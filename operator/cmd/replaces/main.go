@@ -1,0 +1,120 @@
+// Command replaces returns what a change of manifests, or of the operator's defaults, does to the Pods of caches. It asks
+// the packages that the operator itself is made of, and no cluster.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+)
+
+const usage = `Replaces reads a JSON list of changes, and prints what becomes of the Pods of each: created, deleted, replaced or kept.
+
+Usage:
+  replaces < CHANGES
+
+Example:
+  echo '[{"before": {"spec": {"size": 3}}, "after": {"spec": {"size": 3, "threads": 8}}}]' | go run ./operator/cmd/replaces
+`
+
+// change is a Memcached before and after, or nil where it does not exist, with the defaults of the operator then.
+type change struct {
+	Before *cachev1.Memcached `json:"before"`
+	After  *cachev1.Memcached `json:"after"`
+	From   defaults           `json:"from"`
+	To     defaults           `json:"to"`
+}
+
+// defaults are what the operator was installed with.
+type defaults struct {
+	Image         string        `json:"image"`
+	Agent         string        `json:"agent"`
+	Architectures []string      `json:"architectures"`
+	Platform      plan.Platform `json:"platform"`
+}
+
+// verdict is what becomes of the Pods.
+type verdict struct {
+	Pods string `json:"pods"`
+	Why  string `json:"why,omitempty"`
+}
+
+func main() {
+	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer) error {
+	var changes []change
+	if err := json.NewDecoder(in).Decode(&changes); err != nil {
+		return fmt.Errorf("standard input is no JSON list of changes: %w", err)
+	}
+	verdicts := make([]verdict, len(changes))
+	for i, c := range changes {
+		verdicts[i] = c.verdict()
+	}
+	return json.NewEncoder(out).Encode(verdicts)
+}
+
+// verdict lets the operator plan the cache before the change, and then, with what it would have recorded, after it.
+func (c change) verdict() verdict {
+	switch {
+	case c.After == nil:
+		return verdict{"deleted", "the Memcached is removed"}
+	case c.Before == nil:
+		return verdict{"created", ""}
+	}
+	c.Before.Status, c.After.Status = cachev1.MemcachedStatus{}, cachev1.MemcachedStatus{}
+	before, err := c.From.plan(c.Before)
+	if err != nil { // It had no Pods, or kept those of an earlier spec.
+		return verdict{"created", "until now the operator refused its spec: " + err.Error()}
+	}
+	c.After.Status.TemplateInputs = before.Record.Encode()
+	after, err := c.To.plan(c.After)
+	switch {
+	case err != nil:
+		return verdict{"kept", "the operator refuses its spec: " + err.Error()}
+	case after.Suspended:
+		return verdict{"kept", "spec.suspend"}
+	case after.Record.Template != before.Record.Template:
+		return verdict{"replaced", c.reason()}
+	case len(after.Pending) > 0:
+		return verdict{"kept", "an update stays pending: " + strings.Join(after.Pending, ", ")}
+	}
+	return verdict{"kept", ""}
+}
+
+func (c change) reason() string {
+	const requested = cachev1.AnnotationUpdateRequested
+	switch {
+	case !equality.Semantic.DeepEqual(c.Before.Spec, c.After.Spec):
+		return "its spec makes other Pods"
+	case c.Before.Annotations[requested] != c.After.Annotations[requested]:
+		return "the annotation " + requested + " applies a pending update"
+	}
+	return "updatePolicy: Automatic applies the operator's new defaults, a few caches at a time"
+}
+
+// plan plans a cache that has no Deployment yet, or whose status has the record of one.
+func (d defaults) plan(mc *cachev1.Memcached) (plan.Plan, error) {
+	if d.Platform == "" {
+		d.Platform = plan.Kubernetes
+	}
+	return plan.Compute(mc, plan.Current{SecretsUsable: true}, plan.Defaults{
+		Revisions: render.Revisions(), Hash: render.Hash, Image: d.Image, AgentImage: d.Agent,
+		Architectures: d.Architectures, Platform: d.Platform, Slots: true,
+	})
+}

@@ -1,0 +1,182 @@
+package tree
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Template is a folder like a repository of a consumer. It is no part of the tree.
+const Template = "gitops/template"
+
+// bootstrapFile is what the user of a consumer's repository applies, and Consumed the file that names the operator's.
+const bootstrapFile, Consumed = "bootstrap.yaml", "kustomization.yaml"
+
+// Consumer is a repository that names the operator's by URL and ref, such as gitops/template. kustomize makes its
+// Applications from those of an install method there; they follow one repository or the other.
+type Consumer struct {
+	Files
+	URL, Method, Ref string
+	// Checkout is a local repository with that ref.
+	Checkout string
+}
+
+// consumed is the resource that names the operator's repository.
+var consumed = regexp.MustCompile(`(?m)^\s*- (\S+)//gitops/apps/([\w.-]+)\?ref=(\S+)$`)
+
+// Consumer are the files as a consumer's repository, whose remote repositories are local ones by URL. It is nil for files
+// of the operator's repository.
+func (f Files) Consumer(local map[string]string) (*Consumer, error) {
+	if f[SettingsFile] != nil {
+		return nil, nil
+	}
+	match := consumed.FindStringSubmatch(string(f[Consumed]))
+	if match == nil {
+		return nil, fmt.Errorf("%s names no resource URL//gitops/apps/METHOD?ref=REF: restore the line from Git", Consumed)
+	}
+	c := &Consumer{Files: f, URL: match[1], Method: match[2], Ref: match[3]}
+	c.Checkout = cmp.Or(local[c.URL], local[""])
+	if c.Checkout == "" {
+		return nil, fmt.Errorf("%s names %s: name a checkout of it by --repository %s=PATH", Consumed, c.URL, c.URL)
+	}
+	return c, nil
+}
+
+// Builder builds the tree of the consumer. The operator's repository is read at the ref.
+func (c *Consumer) Builder() (*Builder, error) {
+	upstream, err := At(c.Checkout, c.Ref)
+	if err != nil {
+		return nil, fmt.Errorf("%w: fetch it there, or name another checkout of %s by --repository", err, c.URL)
+	}
+	b, err := New(upstream, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s at %s: %w", c.URL, c.Ref, err)
+	}
+	b.Consumer = c
+	return b, nil
+}
+
+// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout.
+func (c *Consumer) render(files Files, dir string) ([]Object, error) {
+	temporary, err := os.MkdirTemp("", "gitops-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	if files, err = files.traced(dir); err != nil {
+		return nil, err
+	}
+	checkout := "file://" + filepath.ToSlash(c.Checkout)
+	for name, content := range files {
+		text := strings.ReplaceAll(string(content), c.URL+"//", checkout+"//")
+		file := filepath.Join(temporary, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			return nil, err
+		}
+	}
+	built, err := kustomize(filesys.MakeFsOnDisk(), filepath.Join(temporary, dir))
+	if err != nil {
+		return nil, err
+	}
+	return convert(built, dir, func(text string) string { return strings.ReplaceAll(text, checkout, c.URL) })
+}
+
+// bootstrap are the objects that the user applies by hand.
+func (c *Consumer) bootstrap(cache Cache) ([]Object, error) {
+	const dir = "bootstrap"
+	objects, err := cache.Render(Files{
+		dir + "/kustomization.yaml": []byte("resources: [" + bootstrapFile + "]\n"),
+		dir + "/" + bootstrapFile:   c.Files[bootstrapFile],
+	}, dir)
+	objects = slices.Clone(objects)
+	for i := range objects {
+		objects[i].File = bootstrapFile
+	}
+	return objects, err
+}
+
+// own reports whether an Application follows the consumer's repository.
+func (b *Builder) own(source v1alpha1.ApplicationSource) bool {
+	return b.Consumer != nil && source.RepoURL != b.Consumer.URL
+}
+
+// settings are what the operator's repository would have as settings to install what the consumer does.
+func (c *Consumer) settings(t *Tree, upstream Settings) Settings {
+	s := Settings{"argocdNamespace": t.Root.Namespace, "architecture": upstream["architecture"]}
+	root := t.Root.Spec.GetSource()
+	s["repoURL"], s["revision"] = root.RepoURL, root.TargetRevision
+	for _, key := range []string{"operatorImage", "agentImage", "memcachedImage", "catalogImage"} {
+		s[key] = upstream[key]
+	}
+	for _, app := range t.Apps {
+		if k := app.Spec.GetSource().Kustomize; k != nil && app.Name == "memcached-operator" {
+			for key, value := range s {
+				s[key] = replaced(value, k.Images)
+			}
+		}
+	}
+	s["architecture"] = cmp.Or(t.architecture(), s["architecture"])
+	return s
+}
+
+// architecture is the one that Applications choose: by an overlay, or in the Subscription of the operator.
+func (t *Tree) architecture() string {
+	for _, app := range t.Apps {
+		if dir, overlay := path.Split(app.Spec.GetSource().Path); dir == "overlays/" {
+			return overlay
+		}
+		for _, o := range app.Objects {
+			if o.Is(OLM, "Subscription") {
+				return cmp.Or(o.Text("spec", "config", "nodeSelector", "kubernetes.io/arch"), Multiarch)
+			}
+		}
+	}
+	return ""
+}
+
+// replaced is an image that Argo CD replaces by one of others, of the form name=new.
+func replaced(name string, images v1alpha1.KustomizeImages) string {
+	old, tag, digest := split(name)
+	for _, i := range imageEntries(images) {
+		if old == i.Name {
+			return i.NewName + prefixed(":", cmp.Or(i.NewTag, tag)) + prefixed("@", cmp.Or(i.Digest, digest))
+		}
+	}
+	return name
+}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// split splits an image like kustomize.
+func split(image string) (name, tag, digest string) {
+	name, digest, _ = strings.Cut(image, "@")
+	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
+		return name[:i], name[i+1:], digest
+	}
+	return name, "", digest
+}
+
+func imageEntries(images v1alpha1.KustomizeImages) (entries []types.Image) {
+	for _, text := range images {
+		name, replacement, _ := strings.Cut(string(text), "=")
+		newName, tag, digest := split(cmp.Or(replacement, name))
+		name, _, _ = split(name)
+		entries = append(entries, types.Image{Name: name, NewName: newName, NewTag: tag, Digest: digest})
+	}
+	return entries
+}

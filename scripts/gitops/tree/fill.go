@@ -1,0 +1,82 @@
+package tree
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/yaml"
+)
+
+// fill renders the source of an Application.
+func (b *Builder) fill(t *Tree, app *App) {
+	source, files := app.Spec.GetSource(), b.Files
+	own := b.own(source)
+	if own {
+		files = b.Consumer.Files
+	}
+	if source.Directory != nil {
+		files = files.directory(source.Path, source.Directory.Recurse)
+	}
+	switch _, found := files.Kustomization(source.Path); {
+	case source.Chart != "" || source.Helm != nil || source.Plugin != nil:
+		t.fault(app.Manifest.File, app.Name, "its source is a Helm chart or a plugin, whose objects can't be verified before Argo CD renders them",
+			"name a folder with a kustomization.yaml, which may list what helm template prints")
+		return
+	case !found:
+		text := fmt.Sprintf("spec.source.path %q is no folder with a kustomization.yaml", source.Path)
+		t.fault(app.Manifest.File, app.Name, text, "name one, from the root of the repository")
+		return
+	}
+	if k := source.Kustomize; k != nil && !reflect.DeepEqual(*k, v1alpha1.ApplicationSourceKustomize{
+		Components: k.Components, Images: k.Images, NameSuffix: k.NameSuffix, Patches: k.Patches,
+	}) {
+		t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components, images, nameSuffix and patches",
+			"name only these")
+	}
+	files, err := files.edited(source.Path, source.Kustomize)
+	switch {
+	case err != nil:
+	case own:
+		app.Objects, err = b.Consumer.render(files, source.Path)
+	default:
+		app.Objects, err = b.Cache.Render(files, source.Path)
+	}
+	if err != nil {
+		t.fault(source.Path, app.Name, "kustomize can't build it: "+err.Error(), "try kubectl kustomize "+source.Path)
+	}
+}
+
+// directory is a copy with a kustomization of the manifests in a folder, which Argo CD takes without one.
+func (f Files) directory(dir string, recurse bool) Files {
+	var k types.Kustomization
+	for name := range f {
+		relative, below := strings.CutPrefix(name, dir+"/")
+		if below && (recurse || !strings.Contains(relative, "/")) && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
+			k.Resources = append(k.Resources, relative)
+		}
+	}
+	slices.Sort(k.Resources)
+	content, _ := yaml.Marshal(k) // A list of names.
+	return f.With(Files{path.Join(dir, "kustomization.yaml"): content})
+}
+
+// edited is a copy with what Argo CD adds to the kustomization of a folder.
+func (f Files) edited(dir string, k *v1alpha1.ApplicationSourceKustomize) (Files, error) {
+	if k == nil {
+		return f, nil
+	}
+	additions := types.Kustomization{Components: k.Components, Images: imageEntries(k.Images), NameSuffix: k.NameSuffix}
+	content, err := yaml.Marshal(k.Patches)
+	if err == nil {
+		err = yaml.Unmarshal(content, &additions.Patches)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.appended(dir, additions)
+}

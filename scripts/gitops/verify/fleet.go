@@ -1,0 +1,74 @@
+package verify
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
+)
+
+// fleet is the folder with ApplicationSets that make a root Application for each cluster, and caches the one with a
+// folder of caches for each environment.
+const fleet, caches = "gitops/fleet", "caches"
+
+// example is a cache where the user has none yet.
+const example = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: example\n" +
+	"  annotations: {argocd.argoproj.io/sync-options: \"Prune=false,Delete=false\"}\n---\n" +
+	"apiVersion: cache.example.com/v1\nkind: Memcached\nmetadata: {name: example, namespace: example}\nspec: {}\n"
+
+// notInFleets are rules of a tree whose Applications have waves, and AppProjects for one cluster.
+var notInFleets = sets.New("application", "project", "order-of-kinds", "order-of-namespaces")
+
+// fleets: what ApplicationSets make, for an example of each kind of cluster.
+func (r *run) fleets() {
+	if _, found := r.Files.Kustomization(fleet); !found || r.Consumer != nil {
+		return
+	}
+	files := r.builder.Files
+	environments := sets.New[string]()
+	for name := range files {
+		if parts := strings.Split(name, "/"); parts[0] == caches && len(parts) > 2 {
+			environments.Insert(parts[1])
+		}
+	}
+	if len(environments) == 0 {
+		environments.Insert("prod")
+		files = files.With(tree.Files{path.Join(caches, "prod/example.yaml"): []byte(example)})
+	}
+	b := r.builder.With(files)
+	b.Clusters = clusters(r.Methods, files.Architectures(), sets.List(environments))
+	trees, err := b.Fleet(fleet)
+	if err != nil {
+		r.fail("complete", fleet, "try kubectl kustomize "+fleet, "kustomize can't build it: %v", err)
+		return
+	}
+	if len(trees) == 0 {
+		r.fail("complete", fleet, "correct the generators: docs/gitops.md says which labels a cluster has",
+			"its ApplicationSets make no Application for any of %d example clusters", len(b.Clusters))
+	}
+	for _, t := range trees {
+		r.report.Applications += len(t.All())
+		for _, rule := range rules {
+			if !notInFleets.Has(rule.name) {
+				rule.check(subject{Tree: t, builder: b, add: r.reporter(rule.name)})
+			}
+		}
+	}
+}
+
+// clusters are one of each install method and architecture, over environments and rings.
+func clusters(methods, architectures, environments []string) (all []tree.Cluster) {
+	for i, method := range methods {
+		for j, architecture := range architectures {
+			name := fmt.Sprintf("%s-%s", method, architecture)
+			all = append(all, tree.Cluster{Name: name, Server: "https://" + name + ".example.com:6443", Labels: map[string]string{
+				"argocd.argoproj.io/secret-type": "cluster", "way": method, "arch": architecture,
+				"environment": environments[(i+j)%len(environments)], "ring": fmt.Sprint((i+j)%3 + 1),
+			}})
+		}
+	}
+	return all
+}
