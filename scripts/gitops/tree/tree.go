@@ -213,7 +213,8 @@ func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 	return all
 }
 
-// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster.
+// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster. If there
+// are none, it is a tree without a root.
 func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 	settings, err := b.Files.Settings()
 	if err != nil {
@@ -238,6 +239,9 @@ func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 		b.finish(t)
 		t.Settings["architecture"] = cmp.Or(t.architecture(), t.Settings["architecture"])
 		trees = append(trees, t)
+	}
+	if len(trees) == 0 {
+		trees = append(trees, fleet) // for its faults
 	}
 	return trees, nil
 }
@@ -292,4 +296,3 @@ func decoded[T v1alpha1.Application | v1alpha1.AppProject](t *Tree, object Objec
 	}
 	return decoded
 }
-
