@@ -33,6 +33,7 @@ func TestGitOps(t *testing.T) {
 		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
 		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
 		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
+		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
 	} {
 		t.Run(chapter.name, func(t *testing.T) {
 			s.healthy(t, s.head(t))

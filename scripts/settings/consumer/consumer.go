@@ -106,9 +106,14 @@ func (r Repository) applications(text string, upstream, mine values.Settings) st
 		lines += "              - " + image + "\n"
 	}
 	if r.Method == "direct" {
-		return source.ReplaceAllString(text, "          path: overlays/"+mine.Architecture+"${1}${2}"+lines)
+		text = source.ReplaceAllString(text, "          path: overlays/"+mine.Architecture+"${1}${2}"+lines)
+	} else {
+		text = source.ReplaceAllString(text, "${2}"+lines+r.patches(upstream, mine))
 	}
-	return source.ReplaceAllString(text, "${2}"+lines+r.patches(upstream, mine))
+	if lines == "" { // All images are where the operator's repository has them.
+		text = strings.Replace(text, " images:\n", " images: []\n", 1)
+	}
+	return text
 }
 
 // images are the images of the operator's repository and where the user's are: without a tag or a digest where the ref
