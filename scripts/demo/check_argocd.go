@@ -93,13 +93,12 @@ func (d *demo) checkObjects(ctx context.Context) result {
 	case d.Git == nil:
 		return result{Status: skipped, Found: "needs Git repository"}
 	}
-	if d.Objects, err = d.Bootstrap(ctx); err != nil {
+	if d.Objects, err = d.Bootstrap(); err != nil {
 		return fail(err.Error(), "`make gitops-verify` shows more")
 	}
 	if err := d.Apply(ctx, d.Objects, client.DryRunAll); err != nil {
 		return fail(err.Error(), "ask for the rights that are missing. A field with another value: to keep it, remove it\n"+
-			"from gitops/bootstrap here (health checks of an ArgoCD resource: add those of gitops/bootstrap/argocd/instance\n"+
-			"beside yours); to replace it, remove it by kubectl edit; or "+remove)
+			"from gitops/bootstrap here; to replace it, remove it by kubectl edit; or "+remove)
 	}
 	return pass("the API server accepts all %d", len(d.Objects))
 }

@@ -67,7 +67,7 @@ func (d *demo) checkOLM(ctx context.Context) result {
 		name, instead = "clusterextensions.olm.operatorframework.io", "choose another method, or a cluster without OLM v1"
 	}
 	err := d.Client.Get(ctx, client.ObjectKey{Name: name}, crd)
-	// gitops/keep-crds sets this annotation on the CRDs that the demo installs.
+	// gitops/settings sets this annotation on the CRDs that the demo installs.
 	byDemo := crd.Annotations["argocd.argoproj.io/sync-options"] == "Prune=false,Delete=false"
 	switch needed := d.Method == pipeline.OpenShift; {
 	case client.IgnoreNotFound(err) != nil:

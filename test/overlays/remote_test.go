@@ -44,7 +44,7 @@ func TestTheBootstrapNeedsNoClone(t *testing.T) {
 	remote := serve(t, tag)
 	for _, folder := range []string{
 		"bootstrap/direct", "bootstrap/olm", "bootstrap/openshift", "bootstrap/olm-v1", "bootstrap/argocd/existing",
-		"bootstrap/argocd/instance", "fleet",
+		"bootstrap/argocd/openshift", "bootstrap/argocd/instance", "fleet",
 	} {
 		folder = "gitops/" + folder
 		want := run(t, root, kustomize, "build", folder)

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,11 +14,11 @@ import (
 )
 
 // Bootstrap renders what is applied once: settings of Argo CD, the AppProjects and the root Application.
-func (p *Pipeline) Bootstrap(ctx context.Context) ([]*unstructured.Unstructured, error) {
+func (p *Pipeline) Bootstrap() ([]*unstructured.Unstructured, error) {
 	if err := p.stamp(p.Git.Dir, Images{}); err != nil {
 		return nil, err
 	}
-	settings, err := p.settings(ctx)
+	settings, err := p.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -28,38 +26,20 @@ func (p *Pipeline) Bootstrap(ctx context.Context) ([]*unstructured.Unstructured,
 	return append(settings, root...), err
 }
 
-// settings are keys of argocd-cm, or fields of the ArgoCD resource: argocd-operator reverts changes of argocd-cm.
-func (p *Pipeline) settings(ctx context.Context) ([]*unstructured.Unstructured, error) {
+// settings are keys of argocd-cm, or of the ArgoCD resource: argocd-operator reverts changes of argocd-cm.
+func (p *Pipeline) settings() ([]*unstructured.Unstructured, error) {
 	folder := filepath.Join(p.Git.Dir, "gitops/bootstrap/argocd")
 	if p.ArgoCDName == "" {
 		return kustomize.Objects(filepath.Join(folder, "existing"))
 	}
-	objects, err := kustomize.Objects(filepath.Join(folder, "instance"))
-	if err != nil {
-		return nil, err
+	objects, err := kustomize.Objects(filepath.Join(folder, "openshift"))
+	for _, o := range objects {
+		if o.GetKind() == ArgoCDKind.Kind {
+			o.SetNamespace(p.ArgoCDNamespace)
+			o.SetName(p.ArgoCDName)
+		}
 	}
-	i := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == ArgoCDKind.Kind })
-	spec, _, _ := unstructured.NestedMap(objects[i].Object, "spec")
-	desired := object(ArgoCDKind, p.ArgoCDNamespace, p.ArgoCDName)
-	live := desired.DeepCopy()
-	desired.Object["spec"] = map[string]any{
-		"resourceTrackingMethod": spec["resourceTrackingMethod"], "resourceHealthChecks": spec["resourceHealthChecks"],
-	}
-	if err := p.Client.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil || includes(live, desired) {
-		return nil, err
-	}
-	return []*unstructured.Unstructured{desired}, nil
-}
-
-// includes reports whether an ArgoCD resource has all settings of another.
-func includes(live, desired *unstructured.Unstructured) bool {
-	tracking, _, _ := unstructured.NestedString(live.Object, "spec", "resourceTrackingMethod")
-	has, _, _ := unstructured.NestedSlice(live.Object, "spec", "resourceHealthChecks")
-	checks, _, _ := unstructured.NestedSlice(desired.Object, "spec", "resourceHealthChecks")
-	missing := slices.ContainsFunc(checks, func(check any) bool {
-		return !slices.ContainsFunc(has, func(other any) bool { return equality.Semantic.DeepEqual(check, other) })
-	})
-	return !missing && (tracking == "" || tracking == "annotation") // "" is annotation by default
+	return objects, err
 }
 
 // ArgoCDKind is the kind that argocd-operator makes an Argo CD of.
@@ -75,7 +55,7 @@ func object(kind schema.GroupVersionKind, namespace, name string) *unstructured.
 
 // ApplyRoot applies what Bootstrap renders.
 func (p *Pipeline) ApplyRoot(ctx context.Context) error {
-	objects, err := p.Bootstrap(ctx)
+	objects, err := p.Bootstrap()
 	if err != nil {
 		return err
 	}

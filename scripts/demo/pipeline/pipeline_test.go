@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/random"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -117,32 +116,29 @@ func TestTheRootApplicationFollowsTheTarget(t *testing.T) {
 	}
 }
 
-func TestTheSettingsOfArgoCDByItsOperator(t *testing.T) {
+func TestAnArgoCDByItsOperatorKeepsItsOtherSettings(t *testing.T) {
 	p := newPipeline(t, Direct)
-	p.ArgoCDName = "argocd"
-	instance := object(ArgoCDKind, "gitops", "argocd")
-	p.Client = fake.NewClientBuilder().WithObjects(instance.DeepCopy()).Build()
-	desired, err := p.settings(t.Context())
+	p.ArgoCDName = "example"
+	live := object(ArgoCDKind, p.ArgoCDNamespace, "example")
+	live.Object["spec"] = map[string]any{"version": "v1", "extraConfig": map[string]any{"url": "https://argocd.example.com"}}
+	p.Client = fake.NewClientBuilder().WithObjects(live).Build()
+	desired, err := p.settings()
 	if err != nil || len(desired) != 1 {
 		t.Fatalf("%v, %v", desired, err)
 	}
-	all, _, _ := unstructured.NestedSlice(desired[0].Object, "spec", "resourceHealthChecks")
-	other := map[string]any{"group": "example.com", "kind": "Other", "check": "return {}"}
-	tests := map[string]struct {
-		spec map[string]any
-		want int // objects to apply
-	}{
-		"are all set, beside others": {map[string]any{"resourceHealthChecks": append([]any{other}, all...)}, 0},
-		"are set in part":            {map[string]any{"resourceHealthChecks": all[1:]}, 1},
-		"include tracking by label":  {map[string]any{"resourceHealthChecks": all, "resourceTrackingMethod": "label"}, 1},
+	if err := p.Apply(t.Context(), desired); err != nil {
+		t.Fatal(err)
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			instance.Object["spec"] = tc.spec
-			p.Client = fake.NewClientBuilder().WithObjects(instance.DeepCopy()).Build()
-			if got, err := p.settings(t.Context()); err != nil || len(got) != tc.want {
-				t.Errorf("to apply: %v, error %v", got, err)
-			}
-		})
+	if err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+		t.Fatal(err)
+	}
+	for want, fields := range map[string][]string{
+		"v1":                         {"spec", "version"},
+		"https://argocd.example.com": {"spec", "extraConfig", "url"},
+		"annotation":                 {"spec", "extraConfig", "application.resourceTrackingMethod"},
+	} {
+		if got := text(live.Object, fields...); got != want {
+			t.Errorf("%s is %q, want %q", fields, got, want)
+		}
 	}
 }

@@ -2,7 +2,7 @@ package tree
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
-	"sigs.k8s.io/json"
 )
 
 // Kinds of Argo CD that the tree is made of.
@@ -25,15 +24,14 @@ var (
 	SetKind         = v1alpha1.ApplicationSetSchemaGroupVersionKind
 )
 
-// Decode fills an Application or an AppProject from an object, and refuses fields that the type does not have.
+// Decode fills an Application or an AppProject from an object. It passes over fields of newer versions of Argo CD.
 func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstructured) (*T, error) {
 	content, err := u.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
 	decoded := new(T)
-	strict, err := json.UnmarshalStrict(content, decoded)
-	return decoded, errors.Join(append(strict, err)...)
+	return decoded, json.Unmarshal(content, decoded)
 }
 
 // ArgoCDFolder has the settings of Argo CD, Existing those for an Argo CD that is installed.

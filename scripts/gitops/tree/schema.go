@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"regexp"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -12,16 +13,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Schemas validate objects of the kinds that CustomResourceDefinitions define, like the API server.
-type Schemas map[schema.GroupVersionKind]definition
+// Schemas validate objects of the kinds that CustomResourceDefinitions define, like the API server. A kind has a
+// definition for each version of a project in which it is supported, and a ConfigMap a documentation of its keys.
+type Schemas struct {
+	kinds map[schema.GroupVersionKind][]definition
+	keys  map[string][]documented
+}
 
 type definition struct {
+	by        string // the project and its version
 	validator validation.SchemaValidator
 	fields    *structural.Structural
 }
 
+type documented struct{ by, text string }
+
+func newSchemas() Schemas {
+	return Schemas{kinds: map[schema.GroupVersionKind][]definition{}, keys: map[string][]documented{}}
+}
+
 // add adds the schemas of a CustomResourceDefinition.
-func (s Schemas) add(crd apiextensionsv1.CustomResourceDefinition) error {
+func (s Schemas) add(by string, crd apiextensionsv1.CustomResourceDefinition) error {
 	for _, version := range crd.Spec.Versions {
 		var props apiextensions.JSONSchemaProps
 		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(
@@ -38,24 +50,37 @@ func (s Schemas) add(crd apiextensionsv1.CustomResourceDefinition) error {
 			return err
 		}
 		kind := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
-		s[kind] = definition{validator: validator, fields: fields}
+		s.kinds[kind] = append(s.kinds[kind], definition{by: by, validator: validator, fields: fields})
 	}
 	return nil
 }
 
-// Faults are the fields that the API server would refuse or drop. Objects of unknown kinds have none.
-func (s Schemas) Faults(object *unstructured.Unstructured) []string {
-	d, known := s[object.GroupVersionKind()]
-	if !known {
-		return nil
+// setting is a key of argocd-cm as its documentation has it: without the kind that it is for.
+var setting = regexp.MustCompile(`^resource\.customizations\.\w+\.|^.+`)
+
+// Faults are the fields that the API server would refuse or drop, and the keys of settings that their reader passes over.
+// Objects of unknown kinds have none.
+func (s Schemas) Faults(object *unstructured.Unstructured) (faults []string) {
+	for _, d := range s.kinds[object.GroupVersionKind()] {
+		for _, err := range validation.ValidateCustomResource(nil, object.Object, d.validator) {
+			faults = append(faults, d.by+": "+err.Error())
+		}
+		options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+		for _, path := range pruning.PruneWithOptions(object.DeepCopy().Object, d.fields, true, options) {
+			faults = append(faults, d.by+": "+path+": unknown field")
+		}
 	}
-	var faults []string
-	for _, err := range validation.ValidateCustomResource(nil, object.Object, d.validator) {
-		faults = append(faults, err.Error())
+	if object.GetKind() != "ConfigMap" {
+		return faults
 	}
-	options := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	for _, path := range pruning.PruneWithOptions(object.DeepCopy().Object, d.fields, true, options) {
-		faults = append(faults, path+": unknown field")
+	data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+	for _, d := range s.keys[object.GetName()] {
+		for key := range data {
+			line := `\n +(# ?)?` + regexp.QuoteMeta(setting.FindString(key+":"))
+			if !regexp.MustCompile(line).MatchString(d.text) {
+				faults = append(faults, d.by+": unknown setting "+key)
+			}
+		}
 	}
 	slices.Sort(faults)
 	return faults

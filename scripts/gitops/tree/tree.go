@@ -39,7 +39,7 @@ const bundle, annotationsFile = "bundle/manifests", "bundle/metadata/annotations
 
 // New is a builder. It knows the releases that the files list, and those of a newer list, if there is one.
 func New(files Files, newer []byte) (b *Builder, err error) {
-	b = &Builder{Schemas: Schemas{}, Cache: Cache{}}
+	b = &Builder{Schemas: newSchemas(), Cache: Cache{}}
 	if b.Catalog, err = parseCatalog(files[CatalogFile], newer); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (b *Builder) readBundle() error {
 		if crd.Kind != "CustomResourceDefinition" {
 			continue
 		}
-		if err := b.Schemas.add(crd); err != nil {
+		if err := b.Schemas.add(b.Package, crd); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		namespaced := crd.Spec.Scope == apiextensionsv1.NamespaceScoped

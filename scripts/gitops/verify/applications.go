@@ -116,8 +116,16 @@ func waves(s subject, o tree.Object) {
 	}
 }
 
-// schemas: the API server accepts the objects of this repository.
-func schemas(s subject, o tree.Object) {
+// schemas: the API server accepts the objects of this repository, in each version of Argo CD that the tree supports.
+func schemas(s subject) {
+	s.app = &s.ByHand
+	for _, o := range s.ByHand.Objects {
+		accepted(s, o)
+	}
+	each(accepted)(s)
+}
+
+func accepted(s subject, o tree.Object) {
 	if o.Source != "" {
 		return
 	}

@@ -71,12 +71,11 @@ func (r *run) releases() {
 const (
 	tracking   = "application.resourceTrackingMethod"
 	byTracking = "annotation: by label, Argo CD would prune the copies that OLM makes of an object"
-	healthKeys = "resource.customizations.health."
 )
 
 // verifyArgoCD: Argo CD can read its settings, both kinds of Argo CD have the same, and tracking is by annotation.
 func (r *run) verifyArgoCD(ctx context.Context) {
-	s := subject{app: &tree.App{Application: &v1alpha1.Application{}}, add: r.reporter("argocd")}
+	s := subject{app: &tree.App{Application: &v1alpha1.Application{}}, builder: r.builder, add: r.reporter("argocd")}
 	fail := func(file, fix, format string, args ...any) { s.fail(file, "", fix, format, args...) }
 	var err error
 	if r.argoCD, err = r.builder.ArgoCD(ctx); err != nil {
@@ -86,12 +85,25 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 	if r.argoCD.Tracking != "annotation" {
 		fail(tree.Existing, byTracking, "%s is %q", tracking, r.argoCD.Tracking)
 	}
-	for _, file := range append(r.Files.Kustomizations(tree.ArgoCDFolder), r.Files.Kustomizations("gitops/fleet")...) {
+	for _, option := range append(r.Files.Options(), "") {
+		files, err := r.builder.Files.Variant(tree.Multiarch, strings.Fields(option)...)
+		if err != nil {
+			fail(tree.ArgoCDFolder, "restore it from Git", "%v", err)
+			continue
+		}
+		s.builder = r.builder.With(files)
+		r.folders(s, fail)
+	}
+}
+
+// folders: those with settings of Argo CD can be built, and the API server accepts what they hold.
+func (r *run) folders(s subject, fail func(file, fix, format string, args ...any)) {
+	for _, file := range r.Files.Kustomizations(tree.ArgoCDFolder) {
 		if !strings.Contains(string(r.Files[file]), "kind: Kustomization") {
 			continue
 		}
 		dir := path.Dir(file)
-		objects, err := r.builder.Render(dir)
+		objects, err := s.builder.Render(dir)
 		if err != nil {
 			fail(dir, "try kubectl kustomize "+dir, "kustomize can't build it: %v", err)
 		}
@@ -100,41 +112,17 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 				r.instance(o, fail)
 			}
 			leftover(s, o)
+			accepted(s, o)
 		}
 	}
 }
 
 // instance: the resource of an Argo CD by argocd-operator has the settings of argocd-cm.
 func (r *run) instance(o tree.Object, fail func(file, fix, format string, args ...any)) {
-	if method := o.Text("spec", "resourceTrackingMethod"); method != "annotation" {
-		fail(o.File, byTracking, "spec.resourceTrackingMethod is %q", method)
-	}
-	const check = "the health check of "
-	has := map[string]string{}
-	extra, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
-	maps.Copy(has, extra)
-	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "resourceHealthChecks")
-	for _, item := range list {
-		fields, _ := item.(map[string]any)
-		has[fmt.Sprintf("%s%v/%v", check, fields["group"], fields["kind"])], _ = fields["check"].(string)
-	}
-	wants := maps.Clone(r.argoCD.Data)
-	maps.DeleteFunc(wants, func(key, _ string) bool { return key == tracking || strings.HasPrefix(key, healthKeys) })
-	for kind, override := range r.argoCD.Overrides {
-		wants[check+kind] = override.HealthLua
-	}
-	for _, name := range sets.List(sets.KeySet(has).Union(sets.KeySet(wants))) {
-		const fix = "give both the same, health checks from " + tree.Existing
-		switch is, want := has[name], wants[name]; {
-		case is == want:
-		case !strings.HasPrefix(name, check):
-			fail(o.File, fix, "%s is %q, and %q in argocd-cm", name, is, want)
-		case is == "":
-			fail(o.File, fix, "lacks %s", name)
-		case want == "":
-			fail(tree.Existing, fix, "argocd-cm lacks %s", name)
-		default:
-			fail(o.File, fix, "%s differs from that in argocd-cm", name)
+	has, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
+	for _, key := range sets.List(sets.KeySet(has).Union(sets.KeySet(r.argoCD.Data))) {
+		if has[key] != r.argoCD.Data[key] {
+			fail(o.File, "copy data of argocd-cm by a replacement", "%s of spec.extraConfig differs from argocd-cm", key)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func orderOfNamespaces(s subject) {
 }
 
 // stubs are the values that the tree has where a replacement writes another one.
-var stubs = []string{"from-settings", "from-overlay", "from-health", "from-console-oidc"}
+var stubs = []string{"from-settings", "from-overlay", "from-existing", "from-console-oidc"}
 
 // leftovers: no stub is left.
 func leftovers(s subject) {

@@ -20,7 +20,6 @@ const (
 	subscription = "gitops/operator/subscription/subscription.yaml"
 	extension    = "gitops/operator/olm-v1/clusterextension.yaml"
 	manager      = "operator/config/manager/manager.yaml"
-	keepCRDs     = "gitops/keep-crds/kustomization.yaml"
 
 	byOLM       = "gitops/operator/subscription/kustomization.yaml"
 	direct      = "gitops/apps/direct/kustomization.yaml"
@@ -38,8 +37,9 @@ type broken struct {
 // mistakes are at least one for each rule of a tree.
 var mistakes = map[string]broken{
 	// Applications.
-	"a field that Applications do not have":       {"direct", "", "complete", []string{samplesApp, "memcached-samples", "spec.projects", "correct or remove"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")}},
-	"a field that AppProjects do not have":        {"direct", "", "complete", []string{project, "spec.sources"}, []edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")}},
+	"a field that Applications do not have":       {"direct", "", "schema", []string{samplesApp, "memcached-samples", "Argo CD v3.6", "spec.projects: unknown field", "correct or remove"}, []edit{replace(samplesApp, `spec:\n`, "spec:\n  projects: x\n")}},
+	"a field that AppProjects do not have":        {"direct", "", "schema", []string{project, "spec.sources: unknown field"}, []edit{replace(project, `spec:\n`, "spec:\n  sources: []\n")}},
+	"a field that only the newer of the supported Argo CDs has": {"direct", "", "schema", []string{samplesApp, "Argo CD v3.5", "disableExtensionFilter: unknown field"}, []edit{replace(samplesApp, "path: gitops/samples", "path: gitops/samples\n    directory: {disableExtensionFilter: true}")}},
 	"a path that is not there":                    {"direct", "", "complete", []string{samplesApp, `"gitops/sample"`, "from the root"}, []edit{replace(samplesApp, "gitops/samples", "gitops/sample")}},
 	"a folder that can't be built":                {"direct", "", "complete", []string{"gitops/samples", "gone.yaml", "kubectl kustomize"}, []edit{replace(samples, `- namespace\.yaml`, "- gone.yaml")}},
 	"an install method without a root":            {"direct", "", "complete", []string{"gitops/bootstrap/direct"}, []edit{replace("gitops/bootstrap/base/root.yaml", `(?s)kind: Application\nmetadata`, "kind: AppProject\nmetadata")}},
@@ -85,7 +85,7 @@ var mistakes = map[string]broken{
 	"caches with the operator that OLM installs":     {"olm", "", "order-of-kinds", []string{"memcached-sample", "is of wave 2", "Application memcached-operator", "of wave 2"}, []edit{replace(samplesApp, `sync-wave: "3"`, `sync-wave: "2"`)}},
 	"a Subscription before OLM":                      {"olm", "", "order-of-kinds", []string{"Subscription memcached-operator-system/memcached-operator", "of wave 0", "Application olm"}, []edit{replace("gitops/apps/base/operator.yaml", `sync-wave: "2"`, `sync-wave: "0"`)}},
 	"a cache in the Application of the Subscription": {"openshift", "", "order-of-kinds", []string{"Memcached", "Subscription memcached-operator-system/memcached-operator", "some time later"}, []edit{replace(byOLM, `  - subscription\.yaml`, "  - subscription.yaml\n  - ../../../operator/config/samples")}},
-	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is of wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"}, []edit{replace(keepCRDs, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/kustomization.yaml", `components:`, "resources:\n  - ../../../operator/config/samples\ncomponents:")}},
+	"a cache before the CRD in the same Application": {"direct", "", "order-of-kinds", []string{"Memcached", "is of wave 0", "CustomResourceDefinition memcacheds.cache.example.com", "wave 1"}, []edit{replace(settings, `annotations:`, "annotations:\n          argocd.argoproj.io/sync-wave: \"1\""), replace("gitops/operator/direct/kustomization.yaml", `components:`, "resources:\n  - ../../../operator/config/samples\ncomponents:")}},
 	"no operator":                                            {"olm-v1", "", "order-of-kinds", []string{"Memcached memcached-samples/memcached-sample", "no Application of this install method brings its kind"}, []edit{replace(extension, `packageName: .*`, "packageName: other")}},
 	"a namespace that no Application makes":                  {"direct", "", "order-of-namespaces", []string{"Memcached memcached-samples/memcached-sample", "no Application makes the namespace memcached-samples"}, []edit{replace(samples, `  - namespace\.yaml\n`, "")}},
 	"a namespace after what is in it":                        {"direct", "", "order-of-namespaces", []string{"memcached-sample", "is of wave 0", "which makes its namespace, of wave 5"}, []edit{replace("gitops/samples/namespace.yaml", `  annotations:`, "  annotations:\n    argocd.argoproj.io/sync-wave: \"5\"")}},
@@ -101,7 +101,7 @@ var mistakes = map[string]broken{
 	"a Subscription without the agent's image":    {"olm", "", "image", []string{"Subscription", "agent's image", `""`}, []edit{unselect(`\["spec\.config\.env\.\[name=RELATED_IMAGE_AGENT\]\.value"\]`), replace(subscription, `RELATED_IMAGE_AGENT`, "RELATED_IMAGE")}},
 	"whatever is newest":                          {"direct", "", "newest", []string{"Memcached", "memcached:latest", "no version or digest"}, []edit{replace(sample, "size: 3", "size: 3\n  image: docker.io/library/memcached:latest")}},
 	"no operator at all":                          {"direct", "", "image", []string{"no Application of this install method installs the operator"}, []edit{replace("gitops/apps/base/kustomization.yaml", `  - operator\.yaml.*\n`, "")}},
-	"a CRD that goes with its Application":        {"direct", "", "keep", []string{"CustomResourceDefinition memcacheds.cache.example.com", "every object of its kind", "Prune=false,Delete=false"}, []edit{replace(keepCRDs, "Prune=false,Delete=false", "Prune=false")}},
+	"a CRD that goes with its Application":        {"direct", "", "keep", []string{"CustomResourceDefinition memcacheds.cache.example.com", "every object of its kind", "Prune=false,Delete=false"}, []edit{replace(settings, "Prune=false,Delete=false", "Prune=false")}},
 	"a namespace that takes the caches along":     {"direct", "", "keep", []string{"Namespace memcached-samples", "the caches in it"}, []edit{replace("gitops/samples/namespace.yaml", "Prune=false,Delete=false", "Delete=false")}},
 	"a ClusterExtension that takes the CRD along": {"olm-v1", "", "keep", []string{"ClusterExtension memcached-operator", "all caches"}, []edit{replace(extension, `Prune=false,Delete=false`, "Delete=false")}},
 	"a field that caches do not have":             {"direct", "", "schema", []string{sample, "spec.replicas", "unknown field"}, []edit{replace(sample, "size: 3", "size: 3\n  replicas: 3")}},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -77,7 +78,7 @@ var rules = []struct {
 	{"application", applications},
 	{"project", projects},
 	{"permission", permissions},
-	{"schema", each(schemas)},
+	{"schema", schemas},
 	{"wave", each(waves)},
 	{"order-of-kinds", each(orderOfKinds)},
 	{"order-of-namespaces", orderOfNamespaces},
@@ -133,6 +134,9 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	}
 	if r.cache != nil {
 		r.builder.Cache = r.cache
+	}
+	if err := r.builder.ReadProjects(); err != nil {
+		return err
 	}
 	r.releases()
 	r.verifyArgoCD(ctx)
@@ -221,8 +225,8 @@ type variant struct {
 	own          tree.Files // that the user has to write for it
 }
 
-// login is the file that the option ingress asks its user to write.
-const login = "gitops/console/console-oidc.yaml"
+// login is the file that the option ingress asks its user to write. The other options of its folder need it, too.
+const login, ingress = "gitops/console/console-oidc.yaml", "gitops/console/ingress/kustomization.yaml"
 
 //go:embed console-oidc.yaml
 var loginExample []byte
@@ -234,7 +238,8 @@ func variants(files tree.Files) []variant {
 		all = append(all, variant{architecture: architecture})
 		for _, option := range files.Options() {
 			v := variant{architecture: architecture, options: []string{option}}
-			if option == "ingress" && files[login] == nil {
+			needed := option == "ingress" || strings.Contains(string(files[ingress]), "# - "+option)
+			if needed && files[login] == nil {
 				v.own = tree.Files{login: loginExample}
 				v.options = append(v.options, "console-oidc")
 			}
