@@ -88,7 +88,7 @@ func TestABrokenCopyOfTheConsoleIsFound(t *testing.T) {
 		"an issuer is not filled in":  {withIngress, ingress, "ISSUER_URL]", "CLIENT_ID]", "says from-console-oidc"},
 		"passwords go by plain HTTP":  {withIngress, login, "https://0", "http://0", "says http://0"},
 		"it reaches everything":       {withIngress, ingress, "[Ingress, Egress]", "[Ingress]", "it reaches everything"},
-		"the gateway reads along":     {withIngress, "ingress/ingress.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
+		"the gateway reads along":     {withIngress, "ingress/istio.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,8 @@ func consoleProblems(t *testing.T, build string, edits ...[3]string) []string {
 	return slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
 }
 
-// buildConsole builds in a copy of the console's folder. An edit is a file, a piece of it, and what replaces that.
+// buildConsole builds in a copy of the console's folder, with each kind of ingress. An edit is a file, a piece of it, and
+// what replaces that.
 func buildConsole(t *testing.T, build, oidc string, edits ...[3]string) (resmap.ResMap, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -265,6 +266,9 @@ func buildConsole(t *testing.T, build, oidc string, edits ...[3]string) (resmap.
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, kind := range []string{"gateway-api", "istio", "plain-ingress"} {
+		edited(t, dir, "console/ingress/kustomization.yaml", "# - "+kind+".yaml", "- "+kind+".yaml")
 	}
 	write("kustomization.yaml", build)
 	write("oidc.yaml", oidc)

@@ -43,9 +43,11 @@ func (f Files) withOptions(names []string) (Files, error) {
 		}
 	}
 	changes := Files{}
-	for _, file := range f.Kustomizations("gitops/console") {
-		if f.uncommented(file, wanted) != string(f[file]) {
-			wanted = append(wanted, "console") // The options in its folder have no effect without it.
+	for _, file := range f.Kustomizations("gitops") {
+		for _, folder := range strings.Split(path.Dir(file), "/") {
+			if slices.Contains(known, folder) && f.uncommented(file, names) != string(f[file]) {
+				wanted = append(wanted, folder) // Its options have no effect without it.
+			}
 		}
 	}
 	for _, file := range f.Kustomizations("gitops") {
