@@ -31,6 +31,7 @@ func TestGitOps(t *testing.T) {
 		{"a commit that drops the CRD and the namespace deletes neither", s.droppedByMistake},
 		{"nothing is lost while Git is out of reach", s.gitIsOutOfReach},
 		{"a repo-server that is killed in the middle of a sync delays it", s.repoServerIsKilled},
+		{"a tenant's Applications install what their AppProject permits, and nothing else", s.tenantStaysInItsProject},
 		{"an HPA sets a size that Git leaves out, and then nobody writes anything", s.autoscalerSetsTheSize},
 		{"the root's deletion takes all of it along but the CRD and the namespace", s.rootIsDeleted},
 		{"a repository that names this one by URL and ref installs the same, and its upgrade is another ref", s.consumerFollowsByRef},
