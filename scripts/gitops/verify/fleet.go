@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -53,8 +54,19 @@ func (r *run) fleets() {
 		r.report.Applications += len(t.All())
 		for _, rule := range rules {
 			if !notInFleets.Has(rule.name) {
-				rule.check(subject{Tree: t, builder: b, add: r.reporter(rule.name)})
+				rule.check(subject{Tree: t, builder: b, add: r.inFleets(rule.name)})
 			}
+		}
+	}
+}
+
+// inFleets adds the faults that a rule finds in fleets, but none that a tree or another cluster has, too.
+func (r *run) inFleets(rule string) func(tree.Fault) {
+	return func(fault tree.Fault) {
+		if !slices.ContainsFunc(r.found, func(known Problem) bool {
+			return known.Rule == rule && known.File == fault.File && known.Text == fault.Text
+		}) {
+			r.reporter(rule)(fault)
 		}
 	}
 }
