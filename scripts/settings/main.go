@@ -48,7 +48,7 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&r.CatalogImage, "catalog-image", "", "catalog by digest"+moved)
 	flags.StringVar(&r.AgentImage, "agent-image", "", "image of the agent"+moved)
 	flags.StringVar(&r.MemcachedImage, "memcached-image", "", "default memcached image"+asBefore)
-	flags.StringVar(&out, "out", "", "write a repository that names this one by URL and ref into a new folder, and no settings")
+	flags.StringVar(&out, "out", "", "write a repository that names this one by URL and ref into a new folder")
 	flags.StringVar(&r.Method, "method", "direct", "with --out: install method, a folder of gitops/apps")
 	flags.StringVar(&r.Upstream, "upstream", "", "with --out: URL of the operator's repository"+asBefore)
 	flags.StringVar(&r.Ref, "ref", "", "with --out: its tag or commit (default: v and the version)")

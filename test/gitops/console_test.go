@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -281,21 +280,4 @@ func buildConsole(t *testing.T, build, oidc string, edits ...[3]string) (resmap.
 		write(name, strings.Replace(string(content), edit[1], edit[2], 1))
 	}
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
-}
-
-// ofKind reads the objects of a type's kind, strictly.
-func ofKind[T any](t *testing.T, objects resmap.ResMap) []T {
-	t.Helper()
-	var found []T
-	for _, object := range objects.Resources() {
-		if !strings.HasSuffix(fmt.Sprintf("%T", *new(T)), "."+object.GetKind()) {
-			continue
-		}
-		var typed T
-		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), &typed); err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, typed)
-	}
-	return found
 }

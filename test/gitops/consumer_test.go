@@ -141,7 +141,7 @@ func TestAConsumerInstallsByEachMethod(t *testing.T) {
 		change func(*consumer.Repository)
 		want   []string // in the plan
 	}{
-		"direct": {func(r *consumer.Repository) {}, []string{"direct on amd64", "image registry.example.com/team/memcached-operator:0.1.0"}},
+		"direct": {func(*consumer.Repository) {}, []string{"direct on amd64", "image registry.example.com/team/memcached-operator:0.1.0"}},
 		"direct on all architectures, with an agent of its own": {func(r *consumer.Repository) {
 			r.Architecture, r.AgentImage = "multiarch", "registry.acme.test/agent:9"
 		}, []string{"direct on multiarch", "overlays/multiarch", "image registry.acme.test/agent:9"}},

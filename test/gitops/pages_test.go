@@ -191,3 +191,20 @@ func fields(t *testing.T, text string) (object map[string]any) {
 	}
 	return object
 }
+
+// ofKind reads the objects of a type's kind, strictly.
+func ofKind[T any](t *testing.T, objects resmap.ResMap) []T {
+	t.Helper()
+	var found []T
+	for _, object := range objects.Resources() {
+		if !strings.HasSuffix(fmt.Sprintf("%T", *new(T)), "."+object.GetKind()) {
+			continue
+		}
+		var typed T
+		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), &typed); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, typed)
+	}
+	return found
+}

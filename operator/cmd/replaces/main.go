@@ -1,5 +1,5 @@
-// Command replaces returns what a change of manifests, or of the operator's defaults, does to the Pods of caches. It asks
-// the packages that the operator itself is made of, and no cluster.
+// Command replaces returns what a change of manifests, or of the operator's defaults, does to the Pods of caches. It
+// asks the packages that the operator itself is made of, and no cluster.
 package main
 
 import (
@@ -17,13 +17,14 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-const usage = `Replaces reads a JSON list of changes, and prints what becomes of the Pods of each: created, deleted, replaced or kept.
+const usage = `Replaces reads a JSON list of changes, and prints what becomes of the Pods of each: created, deleted,
+replaced or kept.
 
 Usage:
   replaces < CHANGES
 
 Example:
-  echo '[{"before": {"spec": {"size": 3}}, "after": {"spec": {"size": 3, "threads": 8}}}]' | go run ./operator/cmd/replaces
+  echo '[{"before": {"spec": {}}, "after": {"spec": {"threads": 8}}}]' | go run ./operator/cmd/replaces
 `
 
 // change is a Memcached before and after, or nil where it does not exist, with the defaults of the operator then.

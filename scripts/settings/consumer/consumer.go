@@ -67,11 +67,12 @@ func (r Repository) Write(root, out string) error {
 }
 
 func (r Repository) check(root, out string) (err error) {
-	if _, missing := os.Stat(filepath.Join(root, "gitops/apps", r.Method, "kustomization.yaml")); missing != nil || r.Method == "base" {
+	_, missing := os.Stat(filepath.Join(root, "gitops/apps", r.Method, "kustomization.yaml"))
+	if missing != nil || r.Method == "base" {
 		err = fmt.Errorf("--method %q: choose one of direct, olm, openshift, olm-v1", r.Method)
 	}
 	if strings.ContainsAny(r.Ref, " ?&") {
-		err = errors.Join(err, fmt.Errorf("--ref %q: is no name that Git allows: name a tag or a commit, such as v0.1.0", r.Ref))
+		err = errors.Join(err, fmt.Errorf("--ref %q: Git allows no such name: name a tag or a commit, such as v0.1.0", r.Ref))
 	}
 	entries, unreadable := os.ReadDir(out)
 	if unreadable != nil && !errors.Is(unreadable, fs.ErrNotExist) {
@@ -101,10 +102,11 @@ func (r Repository) applications(text string, upstream, mine values.Settings) st
 	text = namespace.ReplaceAllLiteralString(text, "namespace: "+mine.ArgoCDNamespace)
 	text = ownURL.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.RepoURL))
 	text = ownRef.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.Revision))
-	lines := ""
+	var list strings.Builder
 	for _, image := range r.images(upstream, mine) {
-		lines += "              - " + image + "\n"
+		list.WriteString("              - " + image + "\n")
 	}
+	lines := list.String()
 	if r.Method == "direct" {
 		text = source.ReplaceAllString(text, "          path: overlays/"+mine.Architecture+"${1}${2}"+lines)
 	} else {
@@ -149,7 +151,8 @@ func (r Repository) patches(upstream, mine values.Settings) string {
 			"{op: replace, path: /spec/config/env/2/value, value: "+architecture+"} # OPERAND_ARCHITECTURES")
 	}
 	if mine.ArgoCDNamespace != upstream.ArgoCDNamespace {
-		add("kind: Namespace", "{op: replace, path: /metadata/labels/argocd.argoproj.io~1managed-by, value: "+mine.ArgoCDNamespace+"}")
+		const managedBy = "/metadata/labels/argocd.argoproj.io~1managed-by"
+		add("kind: Namespace", "{op: replace, path: "+managedBy+", value: "+mine.ArgoCDNamespace+"}")
 	}
 	if text != "" {
 		text = "            patches:\n" + text
@@ -169,7 +172,8 @@ func (r Repository) bootstrap(root string, mine values.Settings) (string, error)
 	}
 	for _, resource := range built.Resources() {
 		set := func(value string, path ...string) {
-			err = errors.Join(err, resource.PipeE(yaml.LookupCreate(yaml.ScalarNode, path...), yaml.Set(yaml.NewStringRNode(value))))
+			set := yaml.Set(yaml.NewStringRNode(value))
+			err = errors.Join(err, resource.PipeE(yaml.LookupCreate(yaml.ScalarNode, path...), set))
 		}
 		set(mine.ArgoCDNamespace, "metadata", "namespace")
 		repository := r.Upstream
