@@ -27,11 +27,11 @@ func Start(t testing.TB, arguments ...string) *Server {
 		t.Fatal(err)
 	}
 	address := freeAddress(t)
-	begin = append(begin, "--listen="+address)
 	if os.Geteuid() == 0 {
 		begin = append(begin, "--user=root")
 	}
-	begin = append(begin, arguments...)
+	// memcached listens in this order: once it accepts connections here, it does at the addresses of arguments, too.
+	begin = append(append(begin, arguments...), "--listen="+address)
 	s := &Server{Address: address, cmd: exec.Command(begin[0], begin[1:]...), ended: make(chan struct{})}
 	var log bytes.Buffer
 	s.cmd.Stdout, s.cmd.Stderr = &log, &log
