@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,29 @@ func TestEveryLinkBetweenPagesLeadsSomewhere(t *testing.T) {
 	}
 	for _, link := range broken {
 		t.Error(link)
+	}
+}
+
+// operator-sdk's --delete-all is true by default, and deletes the CRD with every cache whatever --delete-crds says.
+func TestACommandThatCleansUpKeepsTheCaches(t *testing.T) {
+	pages, err := readPages("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		for i, line := range page.lines {
+			if line.code == "" || !strings.Contains(line.text, "operator-sdk cleanup") {
+				continue
+			}
+			found++
+			if !strings.Contains(line.text, "--delete-all=false") {
+				t.Errorf("%s:%d: %s: add --delete-all=false", page.path, i+1, line.text)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no page has the command: delete this test")
 	}
 }
 
