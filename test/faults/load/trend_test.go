@@ -42,7 +42,7 @@ func TestATrendIsJudgedOnlyWhereTheSamplesCanTell(t *testing.T) {
 				values = append(values, 100+tc.growth*float64(i)/49+tc.noise*(r.Float64()-0.5))
 			}
 			got := trend(at, values)
-			err := got.Judge("goroutines", 2)
+			err := got.Judge("bytes of the heap", 2)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%+v: error %v, want %q", got, err, tc.want)
 			}
