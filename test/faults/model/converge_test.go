@@ -159,6 +159,9 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 			"an addition to a list item": func(s *tale) {
 				cache(s, "True", "AllPodsReady").operator(listening("")).user(listening(", other: x")).step("a while").step(history.PhaseReady)
 			},
+			"an object that is too many and lost its label": func(s *tale) {
+				cache(s, "True", "AllPodsReady").user(owned("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)
+			},
 			"an object of a user": func(s *tale) {
 				cache(s, "True", "AllPodsReady").user(loose("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)
 			},
@@ -168,8 +171,8 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 				cache(s, "True", "AllPodsReady").deletes("user", owned("NetworkPolicy", "")).step(history.PhaseReady)
 			},
 			"an object that is too many": func(s *tale) {
-				cache(s, "True", "AllPodsReady").user(owned("PodDisruptionBudget", ""))
-				s.step("a while").step(history.PhaseReady)
+				labelled := strings.Replace(owned("PodDisruptionBudget", ""), "metadata: {", "metadata: {labels: {memcached_cr: a}, ", 1)
+				cache(s, "True", "AllPodsReady").user(labelled).step("a while").step(history.PhaseReady)
 			},
 			"drift": func(s *tale) {
 				cache(s, "True", "AllPodsReady").operator(policy("own")).user(policy("other"))

@@ -95,7 +95,7 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	o, kind := d.current[at], at.kind
 	isOwned := o != nil && controllerOf(o).UID == mc.UID
 	switch {
-	case !asked && isOwned:
+	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "": // Without it, the operator's cache lacks the object.
 		return fmt.Sprintf("has a %s %s that the spec does not ask for", kind, at.name)
 	case !asked:
 		return ""
