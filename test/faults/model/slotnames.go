@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 
@@ -66,4 +67,10 @@ func (s slotRef) isBelow(size int64) bool {
 func wantsSlots(mc *cachev1.Memcached) bool {
 	mode := orEmpty(mc.Spec.Slots).Mode
 	return mode == cachev1.SlotsDNS || mode == cachev1.SlotsClusterIP
+}
+
+// recordsSlots reports whether the Pods had slots last. A cache without a Deployment gets them again, until an update.
+func recordsSlots(mc *cachev1.Memcached) bool {
+	var inputs struct{ Slots bool }
+	return json.Unmarshal([]byte(mc.Status.TemplateInputs), &inputs) == nil && inputs.Slots
 }

@@ -121,7 +121,7 @@ func (p *past) deploymentsSeen(cache string, process history.Process) []*object 
 // mayHave reports whether the operator may create an object of slots: the spec asks for slots, or the Pods still have
 // them.
 func (p *past) mayHave(mc *cachev1.Memcached, of slotRef, process history.Process) bool {
-	on := wantsSlots(mc) || slices.ContainsFunc(p.deploymentsSeen(mc.Name, process), isGated)
+	on := wantsSlots(mc) || recordsSlots(mc) || slices.ContainsFunc(p.deploymentsSeen(mc.Name, process), isGated)
 	return on && of.isWanted(mc)
 }
 

@@ -155,6 +155,9 @@ func TestObjectsOfSlotsAreDeletedWithTheSlots(t *testing.T) {
 	ruleTest{
 		rule: "deletion",
 		keeps: map[string]func(*tale){
+			"slots are turned off, and the Deployment that had them was deleted": func(s *tale) {
+				s.user(mc(`spec: {size: 2}, status: {templateInputs: '{"slots":true}'}`)).operator(service("a-slots"))
+			},
 			"slots are turned off, and the Pods have none any more": func(s *tale) {
 				with(s, "DNS").operator(service("a-slots")).user(mc("spec: {size: 2}")).operator(owned("Deployment", ""))
 				s.deletes(operatorUser, service("a-slots"))
