@@ -101,6 +101,7 @@ func (d difference) summary() string {
 	if lost["replaced"]+lost["deleted"] == 0 {
 		return "No Pod of a cache is replaced."
 	}
-	return fmt.Sprintf("**Caches whose Pods are replaced: %d, deleted: %d.** Their keys are lost, unless the cache has slots.",
+	return fmt.Sprintf("**Caches whose Pods are replaced: %d, deleted: %d.** "+
+		"Their keys are lost, unless the cache has slots.",
 		lost["replaced"], lost["deleted"])
 }

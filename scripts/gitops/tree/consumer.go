@@ -19,8 +19,11 @@ import (
 // Template is a folder like a repository of a consumer. It is no part of the tree.
 const Template = "gitops/template"
 
-// bootstrapFile is what the user of a consumer's repository applies, and Consumed the file that names the operator's.
-const bootstrapFile, Consumed = "bootstrap.yaml", "kustomization.yaml"
+// bootstrapFile is what the user of a consumer's repository applies.
+const bootstrapFile = "bootstrap.yaml"
+
+// Consumed is the file of a consumer's repository that names the operator's.
+const Consumed = "kustomization.yaml"
 
 // Consumer is a repository that names the operator's by URL and ref, such as gitops/template. kustomize makes its
 // Applications from those of an install method there; they follow one repository or the other.
@@ -34,8 +37,8 @@ type Consumer struct {
 // consumed is the resource that names the operator's repository.
 var consumed = regexp.MustCompile(`(?m)^\s*- (\S+)//gitops/apps/([\w.-]+)\?ref=(\S+)$`)
 
-// Consumer are the files as a consumer's repository, whose remote repositories are local ones by URL. It is nil for files
-// of the operator's repository.
+// Consumer are the files as a consumer's repository, whose remote repositories are local ones by URL. It is nil for
+// files of the operator's repository.
 func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 	if f[SettingsFile] != nil {
 		return nil, nil

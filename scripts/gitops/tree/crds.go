@@ -33,7 +33,7 @@ type project struct {
 func (b *Builder) ReadProjects() error {
 	known, err := readProjects()
 	if err != nil {
-		return fmt.Errorf("read CustomResourceDefinitions in Go's module cache, to which the first time downloads them: %w", err)
+		return fmt.Errorf("read CustomResourceDefinitions in Go's module cache, to which it downloads them at first: %w", err)
 	}
 	for kind, definitions := range known.kinds {
 		b.Schemas.kinds[kind] = append(b.Schemas.kinds[kind], definitions...)

@@ -24,7 +24,8 @@ func (b *Builder) fill(t *Tree, app *App) {
 	}
 	switch _, found := files.Kustomization(source.Path); {
 	case source.Chart != "" || source.Helm != nil || source.Plugin != nil:
-		t.fault(app.Manifest.File, app.Name, "its source is a Helm chart or a plugin, whose objects can't be verified before Argo CD renders them",
+		t.fault(app.Manifest.File, app.Name, "its source is a Helm chart or a plugin, whose objects can't be verified "+
+			"before Argo CD renders them",
 			"name a folder with a kustomization.yaml, which may list what helm template prints")
 		return
 	case !found:
@@ -35,8 +36,8 @@ func (b *Builder) fill(t *Tree, app *App) {
 	if k := source.Kustomize; k != nil && !reflect.DeepEqual(*k, v1alpha1.ApplicationSourceKustomize{
 		Components: k.Components, Images: k.Images, NameSuffix: k.NameSuffix, Patches: k.Patches,
 	}) {
-		t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components, images, nameSuffix and patches",
-			"name only these")
+		t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components, images, "+
+			"nameSuffix and patches", "name only these")
 	}
 	files, err := files.edited(source.Path, source.Kustomize)
 	switch {
@@ -56,7 +57,8 @@ func (f Files) directory(dir string, recurse bool) Files {
 	var k types.Kustomization
 	for name := range f {
 		relative, below := strings.CutPrefix(name, dir+"/")
-		if below && (recurse || !strings.Contains(relative, "/")) && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)) {
+		isManifest := slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+		if below && isManifest && (recurse || !strings.Contains(relative, "/")) {
 			k.Resources = append(k.Resources, relative)
 		}
 	}

@@ -44,7 +44,7 @@ func (f Files) withOptions(names []string) (Files, error) {
 	}
 	changes := Files{}
 	for _, file := range f.Kustomizations("gitops") {
-		for _, folder := range strings.Split(path.Dir(file), "/") {
+		for folder := range strings.SplitSeq(path.Dir(file), "/") {
 			if slices.Contains(known, folder) && f.uncommented(file, names) != string(f[file]) {
 				wanted = append(wanted, folder) // Its options have no effect without it.
 			}

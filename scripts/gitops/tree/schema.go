@@ -58,8 +58,8 @@ func (s Schemas) add(by string, crd apiextensionsv1.CustomResourceDefinition) er
 // setting is a key of argocd-cm as its documentation has it: without the kind that it is for.
 var setting = regexp.MustCompile(`^resource\.customizations\.\w+\.|^.+`)
 
-// Faults are the fields that the API server would refuse or drop, and the keys of settings that their reader passes over.
-// Objects of unknown kinds have none.
+// Faults are the fields that the API server would refuse or drop, and the keys of settings that their reader passes
+// over. Objects of unknown kinds have none.
 func (s Schemas) Faults(object *unstructured.Unstructured) (faults []string) {
 	for _, d := range s.kinds[object.GroupVersionKind()] {
 		for _, err := range validation.ValidateCustomResource(nil, object.Object, d.validator) {

@@ -119,45 +119,53 @@ func (g generator) ofClusters(spec map[string]any) (all []map[string]any, err er
 }
 
 func (g generator) ofGit(spec map[string]any) (all []map[string]any, err error) {
-	excluded := func(name string, patterns []any) bool {
-		found := false
-		for _, item := range patterns {
-			fields, _ := item.(map[string]any)
-			pattern, _ := fields["path"].(string)
-			if matched, _ := path.Match(pattern, name); matched {
-				if fields["exclude"] == true {
-					return true
-				}
-				found = true
-			}
-		}
-		return !found
-	}
 	files, _, _ := unstructured.NestedSlice(spec, "files")
 	directories, _, _ := unstructured.NestedSlice(spec, "directories")
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(g.files)) {
 		for dir := path.Dir(name); dir != "." && !seen[dir]; dir = path.Dir(dir) {
-			if seen[dir] = true; !excluded(dir, directories) {
+			if seen[dir] = true; matches(dir, directories) {
 				all = append(all, map[string]any{"path": pathParams(dir)})
 			}
 		}
-		if excluded(name, files) {
+		if !matches(name, files) {
 			continue
 		}
-		var list []map[string]any
-		if yaml.Unmarshal(g.files[name], &list) != nil {
-			list = []map[string]any{{}}
-			if err := yaml.Unmarshal(g.files[name], &list[0]); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
+		list, err := g.ofFile(name)
+		if err != nil {
+			return nil, err
 		}
-		for _, params := range list {
-			params["path"] = pathParams(path.Dir(name))
-			all = append(all, params)
-		}
+		all = append(all, list...)
 	}
 	return all, nil
+}
+
+// matches reports whether one of the patterns selects a path, and none excludes it.
+func matches(name string, patterns []any) (found bool) {
+	for _, item := range patterns {
+		fields, _ := item.(map[string]any)
+		pattern, _ := fields["path"].(string)
+		matched, _ := path.Match(pattern, name)
+		if matched && fields["exclude"] == true {
+			return false
+		}
+		found = found || matched
+	}
+	return found
+}
+
+// ofFile are the parameters in a file: one set, or a list of them.
+func (g generator) ofFile(name string) (list []map[string]any, err error) {
+	if yaml.Unmarshal(g.files[name], &list) != nil {
+		list = []map[string]any{{}}
+		if err := yaml.Unmarshal(g.files[name], &list[0]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for _, params := range list {
+		params["path"] = pathParams(path.Dir(name))
+	}
+	return list, nil
 }
 
 func pathParams(dir string) map[string]any {
@@ -214,19 +222,24 @@ func (g generator) rendered(value any, params map[string]any) (result any, err e
 		}
 		return list, nil
 	case map[string]any:
-		fields := map[string]any{}
-		for key, item := range value {
-			name, err := g.rendered(key, params)
-			if err != nil {
-				return nil, err
-			}
-			if fields[name.(string)], err = g.rendered(item, params); err != nil {
-				return nil, err
-			}
-		}
-		return fields, nil
+		return g.renderedFields(value, params)
 	}
 	return value, nil
+}
+
+// renderedFields are fields with all templates in them executed, also those in their keys.
+func (g generator) renderedFields(value, params map[string]any) (any, error) {
+	fields := map[string]any{}
+	for key, item := range value {
+		name, err := g.rendered(key, params)
+		if err != nil {
+			return nil, err
+		}
+		if fields[name.(string)], err = g.rendered(item, params); err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
 }
 
 func functions() template.FuncMap {

@@ -206,15 +206,16 @@ func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 		}
 		made, err := b.Files.generate(object, b.Clusters)
 		if err != nil {
-			t.fault(object.File, object.GetName(), "the ApplicationSet can't be rendered: "+err.Error(), "correct spec.generators or spec.template")
+			t.fault(object.File, object.GetName(), "the ApplicationSet can't be rendered: "+err.Error(),
+				"correct spec.generators or spec.template")
 		}
 		all = append(all, made...)
 	}
 	return all
 }
 
-// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster. If there
-// are none, it is a tree without a root.
+// Fleet are the trees of the root Applications that the ApplicationSets in a folder make, one for each cluster. If
+// there are none, it is a tree without a root.
 func (b *Builder) Fleet(folder string) ([]*Tree, error) {
 	settings, err := b.Files.Settings()
 	if err != nil {

@@ -258,7 +258,8 @@ func permissions(s subject) {
 				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
 				refuse(o.Place(), o.String(), "its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
 			case o.Namespaced && !permits(project, to):
-				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s", to.Namespace, cmp.Or(to.Server, to.Name))
+				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s",
+					to.Namespace, cmp.Or(to.Server, to.Name))
 			}
 		}
 	}

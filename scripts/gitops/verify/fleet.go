@@ -28,19 +28,9 @@ func (r *run) fleets() {
 	if _, found := r.Files.Kustomization(fleet); !found || r.Consumer != nil {
 		return
 	}
-	files := r.builder.Files
-	environments := sets.New[string]()
-	for name := range files {
-		if parts := strings.Split(name, "/"); parts[0] == caches && len(parts) > 2 {
-			environments.Insert(parts[1])
-		}
-	}
-	if len(environments) == 0 {
-		environments.Insert("prod")
-		files = files.With(tree.Files{path.Join(caches, "prod/example.yaml"): []byte(example)})
-	}
+	files, environments := withEnvironments(r.builder.Files)
 	b := r.builder.With(files)
-	b.Clusters = clusters(r.Methods, files.Architectures(), sets.List(environments))
+	b.Clusters = clusters(r.Methods, files.Architectures(), environments)
 	trees, err := b.Fleet(fleet)
 	if err != nil {
 		r.fail("complete", fleet, "try kubectl kustomize "+fleet, "kustomize can't build it: %v", err)
@@ -58,6 +48,20 @@ func (r *run) fleets() {
 			}
 		}
 	}
+}
+
+// withEnvironments are the files, with an example where no environment has caches, and the environments that have some.
+func withEnvironments(files tree.Files) (tree.Files, []string) {
+	environments := sets.New[string]()
+	for name := range files {
+		if parts := strings.Split(name, "/"); parts[0] == caches && len(parts) > 2 {
+			environments.Insert(parts[1])
+		}
+	}
+	if len(environments) > 0 {
+		return files, sets.List(environments)
+	}
+	return files.With(tree.Files{path.Join(caches, "prod/example.yaml"): []byte(example)}), []string{"prod"}
 }
 
 // inFleets adds the faults that a rule finds in fleets, but none that a tree or another cluster has, too.
