@@ -41,7 +41,7 @@ const (
 	fewCollections = 400 // percent
 
 	// patience is how long something may take that normally takes milliseconds.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // What TestMain starts, for all tests.

@@ -147,7 +147,7 @@ func TestAnObjectThatIsNotOwnedIsLeftExactlyAsItIs(t *testing.T) {
 			w.Eventually(func() bool {
 				mc := get(w, "cache", &cachev1.Memcached{})
 				return meta.FindStatusCondition(mc.Status.Conditions, "Ready").Reason != cachev1.ReasonOwnershipConflict
-			}, 2*patience).Should(gomega.BeTrue(), "the conflict ends by itself once the object is deleted")
+			}, patience).Should(gomega.BeTrue(), "the conflict ends by itself once the object is deleted")
 		})
 	}
 }

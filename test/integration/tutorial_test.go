@@ -197,6 +197,6 @@ func TestADeploymentWithTheSelectorOfALaterTutorialStaysAsItIs(t *testing.T) {
 		t.Errorf("the Deployment was changed (-before +after):\n%s", diff)
 	}
 	w.Expect(cluster.Delete(w.ctx, deployment)).To(gomega.Succeed())
-	w.Eventually(func() bool { return len(w.pods("cache")) == 2 }, 2*patience).Should(gomega.BeTrue())
+	w.Eventually(func() bool { return len(w.pods("cache")) == 2 }, patience).Should(gomega.BeTrue())
 	w.ready("cache")
 }

@@ -96,7 +96,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 				}
 				w.makeAllReady(inProgress...)
 				return all
-			}).WithTimeout(2 * patience).Should(gomega.Equal(want))
+			}).WithTimeout(patience).Should(gomega.Equal(want))
 			for i, cache := range order { // Those that have their turn at the same time may overtake each other.
 				if off := i - slices.Index(want, cache); off >= tc.most || -off >= tc.most {
 					t.Errorf("order %v, want %v, %d at a time", order, want, tc.most)

@@ -22,7 +22,7 @@ func TestARolloutOfAHundredPodsCostsAtMostTwentyWritesOfTheStatus(t *testing.T) 
 			w.makeAllReady("cache")
 			mc := get(w, "cache", &cachev1.Memcached{})
 			return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) && mc.Status.ObservedGeneration == mc.Generation
-		}).WithTimeout(10 * patience).Should(gomega.BeTrue())
+		}).WithTimeout(5 * patience).Should(gomega.BeTrue())
 		took := time.Since(began)
 		w.Eventually(func() []string { return get(w, "cache", &cachev1.Memcached{}).Status.Nodes }).
 			Should(gomega.And(gomega.HaveLen(size), gomega.Equal(podNames(w.pods("cache")))))

@@ -51,7 +51,7 @@ func TestTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if err := supervisor.Wait(); err != nil || time.Since(start) > 5*time.Second {
+	if err := supervisor.Wait(); err != nil || time.Since(start) > 20*time.Second {
 		t.Errorf("ended after %s: %v", time.Since(start), err)
 	}
 	for _, secret := range []string{password, next} {

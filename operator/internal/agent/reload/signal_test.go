@@ -58,7 +58,7 @@ func TestOnlyMemcachedIsEnded(t *testing.T) {
 	}
 	select {
 	case <-signals:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no signal came")
 	}
 }
@@ -74,7 +74,7 @@ func TestTheSignalIsSIGHUP(t *testing.T) {
 	}
 	select {
 	case <-signals:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no signal came")
 	}
 }
