@@ -120,9 +120,9 @@ type Rollout struct {
 	HandoffTimeoutSeconds *int32 `json:"handoffTimeoutSeconds,omitempty"`
 
 	// handoffRate is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share of
-	// the network and of the old Pod. A change replaces no Pod. Defaults to 32Mi.
+	// the network and of the old Pod. A change replaces no Pod. Defaults to 16Mi.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="handoffRate must be a quantity of at least 64Ki, in bytes per second, such as 32Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="handoffRate must be a quantity of at least 64Ki, in bytes per second, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="handoffRate must be at most 64Gi, in bytes per second, which no network exceeds: lower it"
 	HandoffRate *resource.Quantity `json:"handoffRate,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ Flags:
 
 func main() {
 	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
+	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and each time a second one would spin
 	options, end, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

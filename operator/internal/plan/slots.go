@@ -43,7 +43,7 @@ type CurrentSlots struct {
 
 const (
 	defaultHandoffTimeoutSeconds = int32(600)
-	defaultHandoffRate           = int64(32) << 20
+	defaultHandoffRate           = int64(16) << 20
 )
 
 func wantsSlots(spec cachev1.MemcachedSpec) bool {

@@ -49,6 +49,9 @@ type Clients struct {
 	Image     string
 	Secret    string        // a Secret to mount at SecretDir; none by default
 	Timeout   time.Duration // of a run; 5 minutes by default
+
+	// Requests are what the client requests of its Node. Without CPU, it runs when nothing else wants to.
+	Requests corev1.ResourceList
 }
 
 // Reach are the arguments by which the client finds the memcached servers of a cache: its slots, or those that are
@@ -124,6 +127,7 @@ func (c Clients) pod(args []string) (*corev1.Pod, error) {
 	}
 	pod.Namespace = c.Namespace
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Args = c.Image, args
+	pod.Spec.Containers[0].Resources.Requests = c.Requests
 	pod.Spec.Volumes[0].Secret.SecretName = c.Secret
 	if c.Secret == "" {
 		pod.Spec.Volumes, pod.Spec.Containers[0].VolumeMounts = nil, nil

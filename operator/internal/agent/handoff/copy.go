@@ -14,10 +14,10 @@ const (
 	// window is how many batches may be in progress.
 	window = 4
 
-	// A batch is a write. It has fewer keys if memcached can hold little of its log: there are two lines a key, and
-	// clients need place for their lines, too.
+	// A batch is a write. A client may wait for as many keys as are in it. It has fewer keys if memcached can hold little
+	// of its log: there are two lines a key, and clients need place for their lines, too.
 	minBatch    = 8
-	maxBatch    = 512
+	maxBatch    = 64
 	bytesPerKey = 1 << 10
 
 	// copyBuffer is the size of the buffers of the connections that copy.

@@ -17,7 +17,7 @@ const (
 	patience = 10 * time.Second
 
 	// pause is between two marks. Memcached reads its log the more rarely the less is in it, down to once a second.
-	pause = 2 * time.Millisecond
+	pause = 20 * time.Millisecond
 
 	// marksPerBeat are enough that all that had happened before a beat has been read when it ends. Memcached collects
 	// the log of each of its threads in turn. So what a thread wrote before a mark of another may come one round after
