@@ -30,6 +30,16 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 		"the copy takes too long": {timeout: 10, happens: func(h *handedOver) {
 			h.copying("0")
 		}, reason: "HandoffTimedOut"},
+		"the copy takes too long, and the spec is refused meanwhile": {timeout: 10, happens: func(h *handedOver) {
+			h.copying("0")
+			h.whileRefused("HandoffTimedOut")
+		}, reason: "HandoffTimedOut"},
+		"a Pod is killed while the spec is refused": {happens: func(h *handedOver) {
+			h.change(refused)
+			h.reason(h.name, cachev1.ReasonInvalidSpec)
+			h.isKilled(h.before[h.slot("0")])
+			h.whileRefused("PodLost")
+		}, reason: "PodLost"},
 		"the old Pod is killed": {happens: func(h *handedOver) {
 			old, _ := h.copying("0")
 			h.isKilled(old)

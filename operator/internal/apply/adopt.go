@@ -110,6 +110,9 @@ func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) strin
 }
 
 func notOwned(object render.Object, why, fix string) Outcome {
+	if object.Avoid != "" {
+		fix += "; or " + object.Avoid
+	}
 	return Outcome{Result: NotOwned, RetryAfter: notOwnedRetry, Why: fmt.Sprintf(
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
 }

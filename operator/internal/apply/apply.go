@@ -73,6 +73,7 @@ func (s *Syncer) Sync(
 		key := keyOf(object)
 		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
 		if outcome.Result == "" {
+			nameOwnService(mc, snapshot, report, object)
 			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[key], object)
 		}
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
@@ -80,6 +81,25 @@ func (s *Syncer) Sync(
 	}
 	for _, key := range unwanted(mc, snapshot, objects) {
 		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
+		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
+		report = append(report, settle(outcome, err))
+	}
+	return report
+}
+
+// SyncExisting applies those of the objects that the Memcached owns already. It creates, adopts and deletes nothing.
+func (s *Syncer) SyncExisting(
+	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
+) Report {
+	var report Report
+	for _, object := range objects {
+		key := keyOf(object)
+		live := snapshot.Objects[key]
+		if live == nil || !metav1.IsControlledBy(live, mc) {
+			continue
+		}
+		nameOwnService(mc, snapshot, report, object)
+		outcome, err := s.syncOne(ctx, mc, live, object)
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		report = append(report, settle(outcome, err))
 	}

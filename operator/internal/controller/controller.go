@@ -89,8 +89,12 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	switch {
 	case in.Plan.Pause: // Even if the rest of the spec is invalid.
 		in.Report = r.syncer.Pause(ctx, mc, in.Snapshot)
-	case in.Err == nil && !in.Plan.Suspended:
+	case in.Plan.Suspended:
+	case in.Err == nil:
 		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
+		r.syncPods(ctx, &in)
+	case in.Plan.Slots != nil && in.Plan.Slots.Kept:
+		in.Report = r.syncer.SyncExisting(ctx, mc, in.Snapshot, render.KeptObjects(in.Plan))
 		r.syncPods(ctx, &in)
 	}
 	return in

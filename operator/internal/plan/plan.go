@@ -134,6 +134,8 @@ func Compute(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, e
 		p.decideSlots(mc.Spec, current, defaults.Now)
 	}
 	switch {
+	case err != nil && before != nil && before.Slots && defaults.Slots && current.Deployment != nil:
+		p.keepSlots(mc, current, defaults.Now)
 	case err == nil && !current.SecretsUsable:
 		p.waitForSecrets(current, orZero(before))
 	case err == nil && p.Slots != nil && p.Slots.Moving && before != nil:

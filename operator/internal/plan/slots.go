@@ -23,6 +23,10 @@ type Slots struct {
 
 	// Family is the IP family of the Pods; empty while there are none.
 	Family corev1.IPFamily
+
+	// Kept: the spec is invalid. Nothing but the existing EndpointSlices, PodDisruptionBudget and Pods follows the
+	// decision.
+	Kept bool
 }
 
 // CurrentSlots is the observed state of the slots.
@@ -90,6 +94,24 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 			p.Disruption = new(intstr.FromInt32(0))
 		}
 	}
+}
+
+// keepSlots decides about the slots of a cache whose spec is invalid, with the number of slots that it has. Otherwise a
+// Pod that is lost would stay in its slot, its replacement would get none, and a handoff would never end.
+func (p *Plan) keepSlots(mc *cachev1.Memcached, current Current, now time.Time) {
+	p.Size = int32(len(mc.Status.Slots)) //nolint:gosec // As many as a size, which is one.
+	for _, endpoint := range current.Slots.Endpoints {
+		p.Size = max(p.Size, int32(endpoint.Slot)+1) //nolint:gosec // The same.
+	}
+	p.Slots, p.Disruption = &Slots{Kept: true, Services: haveServices(mc)}, nil
+	p.decideSlots(mc.Spec, current, now)
+}
+
+// haveServices reports whether the addresses of the slots are those of a Service each.
+func haveServices(mc *cachev1.Memcached) bool {
+	return slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {
+		return !strings.Contains(slot.Address, "."+names.SlotService(mc.Name)+".")
+	})
 }
 
 // hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.

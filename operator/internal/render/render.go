@@ -4,6 +4,7 @@ package render
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,9 @@ type Object struct {
 	// Ports are the client ports of a Deployment's Pods.
 	Ports names.Ports
 
+	// Avoid says what to change in the spec for the object not to be needed; empty if nothing can be.
+	Avoid string
+
 	// Guarded: it is applied only over the version that was read, which is then in Version.
 	Guarded bool
 	Version string
@@ -44,6 +48,18 @@ func Objects(p plan.Plan) []Object {
 	if p.Template != plan.NoTemplate {
 		objects = append(objects, deployment(p))
 	}
+	if p.Disruption != nil {
+		objects = append(objects, disruptionBudget(p))
+	}
+	return objects
+}
+
+// KeptObjects returns what keeps the slots of a cache whose spec is invalid.
+func KeptObjects(p plan.Plan) []Object {
+	if p.Slots == nil || !p.Slots.Kept {
+		return nil
+	}
+	objects := slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
+var sliceKind = discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind()
+
 // slotObjects returns the Services and EndpointSlices of the slots. The EndpointSlice of the headless Service comes
 // first: it is the record of which Pod holds which slot, and the others follow from it.
 func slotObjects(p plan.Plan) []Object {
@@ -31,7 +33,9 @@ func slotObjects(p plan.Plan) []Object {
 	}
 	for number := range int(p.Size) {
 		name := names.Slot(p.Name, number)
-		objects = append(objects, slotService(p, name, ""))
+		service := slotService(p, name, "")
+		service.Avoid = "set spec.slots.mode to DNS"
+		objects = append(objects, service)
 		if p.Slots.Family != "" {
 			objects = append(objects, slice(p, name, endpointsOf(p, number), false))
 		}
@@ -103,7 +107,7 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 			WithName(port.Name).WithPort(port.Number).WithProtocol(corev1.ProtocolTCP))
 	}
 	return Object{
-		GroupKind:     discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice").GroupKind(),
+		GroupKind:     sliceKind,
 		Configuration: slice,
 		Metadata:      slice.ObjectMetaApplyConfiguration,
 	}

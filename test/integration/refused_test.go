@@ -1,0 +1,66 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// refused is a spec that the operator refuses for a cache with slots.
+const refused = `{"rollout":{"maxUnavailable":1}}`
+
+// whileRefused waits until slot 0 is cold for a reason, although the spec is refused, and corrects the spec.
+func (h *handedOver) whileRefused(reason string) {
+	h.t.Helper()
+	h.change(refused)
+	eventually(h.world, h.name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		slot := mc.Status.Slots[0]
+		return slot.State == cachev1.SlotCold && slot.Reason == reason && slot.Pod == h.holders(h.name)[slot.Name]
+	})
+	h.reason(h.name, cachev1.ReasonInvalidSpec)
+	h.change(`{"rollout":{"maxUnavailable":null}}`)
+}
+
+// TestAForeignServiceGetsNoPodsOfSlots has Services with the names that a cache with slots would give its own.
+func TestAForeignServiceGetsNoPodsOfSlots(t *testing.T) {
+	w := newSlotWorld(t)
+	foreign := map[string]*corev1.Service{}
+	for _, name := range []string{"web-slots", "web-0"} {
+		foreign[name] = &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+			Spec: corev1.ServiceSpec{
+				Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 11211}},
+			},
+		}
+		w.Expect(cluster.Create(w.ctx, foreign[name])).To(gomega.Succeed())
+	}
+	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "web"},
+		Spec:       cachev1.MemcachedSpec{Size: new(int32(2)), Slots: &cachev1.Slots{Mode: cachev1.SlotsClusterIP}},
+	})).To(gomega.Succeed())
+	slices := func() map[string]string {
+		services := map[string]string{}
+		for _, name := range []string{"web-slots", "web-0", "web-1"} {
+			slice := &discoveryv1.EndpointSlice{}
+			if cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name + "-ipv4"}, slice) == nil && len(slice.Endpoints) > 0 {
+				services[name] = slice.Labels[discoveryv1.LabelServiceName]
+			}
+		}
+		return services
+	}
+	w.Eventually(slices).Should(gomega.Equal(map[string]string{"web-slots": "", "web-0": "", "web-1": "web-1"}))
+	mc := w.reason("web", cachev1.ReasonOwnershipConflict)
+	w.Expect(mc.Status.Conditions).To(gomega.ContainElement(gomega.HaveField("Message", gomega.ContainSubstring(
+		"; or set spec.slots.mode to DNS"))))
+	for _, service := range foreign {
+		w.Expect(cluster.Delete(w.ctx, service)).To(gomega.Succeed())
+	}
+	w.Eventually(slices).Should(gomega.Equal(map[string]string{"web-slots": "web-slots", "web-0": "web-0", "web-1": "web-1"}))
+	w.reason("web", cachev1.ReasonAllPodsReady)
+}
