@@ -99,9 +99,8 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 // keepSlots decides about the slots of a cache whose spec is invalid, with the number of slots that it has. Otherwise a
 // Pod that is lost would stay in its slot, its replacement would get none, and a handoff would never end.
 func (p *Plan) keepSlots(mc *cachev1.Memcached, current Current, now time.Time) {
-	p.Size = int32(len(mc.Status.Slots)) //nolint:gosec // As many as a size, which is one.
-	for _, endpoint := range current.Slots.Endpoints {
-		p.Size = max(p.Size, int32(endpoint.Slot)+1) //nolint:gosec // The same.
+	if count := len(mc.Status.Slots); count > 0 {
+		p.Size = int32(count) //nolint:gosec // An object has room for some thousands.
 	}
 	p.Slots, p.Disruption = &Slots{Kept: true, Services: haveServices(mc)}, nil
 	p.decideSlots(mc.Spec, current, now)

@@ -104,6 +104,42 @@ func TestTurningSlotsOnOrOffIsPending(t *testing.T) {
 	}
 }
 
+func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
+	addresses := func(below string) []cachev1.SlotStatus {
+		return []cachev1.SlotStatus{
+			{Name: "cache-0", Address: "cache-0." + below + ":11211"}, {Name: "cache-1", Address: "cache-1." + below + ":11211"},
+		}
+	}
+	for sentence, tc := range map[string]struct {
+		reported []cachev1.SlotStatus
+		size     int32
+		services bool
+	}{
+		"with host names":                {addresses("cache-slots.team.svc"), 2, false},
+		"with a Service each":            {addresses("team.svc"), 2, true},
+		"before the status reports them": {nil, 5, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			mc := cacheWithSlots(nil)
+			live := deployedBy(t, mc, withSlots())
+			mc.Spec.Size, mc.Spec.Slots.Mode = new(int32(5)), cachev1.SlotsDNS
+			mc.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1))
+			mc.Status.Slots = tc.reported
+			p, err := Compute(mc, currently(live), withSlots())
+			if _, invalid := errors.AsType[*InvalidSpec](err); !invalid || p.Slots == nil || !p.Slots.Kept {
+				t.Fatalf("slots %+v, error %v", p.Slots, err)
+			}
+			if p.Size != tc.size || len(p.Slots.Slots) != int(tc.size) || p.Slots.Services != tc.services {
+				t.Errorf("size %d, slots %+v", p.Size, p.Slots)
+			}
+			p, err = Compute(mc, currently(live), newer)
+			if err == nil || p.Slots != nil && p.Slots.Kept {
+				t.Errorf("an operator without slots keeps none: %+v, error %v", p.Slots, err)
+			}
+		})
+	}
+}
+
 func TestThePlanOfSlots(t *testing.T) {
 	never := func(mc *cachev1.Memcached) { mc.Spec.Rollout.Handoff = cachev1.HandoffNever }
 	single := func(mc *cachev1.Memcached) { mc.Spec.Size = new(int32(1)) }
