@@ -55,7 +55,9 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 		return nil, err
 	}
 	judge := judging.Judge{
-		Clients: clientpod.Clients{Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout, Requests: cpu("500m")},
+		Clients: clientpod.Clients{
+			Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout, Requests: cpu("500m"),
+		},
 		Cache:   "cache", Port: 11211, Keys: b.Keys, Writes: 500, Arguments: "--size=1024",
 	}
 	return b.rollouts(ctx, judge)
