@@ -58,7 +58,7 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 		Clients: clientpod.Clients{
 			Kube: p.Client, Config: p.Config, Image: images.Client, Timeout: timeout, Requests: cpu("500m"),
 		},
-		Cache:   "cache", Port: 11211, Keys: b.Keys, Writes: 500, Arguments: "--size=1024",
+		Cache: "cache", Port: 11211, Keys: b.Keys, Writes: 500, Arguments: "--size=1024",
 	}
 	return b.rollouts(ctx, judge)
 }
