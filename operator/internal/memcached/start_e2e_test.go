@@ -103,7 +103,7 @@ func dial(t *testing.T, address string) net.Conn {
 	t.Helper()
 	var connection net.Conn
 	var err error
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if connection, err = net.Dial("tcp", address); err == nil {
 			t.Cleanup(func() { _ = connection.Close() })
 			return connection
@@ -115,7 +115,7 @@ func dial(t *testing.T, address string) net.Conn {
 
 func ask(t *testing.T, connection net.Conn) {
 	t.Helper()
-	if err := connection.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fprint(connection, "set key 0 0 5\r\nvalue\r\nget key\r\n"); err != nil {
