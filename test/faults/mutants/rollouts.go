@@ -54,7 +54,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "ignores spec.suspend", Rule: "suspended", Needs: []string{"suspend", changes + "|" + drifts},
-			Edits: replace(controllerFile, "case in.Err == nil && !in.Plan.Suspended:", "case in.Err == nil:"),
+			Edits: replace(controllerFile, "case in.Plan.Suspended:", "case false:"),
 		},
 		{
 			Name: "leaves a rollout paused", Rule: "converges", Needs: []string{changes, "suspend"},
