@@ -41,7 +41,7 @@ Flags:
 
 func main() {
 	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
-	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and each time a second one would spin
+	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and a second processor would spin each time
 	options, end, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,17 +69,7 @@ func (s *Syncer) TakeCreation(object client.Object) bool { return s.creations.ta
 func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
-	var report Report
-	for _, object := range objects {
-		key := keyOf(object)
-		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
-		if outcome.Result == "" {
-			nameOwnService(mc, snapshot, report, object)
-			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[key], object)
-		}
-		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
-		report = append(report, settle(outcome, err))
-	}
+	report := s.syncAll(ctx, mc, snapshot, objects)
 	for _, key := range unwanted(mc, snapshot, objects) {
 		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
@@ -91,15 +82,24 @@ func (s *Syncer) Sync(
 func (s *Syncer) SyncExisting(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
+	return s.syncAll(ctx, mc, snapshot, slices.DeleteFunc(objects, func(object render.Object) bool {
+		live := snapshot.Objects[keyOf(object)]
+		return live == nil || !metav1.IsControlledBy(live, mc)
+	}))
+}
+
+// syncAll applies the objects, in their order.
+func (s *Syncer) syncAll(
+	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
+) Report {
 	var report Report
 	for _, object := range objects {
 		key := keyOf(object)
-		live := snapshot.Objects[key]
-		if live == nil || !metav1.IsControlledBy(live, mc) {
-			continue
+		outcome, err := waitingForPolicy(snapshot, report, object), error(nil)
+		if outcome.Result == "" {
+			nameOwnService(mc, snapshot, report, object)
+			outcome, err = s.syncOne(ctx, mc, snapshot.Objects[key], object)
 		}
-		nameOwnService(mc, snapshot, report, object)
-		outcome, err := s.syncOne(ctx, mc, live, object)
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
 		report = append(report, settle(outcome, err))
 	}

@@ -93,7 +93,7 @@ func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Inp
 	case in.Err == nil:
 		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
 		r.syncPods(ctx, &in)
-	case in.Plan.Slots != nil && in.Plan.Slots.Kept:
+	case in.Plan.KeepsSlots():
 		in.Report = r.syncer.SyncExisting(ctx, mc, in.Snapshot, render.KeptObjects(in.Plan))
 		r.syncPods(ctx, &in)
 	}

@@ -106,6 +106,9 @@ func (p *Plan) keepSlots(mc *cachev1.Memcached, current Current, now time.Time) 
 	p.decideSlots(mc.Spec, current, now)
 }
 
+// KeepsSlots reports whether the spec is invalid, and the slots that exist are kept.
+func (p Plan) KeepsSlots() bool { return p.Slots != nil && p.Slots.Kept }
+
 // haveServices reports whether the addresses of the slots are those of a Service each.
 func haveServices(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {

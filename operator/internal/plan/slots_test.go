@@ -122,18 +122,18 @@ func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			mc := cacheWithSlots(nil)
 			live := deployedBy(t, mc, withSlots())
-			mc.Spec.Size, mc.Spec.Slots.Mode = new(int32(5)), cachev1.SlotsDNS
+			mc.Spec.Size = new(int32(5))
 			mc.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1))
 			mc.Status.Slots = tc.reported
 			p, err := Compute(mc, currently(live), withSlots())
-			if _, invalid := errors.AsType[*InvalidSpec](err); !invalid || p.Slots == nil || !p.Slots.Kept {
+			if _, invalid := errors.AsType[*InvalidSpec](err); !invalid || !p.KeepsSlots() {
 				t.Fatalf("slots %+v, error %v", p.Slots, err)
 			}
 			if p.Size != tc.size || len(p.Slots.Slots) != int(tc.size) || p.Slots.Services != tc.services {
 				t.Errorf("size %d, slots %+v", p.Size, p.Slots)
 			}
 			p, err = Compute(mc, currently(live), newer)
-			if err == nil || p.Slots != nil && p.Slots.Kept {
+			if err == nil || p.KeepsSlots() {
 				t.Errorf("an operator without slots keeps none: %+v, error %v", p.Slots, err)
 			}
 		})

@@ -56,9 +56,6 @@ func Objects(p plan.Plan) []Object {
 
 // KeptObjects returns what keeps the slots of a cache whose spec is invalid.
 func KeptObjects(p plan.Plan) []Object {
-	if p.Slots == nil || !p.Slots.Kept {
-		return nil
-	}
 	objects := slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))

@@ -12,7 +12,7 @@ import (
 
 // setSlots reports which Pod has which slot. What is copied changes all the time: it is reported once it is copied.
 func setSlots(status *cachev1.MemcachedStatus, in Input) {
-	if in.Plan.Name == "" || in.Err != nil && (in.Plan.Slots == nil || !in.Plan.Slots.Kept) {
+	if in.Plan.Name == "" || in.Err != nil && !in.Plan.KeepsSlots() {
 		return
 	}
 	status.Slots = nil
