@@ -126,14 +126,17 @@ faults-cluster: ## The same with real Pods, and clients that use them (root, Lin
 	@go run ./scripts/cluster needs e2e --install
 	@$(MAKE) faults ARGS="--real $(ARGS)"
 
+E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
-	@# Two packages at a time, the longest first, and many tests of a package: most of it is waiting for Pods and for Argo CD.
-	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1 -p 2 -parallel 16 \
-		./test/e2e ./scripts/cluster/local ./operator/internal/memcached ./operator/internal/agent ./operator/internal/agent/handoff ./scripts/demo ./test/client \
-		./internal/testing/memcachedtest ./test/tutorial ./test/install ./test/fleet ./test/release ./test/placement ./test/bench/scenarios \
-		./scripts/release/cut ./scripts/rebrand $(ARGS)
+	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
+	@# and many tests of a package: most of that is waiting for Pods and for Argo CD.
+	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent ./operator/internal/agent/handoff ./test/client \
+		./internal/testing/memcachedtest $(ARGS)
+	@$(E2E) -p 2 -parallel 16 ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
+		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 

@@ -15,6 +15,9 @@ const (
 	// refresh is how often a watching client asks DNS for the nodes, as long-lived clients should.
 	refresh = time.Second
 
+	// pause is between two rounds of requests, which leaves the processors to those that are watched.
+	pause = 20 * time.Millisecond
+
 	// mostFailures is how many errors are told in words.
 	mostFailures = 5
 )
@@ -47,6 +50,7 @@ func (o *options) watch(ctx context.Context, duration time.Duration) (Result, er
 		result.Nodes = r.nodes
 		for until := time.Now().Add(refresh); time.Now().Before(until); {
 			r.ask(o.keys, &result)
+			time.Sleep(pause)
 		}
 		r.close()
 	}

@@ -29,7 +29,7 @@ const fallbackKeys = 2000
 // TestAHandoffThatFailsLeavesACacheThatServes is one rollout of three slots, in which something else goes wrong with
 // each. What needs no real processes is in test/integration.
 func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
-	c.shared(t)
+	c.loaded(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
 		Rollout: &cachev1.Rollout{DrainSeconds: new(int32(1)), HandoffRate: new(resource.MustParse("128Ki"))},

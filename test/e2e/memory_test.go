@@ -18,7 +18,7 @@ import (
 // TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have tests
 // beside the sum, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
-	c.shared(t)
+	c.loaded(t)
 	it := newCache(t, "memory", cachev1.MemcachedSpec{})
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 	pods := &corev1.PodList{}

@@ -32,6 +32,9 @@ type site struct {
 
 	// operator is locked by a test that replaces or stops the operator or the API server, and read-locked by all others.
 	operator sync.RWMutex
+
+	// load is held by a test whose clients keep a processor busy: two of them at a time measure each other.
+	load sync.Mutex
 }
 
 // shared brings the cluster up and the operator into it, unless another test did. The test runs beside others that
@@ -39,6 +42,21 @@ type site struct {
 func (s *site) shared(t *testing.T) {
 	t.Helper()
 	t.Parallel() // Most of it is waiting for Pods.
+	s.join(t)
+}
+
+// loaded does the same for a test whose clients keep a processor busy.
+func (s *site) loaded(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	s.load.Lock()
+	t.Cleanup(s.load.Unlock)
+	s.join(t)
+}
+
+// join takes the test into the cluster for as long as no other test wants the operator for itself.
+func (s *site) join(t *testing.T) {
+	t.Helper()
 	s.start(t)
 	s.operator.RLock()
 	t.Cleanup(s.operator.RUnlock)

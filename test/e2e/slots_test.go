@@ -38,7 +38,7 @@ var slotWrites = flag.Int("slot-writes", 2000, "writes per second while Pods wit
 // TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
 // connections that each of them renews at times of its own.
 func TestReplacedPodsKeepTheirKeys(t *testing.T) {
-	c.shared(t)
+	c.loaded(t)
 	tests := map[string]slotsCase{
 		"slots-plain": {port: 11211, writes: *slotWrites},
 		"slots-tls-users": {
@@ -77,7 +77,7 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 // TestASecondChangeInTheMiddleKeepsTheKeys changes the spec again as soon as a slot has moved, while clients still use
 // the Pod that gave it away.
 func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
-	c.shared(t)
+	c.loaded(t)
 	for name, second := range map[string]string{
 		"slots-undo":  `{"memory":"64Mi"}`,
 		"slots-other": `{"memory":"80Mi"}`,

@@ -22,7 +22,7 @@ type client struct {
 // handshake, so that a refusal shows in the first command.
 func connect(t *testing.T, address string, config *tls.Config) (*client, error) {
 	t.Helper()
-	connection, err := net.DialTimeout("tcp", address, 5*time.Second)
+	connection, err := net.DialTimeout("tcp", address, time.Minute)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func connect(t *testing.T, address string, config *tls.Config) (*client, error) 
 
 // ask sends a request, and reads as many lines as are wanted.
 func (c *client) ask(request string, lines int) (string, error) {
-	if err := c.connection.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := c.connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return "", err
 	}
 	if _, err := fmt.Fprint(c.connection, request); err != nil {

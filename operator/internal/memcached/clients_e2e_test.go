@@ -78,7 +78,7 @@ func (g *guarded) config(t *testing.T, certificate *agenttest.Certificate, chang
 // answers is what memcached says to a client that logs in, if it may connect. Memcached judges a certificate after the
 // handshake of TLS 1.3, so that a refusal shows with the first command.
 func (g *guarded) answers(config *tls.Config, login string) (string, error) {
-	connection, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", g.address, config)
+	connection, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", g.address, config)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (g *guarded) answers(config *tls.Config, login string) (string, error) {
 
 // converse logs in, unless the login is empty, and reads a key.
 func converse(connection net.Conn, login string) (string, error) {
-	if err := connection.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return "", err
 	}
 	request := "get key\r\n"
