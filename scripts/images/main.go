@@ -71,7 +71,7 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 		Example: "  go run ./scripts/images build operator=localhost:15001/memcached-operator:0.1.0 \\\n" +
 			"    agent=localhost:15001/memcached-agent --version 0.1.0\n" +
 			"  go run ./scripts/images build memcached=registry.example.com/team/memcached \\\n" +
-			"    --platform linux/arm64,linux/s390x --suite trixie",
+			"    --platform linux/arm64,linux/s390x --suite forky",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			targets, err := b.parse(args, platforms)
@@ -90,7 +90,7 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&platforms, "platform", nil, "platforms, such as linux/amd64,linux/arm64")
 	cmd.Flags().StringVar(&b.version, "version", "dev", "version that the operator reports")
-	cmd.Flags().StringVar(&b.suite, "suite", "", "suite of Debian, such as trixie (default: this machine's)")
+	cmd.Flags().StringVar(&b.suite, "suite", "", "suite of Debian, such as forky (default: this machine's)")
 	return cmd
 }
 

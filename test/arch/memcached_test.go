@@ -19,6 +19,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/scripts/images/debian"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 )
 
@@ -32,8 +33,8 @@ func TestKeysGoThroughAMemcachedOfEachArchitecture(t *testing.T) {
 		suite     string
 		platforms []v1.Platform
 	}{
-		"of the machine's own suite": {"", oci.Platforms()},
-		"of a newer suite":           {"trixie", []v1.Platform{{OS: "linux", Architecture: "s390x"}}},
+		"of the machine's own suite":       {"", oci.Platforms()},
+		"of a suite that is new for slots": {debian.SuiteForSlots, oci.Platforms()},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ const SuiteForSlots = "forky"
 type Request struct {
 	Package      string
 	Architecture string   // as Go names it
-	Suite        string   // such as trixie; default: as this machine's apt is configured
+	Suite        string   // such as forky; default: as this machine's apt is configured
 	Without      []string // packages that it depends on, and that its unpacked files do not need
 }
 
