@@ -107,6 +107,7 @@ func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
 // keptAll makes sure that no client noticed a rollout.
 func (it *cache) keptAll(result judging.Result) {
 	it.t.Helper()
+	it.t.Logf("%d writes a second", result.Writes/max(1, len(result.Seconds)))
 	result.Seconds = nil
 	it.t.Logf("%+v", result)
 	it.Expect([]int{result.Stale, result.Resurrected, result.Wrong, result.Errors}).

@@ -59,7 +59,8 @@ func (f Files) Consumer(local map[string]string) (*Consumer, error) {
 func (c *Consumer) Builder() (*Builder, error) {
 	upstream, err := At(c.Checkout, c.Ref)
 	if err != nil {
-		return nil, fmt.Errorf("%w: fetch it there, or name another checkout of %s by --repository", err, c.URL)
+		return nil, fmt.Errorf("%w: fetch it there, name another checkout of %s by --repository, or change ?ref= in %s",
+			err, c.URL, Consumed)
 	}
 	b, err := New(upstream, nil)
 	if err != nil {
