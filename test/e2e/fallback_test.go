@@ -64,6 +64,33 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	}
 }
 
+// TestADeletedPodHandsOverItsKeys although the kubelet shows it no annotation any more.
+func TestADeletedPodHandsOverItsKeys(t *testing.T) {
+	c.loaded(t)
+	it := newCache(t, "deleted", cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
+		Rollout: &cachev1.Rollout{DrainSeconds: new(int32(45)), HandoffRate: new(resource.MustParse("256Ki"))},
+	})
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	it.isServing(cachev1.SlotServing)
+	old := it.slot("deleted-0").Pod
+	it.fills(old)
+	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
+	it.Expect(err).NotTo(gomega.HaveOccurred())
+	it.Eventually(func() string { return watch.Holder("deleted-slots-ipv4", "deleted-0") }).Should(gomega.Equal(old))
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name = it.key.Namespace, old
+	it.Expect(c.Client.Delete(t.Context(), pod)).To(gomega.Succeed())
+
+	it.Eventually(func() string { return it.slot("deleted-0").Pod }).ShouldNot(gomega.Equal(old))
+	it.drains()
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+	it.isServing(cachev1.SlotServing)
+	next := it.slot("deleted-0").Pod
+	it.Expect(it.metricsOf(next).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
+	it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
+}
+
 // slot is what the status reports of a slot.
 func (it *cache) slot(name string) cachev1.SlotStatus {
 	it.t.Helper()

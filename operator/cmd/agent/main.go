@@ -32,6 +32,7 @@ const usage = `The memcached agent reloads users and certificates, exports metri
 
 Usage:
   agent [flags]
+  agent end --after=10s [flags]    the preStop hook: wait, and end memcached in order
 
 Example, beside a memcached that was started with --auth-file=/run/memcached/auth:
   agent --auth-dir=/etc/memcached/auth --auth-file=/run/memcached/auth
@@ -42,21 +43,28 @@ Flags:
 func main() {
 	debug.SetGCPercent(25) // CPU is available, memory belongs to the cache
 	runtime.GOMAXPROCS(1)  // a handoff wakes it a thousand times a second, and a second processor would spin each time
-	options, end, err := parse(os.Args[1:])
+	options, run, err := parse(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
-	if end {
+	if run == nil {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	log.Info("Starting the memcached agent", "version", strings.TrimSpace(version))
-	if err := agent.Run(ctx, options, strings.TrimSpace(version), log); err != nil {
+	if err := run(ctx, options, log); err != nil {
 		os.Exit(exitCode(err, log))
 	}
+}
+
+// command is what the agent was started for.
+type command func(context.Context, *agent.Options, *slog.Logger) error
+
+func run(ctx context.Context, options *agent.Options, log *slog.Logger) error {
+	log.Info("Starting the memcached agent", "version", strings.TrimSpace(version))
+	return agent.Run(ctx, options, strings.TrimSpace(version), log)
 }
 
 // terminationLog is where Kubernetes reads the termination message. A container has the file from its start.
@@ -78,22 +86,30 @@ func exitCode(err error, log *slog.Logger) int {
 	return instruction.ExitCode
 }
 
-// parse returns the options, and whether the version or the help was printed and nothing is left to do. It returns an
-// error for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would restart the
-// agent.
-func parse(arguments []string) (options *agent.Options, end bool, err error) {
+// parse returns the options and the command; none if the version or the help was printed and nothing is left to do. It
+// returns an error for an invalid flag: pflag would exit with the code of a panic, after which the supervisor would
+// restart the agent.
+func parse(arguments []string) (options *agent.Options, chosen command, err error) {
 	options = agent.NewOptions()
 	options.Restarts, _ = strconv.Atoi(os.Getenv(supervisor.RestartsEnv)) // none without a supervisor
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	options.AddFlags(flags)
+	options.AddEndFlags(flags)
 	showVersion := flags.Bool("version", false, "Print the version and exit.")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	err = flags.Parse(arguments)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil, true, nil
-	}
-	if err == nil && *showVersion {
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	case *showVersion:
 		fmt.Println(strings.TrimSpace(version))
+		return options, nil, nil
+	case flags.NArg() == 0:
+		return options, run, nil
+	case flags.NArg() == 1 && flags.Arg(0) == "end":
+		return options, agent.End, nil
 	}
-	return options, *showVersion, err
+	return nil, nil, fmt.Errorf("unknown command %q: write end or none", strings.Join(flags.Args(), " "))
 }

@@ -17,7 +17,8 @@ import (
 
 // follower returns what follows the operator's instructions for the slot of the Pod.
 func (a *agent) follower() *slot.Follower {
-	a.engine = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: a.endMemcached, Log: a.log}
+	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
+	a.engine = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log}
 	return &slot.Follower{File: a.options.HandoffFile, Engine: a.engine, Log: a.log}
 }
 
@@ -38,19 +39,24 @@ func (a *agent) peer(address string) handoff.Dial {
 		if err != nil {
 			return nil, err
 		}
-		if a.options.AuthFile == "" {
-			return server.Dial(ctx)
-		}
-		content, err := os.ReadFile(a.options.AuthFile)
-		if err != nil {
-			return nil, err
-		}
-		list, err := users.ParseFile(content)
-		if err != nil {
-			return nil, err
-		}
-		return dialAsAny(ctx, server, list)
+		return a.options.dial(ctx, server)
 	}
+}
+
+// dial connects to a memcached with the users of memcached's file.
+func (o *Options) dial(ctx context.Context, server handoff.Server) (net.Conn, error) {
+	if o.AuthFile == "" {
+		return server.Dial(ctx)
+	}
+	content, err := os.ReadFile(o.AuthFile)
+	if err != nil {
+		return nil, err
+	}
+	list, err := users.ParseFile(content)
+	if err != nil {
+		return nil, err
+	}
+	return dialAsAny(ctx, server, list)
 }
 
 func (a *agent) server(address string) (handoff.Server, error) {
@@ -83,13 +89,13 @@ func dialAsAny(ctx context.Context, server handoff.Server, list []users.User) (c
 }
 
 // endMemcached asks memcached for its process id, because a Pod may run more than one.
-func (a *agent) endMemcached(ctx context.Context) error {
-	client, err := a.login(ctx)
+func endMemcached(ctx context.Context, dial handoff.Dial, proc string) error {
+	connection, err := dial(ctx)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	stats, err := client.Stats(ctx, "")
+	defer connection.Close()
+	stats, err := protocol.New(connection).Stats(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -97,5 +103,5 @@ func (a *agent) endMemcached(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("memcached reports no process id: %w", err)
 	}
-	return reload.EndInOrder(a.options.Proc, pid)
+	return reload.EndInOrder(proc, pid)
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
+	// EndAfter is how long End waits.
+	EndAfter time.Duration
+
 	// Proc is the folder with the processes. Tests show the agent only one.
 	Proc string
 
@@ -90,6 +93,11 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Address of /healthz, /started and, with --handoff-file, /ready; 0 turns them off.")
 	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,
 		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, no handoff.")
+}
+
+// AddEndFlags adds the flag of End.
+func (o *Options) AddEndFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.EndAfter, "after", o.EndAfter, "How long the command end waits first.")
 }
 
 // certificate returns memcached's certificate; nil if it has none.

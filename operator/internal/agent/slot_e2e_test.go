@@ -69,6 +69,33 @@ func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	}
 }
 
+func TestThePreStopHookEndsMemcachedInOrder(t *testing.T) {
+	for name, list := range map[string]string{"without users": "", "with users": "ann:one"} {
+		t.Run(name, func(t *testing.T) {
+			c := newCache(t, cache{users: list})
+			before, after := c.start(t, oldHost), c.start(t, newHost)
+			from, to := before.client(t, c), after.client(t, c)
+			fill(t, from)
+			after.instruct(t, fromOld)
+			after.awaitReady(t, http.StatusOK)
+			after.instruct(t, instruction.Instruction{Role: instruction.Moved, From: oldHost})
+			from.set(t, "key1", "newer in the old Pod")
+			for range 2 { // The second one finds no memcached.
+				out, err := exec.CommandContext(t.Context(), c.agent, before.hook...).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v:\n%s", err, out)
+				}
+				wait(t).Eventually(before.server.Ended()).Should(gomega.BeClosed())
+			}
+			after.instruct(t, instruction.Instruction{Role: instruction.Serve})
+			wait(t).Eventually(func() string { return after.log.String() }).Should(gomega.ContainSubstring(`"role":"serve"`))
+			to.awaitMiss(t, "key1")
+			to.want(t, "key0", "value0")
+			to.want(t, "key999", "value999")
+		})
+	}
+}
+
 func TestAColdPodIsEmptied(t *testing.T) {
 	c := newCache(t, cache{})
 	p := c.start(t, newHost)

@@ -39,7 +39,8 @@ type slotPod struct {
 	pod
 	host   string
 	server *memcachedtest.Server
-	dir    string // with the instruction
+	dir    string   // with the instruction
+	hook   []string // arguments of the agent as the preStop hook
 	ended  chan error
 }
 
@@ -86,6 +87,7 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	}
 	p.server = memcachedtest.Start(t, memcached...)
 	p.showProcess(t, c)
+	p.hook = append([]string{"end", "--after=10ms"}, agent[1:]...)
 	p.startSupervisor(t, exec.Command(c.supervisor, agent...))
 	return p
 }

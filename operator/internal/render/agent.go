@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -44,10 +46,21 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	}
 	if p.Slots != nil {
 		agent.WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(1)).
+			WithLifecycle(endInOrder(p)).
 			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
 	spec.WithInitContainers(agent)
+}
+
+// endInOrder ends memcached after the drain, before the kubelet does: only then does its log tell the Pod that has its
+// keys the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
+func endInOrder(p plan.Plan) *corev1ac.LifecycleApplyConfiguration {
+	after := fmt.Sprintf("--after=%ds", p.Rollout.DrainSeconds)
+	command := append([]string{"/agent", "end", after}, agentArguments(p)...)
+	return corev1ac.Lifecycle().
+		WithPreStop(corev1ac.LifecycleHandler().
+			WithExec(corev1ac.ExecAction().WithCommand(command...)))
 }
 
 func agentArguments(p plan.Plan) []string {
