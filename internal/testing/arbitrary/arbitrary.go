@@ -109,16 +109,19 @@ func pairs(m *map[string]string, c randfill.Continue) {
 	}
 }
 
+// quantity is one as it is read. One that is made may have another spelling once it is read: 6000 with the format
+// BinarySI becomes 6k.
 func quantity(q *resource.Quantity, c randfill.Continue) {
 	formats := []resource.Format{resource.BinarySI, resource.DecimalSI, resource.DecimalExponent}
 	value := c.Int63() >> c.Intn(63)
 	if c.Intn(8) == 0 {
 		value = -value
 	}
-	*q = *resource.NewMilliQuantity(value, formats[c.Intn(len(formats))])
+	made := resource.NewMilliQuantity(value, formats[c.Intn(len(formats))])
 	if c.Bool() {
-		*q = *resource.NewQuantity(value, q.Format)
+		made = resource.NewQuantity(value, made.Format)
 	}
+	*q = resource.MustParse(made.String())
 }
 
 func percentage(v *intstr.IntOrString, c randfill.Continue) {
