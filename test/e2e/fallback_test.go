@@ -64,7 +64,8 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	}
 }
 
-// TestADeletedPodHandsOverItsKeys although the kubelet shows it no annotation any more.
+// TestADeletedPodHandsOverItsKeys although the kubelet shows it no annotation any more. If it dies instead, the status
+// says so.
 func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "deleted", cachev1.MemcachedSpec{
@@ -78,9 +79,7 @@ func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	it.Eventually(func() string { return watch.Holder("deleted-slots-ipv4", "deleted-0") }).Should(gomega.Equal(old))
-	pod := &corev1.Pod{}
-	pod.Namespace, pod.Name = it.key.Namespace, old
-	it.Expect(c.Client.Delete(t.Context(), pod)).To(gomega.Succeed())
+	it.deletes(old)
 
 	it.Eventually(func() string { return it.slot("deleted-0").Pod }).ShouldNot(gomega.Equal(old))
 	it.drains()
@@ -88,7 +87,24 @@ func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	it.isServing(cachev1.SlotServing)
 	next := it.slot("deleted-0").Pod
 	it.Expect(it.metricsOf(next).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
+
+	// Another one, whose memcached dies while it drains.
+	it.fills(it.slot("deleted-1").Pod)
+	dying := it.deletes(it.slot("deleted-1").Pod)
+	it.Eventually(func() string { return it.slot("deleted-1").Pod }).ShouldNot(gomega.Equal(dying.Name))
+	it.kills(dying, "memcached")
+	it.endsCold("deleted-1", "OldEnded")
+	it.Expect(it.slot("deleted-1").KeysCopied).To(gomega.BeZero())
+	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
+}
+
+func (it *cache) deletes(name string) *corev1.Pod {
+	it.t.Helper()
+	pod := &corev1.Pod{}
+	it.Expect(c.Client.Get(it.t.Context(), client.ObjectKey{Namespace: it.key.Namespace, Name: name}, pod)).To(gomega.Succeed())
+	it.Expect(c.Client.Delete(it.t.Context(), pod)).To(gomega.Succeed())
+	return pod
 }
 
 // slot is what the status reports of a slot.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"maps"
 	"os/exec"
 	"slices"
@@ -37,7 +38,25 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	it.Expect(c.Client.Create(t.Context(), namespace)).To(gomega.Succeed())
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}, Spec: spec}
 	it.Expect(c.Client.Create(t.Context(), mc)).To(gomega.Succeed())
+	t.Cleanup(it.tellsAfterFailure)
 	return it
+}
+
+// tellsAfterFailure logs what a reader of a failed test would ask for first.
+func (it *cache) tellsAfterFailure() {
+	if !it.t.Failed() {
+		return
+	}
+	for _, question := range [][]string{
+		{"get", "memcached", it.key.Name, "-o", "jsonpath={.status}"},
+		{"get", "pod", "-o", "wide"},
+		{"get", "event"},
+		{"logs", "--selector", "memcached_cr=" + it.key.Name, "--container", "agent", "--prefix", "--tail", "40"},
+	} {
+		//nolint:usetesting // The test's own context has ended.
+		out, err := c.kubectl(context.Background(), it.key.Namespace, question...).CombinedOutput()
+		it.t.Logf("kubectl %s (%v):\n%s", strings.Join(question, " "), err, out)
+	}
 }
 
 // in is the same cache, for a part of the test.

@@ -220,8 +220,12 @@ func (it *cache) tellsNothingOf(secrets ...string) {
 
 func (it *cache) kubectl(arguments ...string) string {
 	it.t.Helper()
-	arguments = append([]string{"--kubeconfig", c.Cluster.Kubeconfig, "--namespace", it.key.Namespace}, arguments...)
-	out, err := exec.CommandContext(it.t.Context(), c.Cluster.Kubectl, arguments...).CombinedOutput()
+	out, err := c.kubectl(it.t.Context(), it.key.Namespace, arguments...).CombinedOutput()
 	it.Expect(err).NotTo(gomega.HaveOccurred(), "%s", out)
 	return string(out)
+}
+
+func (s *site) kubectl(ctx context.Context, namespace string, arguments ...string) *exec.Cmd {
+	arguments = append([]string{"--kubeconfig", s.Cluster.Kubeconfig, "--namespace", namespace}, arguments...)
+	return exec.CommandContext(ctx, s.Cluster.Kubectl, arguments...)
 }

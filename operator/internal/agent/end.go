@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// endTimeout is how long memcached may refuse to be asked. The kubelet ends it then.
+	// endTimeout limits one attempt. The kubelet limits all of them: it ends memcached leaveSeconds after the drain.
 	endTimeout = 5 * time.Second
 
 	endInterval = 200 * time.Millisecond
@@ -34,10 +34,10 @@ func End(ctx context.Context, options *Options, log *slog.Logger) error {
 	if err := sleep(ctx, options.EndAfter); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
-	defer cancel()
 	for {
-		err := engine.End(ctx)
+		attempt, cancel := context.WithTimeout(ctx, endTimeout)
+		err := engine.End(attempt)
+		cancel()
 		if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
 			return nil
 		}

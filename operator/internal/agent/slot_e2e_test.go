@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -196,6 +198,32 @@ func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 		from.set(t, key, "second")
 		to.awaitMiss(t, key)
 	}
+	before.server.Signal(t, syscall.SIGKILL)
+	after.awaitLoss(t, handoff.AgentRestarted)
+}
+
+// TestTheOperatorIsToldWhyCopiedKeysAreLost also after the agent has begun anew.
+func TestTheOperatorIsToldWhyCopiedKeysAreLost(t *testing.T) {
+	c := newCache(t, cache{})
+	before, after := c.start(t, oldHost), c.start(t, newHost)
+	to := after.client(t, c)
+	fill(t, before.client(t, c))
+	after.instruct(t, fromOld)
+	after.awaitReady(t, http.StatusOK)
+	after.instruct(t, instruction.Instruction{Role: instruction.Moved, From: oldHost})
+	if lost := after.lastProgress().Emptied; lost != "" {
+		t.Errorf("the keys are there, and the agent says %s", lost)
+	}
+	before.server.Signal(t, syscall.SIGKILL)
+	to.awaitMiss(t, "key0")
+	after.awaitLoss(t, handoff.OldEnded)
+	wait(t).Eventually(func() int64 { return after.lastProgress().TotalKeys }).Should(gomega.BeZero(), "it begins anew")
+	after.awaitLoss(t, handoff.OldEnded)
+}
+
+func (p *slotPod) awaitLoss(t *testing.T, reason string) {
+	t.Helper()
+	wait(t).Eventually(func() string { return p.lastProgress().Emptied }).Should(gomega.Equal(reason))
 }
 
 // awaitMiss asks by a meta command, whose answer is one line.

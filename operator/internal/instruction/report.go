@@ -58,6 +58,10 @@ type Progress struct {
 
 	// Invalidated is how many keys were removed on either side, because clients changed them on the other one.
 	Invalidated int64 `json:"invalidated"`
+
+	// Emptied is why the new memcached lost the keys after all were copied: a reason like that of a Failure. Empty if it
+	// did not.
+	Emptied string `json:"emptied,omitempty"`
 }
 
 // DecodeProgress reads a line of the log. It returns false for every other line.

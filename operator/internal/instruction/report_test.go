@@ -40,9 +40,10 @@ func TestDecodeFailure(t *testing.T) {
 func TestDecodeProgress(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info(ProgressMessage, "slot", "a-0", "from", "10.0.0.1",
-		"keys", 1, "bytes", 2, "totalKeys", 3, "totalBytes", 4, "copied", true, "invalidated", 5)
+		"keys", 1, "bytes", 2, "totalKeys", 3, "totalBytes", 4, "copied", true, "invalidated", 5, "emptied", "OldEnded")
 	want := Progress{
 		Slot: "a-0", From: "10.0.0.1", Keys: 1, Bytes: 2, TotalKeys: 3, TotalBytes: 4, Copied: true, Invalidated: 5,
+		Emptied: "OldEnded",
 	}
 	got, found := DecodeProgress(log.String())
 	if diff := cmp.Diff(want, got); !found || diff != "" {

@@ -121,7 +121,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 // addSlotPod adds a Pod, with what is read elsewhere.
 func (c Collector) addSlotPod(ctx context.Context, s *Snapshot, pod *corev1.Pod) {
 	observed := slotPod(pod)
-	if observed.Instruction.Role == instruction.Receive && !observed.Ended {
+	if role := observed.Instruction.Role; (role == instruction.Receive || role == instruction.Moved) && !observed.Ended {
 		observed.Progress = c.Slots.Progress(ctx, client.ObjectKeyFromObject(pod))
 	}
 	if c.Slots.Nodes != nil && observed.Gated && pod.Spec.NodeName != "" {

@@ -81,6 +81,25 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 	}
 }
 
+// TestTheLogIsReadOnlyForWhatItDecides: each is a request to a Node.
+func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
+	for role, want := range map[instruction.Role]int64{
+		instruction.None: 0, instruction.Serve: 0, instruction.Cold: 0, instruction.Leave: 0,
+		instruction.Receive: 7, instruction.Moved: 7,
+	} {
+		collector := Collector{Slots: &Slots{Progress: func(context.Context, types.NamespacedName) instruction.Progress {
+			return instruction.Progress{Keys: 7}
+		}}}
+		pod := gatedPod()
+		pod.Annotations[names.AnnotationHandoff] = instruction.Instruction{Slot: "cache-1", Role: role, From: "10.0.0.9"}.Encode()
+		snapshot := &Snapshot{Versions: map[string]string{}}
+		collector.addSlotPod(t.Context(), snapshot, pod)
+		if got := snapshot.Slots.Pods[0].Progress.Keys; got != want {
+			t.Errorf("role %q: %d keys, want %d", role, got, want)
+		}
+	}
+}
+
 func noProgress(context.Context, types.NamespacedName) instruction.Progress {
 	return instruction.Progress{}
 }

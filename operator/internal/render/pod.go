@@ -89,8 +89,8 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 }
 
 // leaveSeconds is how long the agent has to end memcached after the drain, before the kubelet does: only the agent's
-// signal makes memcached send the end of its log.
-const leaveSeconds = 5
+// signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds to start the agent's hook.
+const leaveSeconds = 15
 
 // drainSeconds is how long the kubelet waits before it ends memcached.
 func drainSeconds(p plan.Plan) int32 {

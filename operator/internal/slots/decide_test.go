@@ -157,6 +157,39 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
+	serving := func(p *Pod) {
+		ready(p)
+		p.Instruction.Record.State, p.Instruction.Record.StateSince = instruction.StateServing, noon.Add(-time.Second)
+		p.Instruction.Record.Keys, p.Instruction.Record.TotalKeys = 100, 100
+	}
+	lost := func(p *Pod) { serving(p); p.Progress.Emptied = "OldEnded" }
+	cold := func(p *Pod) {
+		lost(p)
+		p.Instruction.Record = instruction.Record{State: instruction.StateCold, Reason: "LogLinesLost", Predecessor: "a1", MovedAt: noon}
+	}
+	check(t, map[string]situation{
+		"is cold while the old Pod drains": {
+			cache(holder("b0", 0), but(left("a1", 1), terminating), but(moved("b2", "a1", 1, 1), lost)),
+			[]string{`b2: role "moved" shop-1 OldEnded`},
+		},
+		"is cold after the old Pod ended": {
+			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), lost)), []string{`b2: role "serve" shop-1 OldEnded`},
+		},
+		"keeps its first reason": {
+			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), cold)), []string{`b2: role "serve" shop-1 LogLinesLost`},
+		},
+		"is not one of a Pod that only serves": {
+			cache(holder("b0", 0), but(holder("b1", 1), lost)), nil,
+		},
+	})
+	status := Decide(cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), lost))).Slots[1]
+	want := Status{Name: "shop-1", Pod: "b2", State: instruction.StateCold, Since: noon, Reason: "OldEnded"}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
 	in := cache(told("a0", instruction.Serve, 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
 		copied(p)

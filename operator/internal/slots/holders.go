@@ -56,7 +56,7 @@ func (b *board) keepHolders() {
 		}
 		i := b.holding(holder, slot)
 		if i.Role != instruction.None {
-			i.Record = b.noteCordon(holder, i.Record)
+			i.Record = b.noteCordon(holder, b.noteLoss(holder, i.Record))
 		}
 		b.tell(holder, i)
 	}
@@ -87,6 +87,17 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 		i.Record.MovedAt = b.Now
 	}
 	return i
+}
+
+// noteLoss notes that a holder was emptied while clients still used its predecessor.
+func (b *board) noteLoss(holder *Pod, record instruction.Record) instruction.Record {
+	lost := holder.Progress.Emptied
+	if holder.Instruction.Role != instruction.Moved || lost == "" || record.State != instruction.StateServing {
+		return record
+	}
+	record.State, record.StateSince, record.Reason = instruction.StateCold, b.Now, lost
+	record.Keys, record.Bytes, record.TotalKeys, record.CopySeconds = 0, 0, 0, 0
+	return record
 }
 
 // serves reports whether a Pod with a role may hold a slot.

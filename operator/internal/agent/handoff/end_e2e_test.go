@@ -49,6 +49,9 @@ func TestTheOldMemcachedEndsWithoutAnAnnouncement(t *testing.T) {
 				if got := held(t, next, 100); got != 0 {
 					t.Errorf("the new memcached still holds %d keys", got)
 				}
+				if got := r.Progress().Emptied; got != handoff.OldEnded {
+					t.Errorf("the progress says that it was emptied because of %q", got)
+				}
 			})
 		}
 	}
@@ -160,12 +163,19 @@ func TestAResumedHandoffBeginsWithTwoEmptyMemcacheds(t *testing.T) {
 	old, next := start(t), start(t)
 	fill(t, old, 100)
 	fill(t, next, 100)
-	r := begin(t, dial(old), dial(next), (*handoff.Handoff).Resume)
+	r := begin(t, dial(old), dial(next), resume)
 	g := gomega.NewWithT(t)
 	g.Eventually(func() int { return held(t, old, 100) + held(t, next, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
 	awaitInvalidation(t, connect(t, old), connect(t, next))
 	awaitInvalidation(t, connect(t, next), connect(t, old))
 	r.finish(t, old)
+	if got := r.Progress().Emptied; got != handoff.AgentRestarted {
+		t.Errorf("the progress says that they were emptied because of %q", got)
+	}
+}
+
+func resume(h *handoff.Handoff, ctx context.Context) error {
+	return h.Resume(ctx, handoff.AgentRestarted)
 }
 
 // awaitInvalidation stores a key in one memcached and waits until it has been removed from the other.

@@ -19,6 +19,7 @@ const (
 	LogLinesLost   = "LogLinesLost"   // memcached dropped lines of its log, so some changes are unknown
 	TooManyChanges = "TooManyChanges" // more keys change than the copy can follow
 	Flushed        = "Flushed"        // a client emptied a memcached while it was copied
+	AgentRestarted = "AgentRestarted" // the agent has no copy of its own to continue: only for Resume
 	Internal       = "Internal"       // memcached answered what it never should
 )
 

@@ -73,11 +73,12 @@ func (h *Handoff) Run(ctx context.Context) error {
 	return h.finish(ctx, err)
 }
 
-// Resume keeps both memcacheds consistent after a restart of the agent, when the slot has moved already. What changed
-// in between is unknown, so it empties both first.
-func (h *Handoff) Resume(ctx context.Context) error {
+// Resume keeps both memcacheds consistent when the slot has moved already, but not all that changed since is known,
+// for this reason. So it empties both first.
+func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	h.counts.copied.Store(true)
 	h.counts.used.Store(true)
+	h.counts.lose(reason)
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
@@ -92,6 +93,7 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 			return ctx.Err()
 		}
 		f := failure(Internal, err)
+		h.counts.lose(f.Reason)
 		f.AfterCopied = h.counts.used.Load()
 		f.NotEmptied = !h.empty(ctx, f.AfterCopied)
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {

@@ -25,6 +25,9 @@ type Progress struct {
 
 	// Copied is whether Handoff.Copied was called.
 	Copied bool
+
+	// Emptied is the reason of the first Failure after all was copied: what was copied is lost. Empty without one.
+	Emptied string
 }
 
 // counts are the Progress as it grows.
@@ -34,6 +37,15 @@ type counts struct {
 
 	// used is whether a client has stored, deleted or missed a key in the new memcached since all was copied.
 	used atomic.Bool
+
+	emptied atomic.Pointer[string]
+}
+
+// lose notes why what was copied is lost. Only the first reason counts: the others follow from it.
+func (c *counts) lose(reason string) {
+	if c.copied.Load() {
+		c.emptied.CompareAndSwap(nil, &reason)
+	}
 }
 
 // total takes what memcached holds from its statistics.
@@ -47,9 +59,14 @@ func (c *counts) total(stats map[string]string) {
 // Progress returns how far the handoff is. It may be called at any time.
 func (h *Handoff) Progress() Progress {
 	c := &h.counts
+	emptied := ""
+	if reason := c.emptied.Load(); reason != nil {
+		emptied = *reason
+	}
 	return Progress{
 		Keys: c.keys.Load(), Bytes: c.bytes.Load(), TotalKeys: c.totalKeys.Load(), TotalBytes: c.totalBytes.Load(),
 		Invalidated: c.invalidated.Load(), Skipped: c.skipped.Load(), Copied: c.copied.Load(),
+		Emptied: emptied,
 	}
 }
 

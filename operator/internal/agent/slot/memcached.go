@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type Memcached struct {
 	stats Stats
 	now   *handoff.Handoff // nil unless one is in progress
 	since time.Time        // when it began, until all is copied
+	lost  string           // why what the last Copy had copied is lost; empty if it is not
 }
 
 // Stats are the sums of all handoffs since the agent started.
@@ -106,7 +108,7 @@ func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *
 func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) error {
 	h := m.handoff(order)
 	m.begin(h, false)
-	err := h.Resume(ctx)
+	err := h.Resume(ctx, m.whyLost())
 	m.end(ctx, order, h, err)
 	return err
 }
@@ -139,8 +141,15 @@ func (m *Memcached) begin(h *handoff.Handoff, copies bool) {
 	defer m.mutex.Unlock()
 	m.now = h
 	if copies {
-		m.since = time.Now()
+		m.since, m.lost = time.Now(), ""
 	}
+}
+
+// whyLost returns why a handoff is resumed: the last one failed, or it was another agent's.
+func (m *Memcached) whyLost() string {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return cmp.Or(m.lost, handoff.AgentRestarted)
 }
 
 func (m *Memcached) endOfCopy() {
@@ -157,7 +166,7 @@ func (m *Memcached) end(ctx context.Context, order instruction.Instruction, h *h
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.stats.add(h.Progress())
-	m.now = nil
+	m.now, m.lost = nil, cmp.Or(m.lost, h.Progress().Emptied)
 	if err != nil && ctx.Err() == nil {
 		m.stats.Failures++
 	}
@@ -184,7 +193,7 @@ func (m *Memcached) logProgress(order instruction.Instruction, h *handoff.Handof
 	p := h.Progress()
 	m.Log.Info(instruction.ProgressMessage, "slot", order.Slot, "from", order.From, "keys", p.Keys, "bytes", p.Bytes,
 		"totalKeys", p.TotalKeys, "totalBytes", p.TotalBytes, "skipped", p.Skipped, "copied", copied,
-		"invalidated", p.Invalidated)
+		"invalidated", p.Invalidated, "emptied", p.Emptied)
 }
 
 // FailureOf returns what the operator is told about an error of Follower.Run; false for other errors.
