@@ -53,8 +53,7 @@ func (it *cache) tellsAfterFailure() {
 		{"get", "event"},
 		{"logs", "--selector", "memcached_cr=" + it.key.Name, "--container", "agent", "--prefix", "--tail", "40"},
 	} {
-		//nolint:usetesting // The test's own context has ended.
-		out, err := c.kubectl(context.Background(), it.key.Namespace, question...).CombinedOutput()
+		out, err := c.kubectl(context.WithoutCancel(it.t.Context()), it.key.Namespace, question...).CombinedOutput()
 		it.t.Logf("kubectl %s (%v):\n%s", strings.Join(question, " "), err, out)
 	}
 }

@@ -56,7 +56,7 @@ const (
 	// SlotCopying means that the next Pod of the slot copies the keys of the current one.
 	SlotCopying SlotState = "Copying"
 
-	// SlotCold means that the Pod of the slot started empty, or that none has the slot.
+	// SlotCold means that the Pod of the slot started empty or lost what it had copied, or that none has the slot.
 	SlotCold SlotState = "Cold"
 )
 
@@ -75,7 +75,8 @@ type SlotStatus struct {
 	// +optional
 	Pod string `json:"pod,omitempty"`
 
-	// state is Serving; Copying, while the next Pod of the slot copies the keys; or Cold, if the Pod started empty.
+	// state is Serving; Copying, while the next Pod of the slot copies the keys; or Cold, if the Pod has none of the
+	// keys of its predecessor.
 	// +optional
 	State SlotState `json:"state,omitempty"`
 
@@ -91,7 +92,7 @@ type SlotStatus struct {
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
 
-	// reason is why the Pod started empty.
+	// reason is why the slot is Cold.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 }

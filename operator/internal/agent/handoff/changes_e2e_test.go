@@ -30,7 +30,7 @@ func TestWhatChangesWhileItIsCopied(t *testing.T) {
 			old, next := start(t), start(t)
 			connect(t, old).set(t, "key", "old", "T0")
 			fill(t, old, 20000)
-			r := begin(t, dial(old), dial(next), func(h *handoff.Handoff, ctx context.Context) error {
+			r := begin(t, dial(old), dial(next), func(ctx context.Context, h *handoff.Handoff) error {
 				h.Settings.Rate = 2 << 20
 				return h.Run(ctx)
 			})

@@ -174,7 +174,7 @@ func TestAResumedHandoffBeginsWithTwoEmptyMemcacheds(t *testing.T) {
 	}
 }
 
-func resume(h *handoff.Handoff, ctx context.Context) error {
+func resume(ctx context.Context, h *handoff.Handoff) error {
 	return h.Resume(ctx, handoff.AgentRestarted)
 }
 

@@ -43,10 +43,10 @@ type running struct {
 
 func run(t *testing.T, old, next handoff.Dial) *running {
 	t.Helper()
-	return begin(t, old, next, (*handoff.Handoff).Run)
+	return begin(t, old, next, func(ctx context.Context, h *handoff.Handoff) error { return h.Run(ctx) })
 }
 
-func begin(t *testing.T, old, next handoff.Dial, what func(*handoff.Handoff, context.Context) error) *running {
+func begin(t *testing.T, old, next handoff.Dial, what func(context.Context, *handoff.Handoff) error) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{copied: make(chan struct{}), result: make(chan error, 1), stop: stop}
@@ -55,7 +55,7 @@ func begin(t *testing.T, old, next handoff.Dial, what func(*handoff.Handoff, con
 	}
 	done := make(chan struct{})
 	go func() {
-		r.result <- what(r.Handoff, ctx)
+		r.result <- what(ctx, r.Handoff)
 		close(done)
 	}()
 	t.Cleanup(func() { stop(); <-done })

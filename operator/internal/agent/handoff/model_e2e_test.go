@@ -164,7 +164,7 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 	t.Cleanup(stop)
 
 	started := time.Now()
-	r := begin(t, dial(old), dial(next), func(h *handoff.Handoff, ctx context.Context) error {
+	r := begin(t, dial(old), dial(next), func(ctx context.Context, h *handoff.Handoff) error {
 		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
 		return h.Run(ctx)
 	})
