@@ -115,15 +115,32 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 		}
 		c.addSlotPod(ctx, s, pod)
 	}
-	return c.addMissingHolders(ctx, mc, s)
+	if err := c.addMissingHolders(ctx, mc, s); err != nil {
+		return err
+	}
+	c.addProgress(ctx, mc.Namespace, s.Slots.Pods)
+	return nil
+}
+
+// addProgress reads logs of agents, each by a request to a Node: of Pods that copy, and of those whose predecessor serves
+// no more, which may have lost what they had copied.
+func (c Collector) addProgress(ctx context.Context, namespace string, pods []slots.Pod) {
+	serves := map[string]bool{}
+	for i := range pods {
+		serves[pods[i].UID] = pods[i].MemcachedReady && !pods[i].Ended
+	}
+	for i := range pods {
+		role, predecessor := pods[i].Instruction.Role, pods[i].Instruction.Record.Predecessor
+		isOver := role == instruction.Moved && !serves[predecessor]
+		if !pods[i].Ended && (role == instruction.Receive || isOver) {
+			pods[i].Progress = c.Slots.Progress(ctx, types.NamespacedName{Namespace: namespace, Name: pods[i].Name})
+		}
+	}
 }
 
 // addSlotPod adds a Pod, with what is read elsewhere.
 func (c Collector) addSlotPod(ctx context.Context, s *Snapshot, pod *corev1.Pod) {
 	observed := slotPod(pod)
-	if role := observed.Instruction.Role; (role == instruction.Receive || role == instruction.Moved) && !observed.Ended {
-		observed.Progress = c.Slots.Progress(ctx, client.ObjectKeyFromObject(pod))
-	}
 	if c.Slots.Nodes != nil && observed.Gated && pod.Spec.NodeName != "" {
 		node := &corev1.Node{}
 		err := c.Slots.Nodes.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node)

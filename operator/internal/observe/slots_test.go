@@ -83,20 +83,42 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 
 // TestTheLogIsReadOnlyForWhatItDecides: each is a request to a Node.
 func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
-	for role, want := range map[instruction.Role]int64{
-		instruction.None: 0, instruction.Serve: 0, instruction.Cold: 0, instruction.Leave: 0,
-		instruction.Receive: 7, instruction.Moved: 7,
-	} {
-		collector := Collector{Slots: &Slots{Progress: func(context.Context, types.NamespacedName) instruction.Progress {
-			return instruction.Progress{Keys: 7}
-		}}}
-		pod := gatedPod()
-		pod.Annotations[names.AnnotationHandoff] = instruction.Instruction{Slot: "cache-1", Role: role, From: "10.0.0.9"}.Encode()
-		snapshot := &Snapshot{Versions: map[string]string{}}
-		collector.addSlotPod(t.Context(), snapshot, pod)
-		if got := snapshot.Slots.Pods[0].Progress.Keys; got != want {
-			t.Errorf("role %q: %d keys, want %d", role, got, want)
-		}
+	told := func(role instruction.Role) slots.Pod {
+		record := instruction.Record{Predecessor: "uid-old"}
+		return slots.Pod{Name: "new", UID: "uid-new", Instruction: instruction.Instruction{Role: role, Record: record}}
+	}
+	old := slots.Pod{Name: "old", UID: "uid-old", MemcachedReady: true, Terminating: true}
+	ended := told(instruction.Receive)
+	ended.Ended = true
+	tests := map[string]struct {
+		pods []slots.Pod
+		want []string
+	}{
+		"a Pod without a role":           {[]slots.Pod{told(instruction.None), old}, nil},
+		"a Pod that serves":              {[]slots.Pod{told(instruction.Serve)}, nil},
+		"a Pod that starts empty":        {[]slots.Pod{told(instruction.Cold)}, nil},
+		"a Pod that leaves":              {[]slots.Pod{told(instruction.Leave)}, nil},
+		"a Pod that copies":              {[]slots.Pod{told(instruction.Receive), old}, []string{"team/new"}},
+		"a Pod that copied, and ended":   {[]slots.Pod{ended, old}, nil},
+		"the predecessor drains":         {[]slots.Pod{told(instruction.Moved), old}, nil},
+		"the predecessor serves no more": {[]slots.Pod{told(instruction.Moved), {Name: "old", UID: "uid-old"}}, []string{"team/new"}},
+		"the predecessor is gone":        {[]slots.Pod{told(instruction.Moved)}, []string{"team/new"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var read []string
+			collector := Collector{Slots: &Slots{Progress: func(_ context.Context, pod types.NamespacedName) instruction.Progress {
+				read = append(read, pod.String())
+				return instruction.Progress{Keys: 7}
+			}}}
+			collector.addProgress(t.Context(), "team", tc.pods)
+			if diff := cmp.Diff(tc.want, read); diff != "" {
+				t.Errorf("read (-want +got):\n%s", diff)
+			}
+			if keys := tc.pods[0].Progress.Keys; (keys == 7) != (tc.want != nil) {
+				t.Errorf("%d keys", keys)
+			}
+		})
 	}
 }
 
