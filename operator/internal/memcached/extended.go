@@ -40,15 +40,23 @@ var extended = map[string]bool{
 	"inline_ascii_resp": true, "no_inline_ascii_resp": true, "modern": true, "no_drop_privileges": true,
 }
 
-// checkExtended reads a value of --extended as getsubopt does: parts separated by commas, each a name with an
+// extendedNames reads a value of --extended as getsubopt does: parts separated by commas, each a name with an
 // optional value after an equals sign. Names cannot be abbreviated. Blanks count, except for leading ones, which
 // memcached skips.
-func checkExtended(argument, value string) error {
+func extendedNames(value string) []string {
+	var names []string
 	for part := range strings.SplitSeq(strings.TrimLeft(value, " \t\n\v\f\r"), ",") {
 		if part == "" {
 			continue // Memcached ignores it, or reports it.
 		}
 		name, _, _ := strings.Cut(part, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
+func checkExtended(argument, value string) error {
+	for _, name := range extendedNames(value) {
 		if reason := refusal(name); reason != "" {
 			return fmt.Errorf("%q sets %s: %s", argument, name, reason)
 		}

@@ -63,80 +63,93 @@ var options = []option{
 	{'o', "extended", true, ""},
 }
 
-// CheckArguments returns an error for the first argument that the operator manages itself. It parses them as
-// getopt_long does: letters may be combined, values joined, and names abbreviated.
+// endOfOptions stands for "--".
+var endOfOptions = option{letter: '-'}
+
+// setting is an option that an argument sets.
+type setting struct {
+	option
+
+	argument, value string
+}
+
+// CheckArguments returns an error for the first argument that the operator manages itself.
 func CheckArguments(arguments []string) error {
-	for i := 0; i < len(arguments); i++ {
-		takesNext, err := checkArgument(arguments[i], at(arguments, i+1))
-		if err != nil {
+	for _, s := range parse(arguments) {
+		if err := s.check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (s setting) check() error {
+	switch {
+	case s.option == endOfOptions:
+		return fmt.Errorf("%q ends memcached's options: remove it", s.argument)
+	case s.managed != "":
+		return fmt.Errorf("%q sets memcached's --%s: %s", s.argument, s.name, s.managed)
+	case s.name == "protocol" && s.value != "ascii":
+		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent and clients that log in use the text protocol; "+
+			"remove it", s.argument, s.value)
+	case s.name == "extended":
+		return checkExtended(s.argument, s.value)
+	}
+	return nil
+}
+
+// parse reads arguments as getopt_long does: letters may be combined, values joined, and names abbreviated.
+func parse(arguments []string) []setting {
+	var settings []setting
+	for i := 0; i < len(arguments); i++ {
+		argument, next := arguments[i], at(arguments, i+1)
+		var found []setting
+		var takesNext bool
+		switch {
+		case argument == "--":
+			return append(settings, setting{endOfOptions, argument, ""})
+		case strings.HasPrefix(argument, "--"):
+			found, takesNext = parseName(argument, next)
+		case strings.HasPrefix(argument, "-"):
+			found, takesNext = parseLetters(argument, next)
+		}
+		settings = append(settings, found...)
 		if takesNext {
 			i++
 		}
 	}
-	return nil
+	return settings
 }
 
-// checkArgument also reports whether the argument takes the next one as its value.
-func checkArgument(argument, next string) (takesNext bool, err error) {
-	switch {
-	case argument == "--":
-		return false, fmt.Errorf("%q ends memcached's options: remove it", argument)
-	case strings.HasPrefix(argument, "--"):
-		return checkName(argument, next)
-	case strings.HasPrefix(argument, "-"):
-		return checkLetters(argument, next)
-	}
-	return false, nil
-}
-
-func checkName(argument, next string) (takesNext bool, err error) {
+func parseName(argument, next string) (found []setting, takesNext bool) {
 	name, value, joined := strings.Cut(argument[2:], "=")
 	known, ok := byName(name)
-	if ok && known.takesValue && !joined {
+	if !ok {
+		return nil, false
+	}
+	if known.takesValue && !joined {
 		takesNext, value = true, next
 	}
-	return takesNext, check(known, argument, value)
+	return []setting{{known, argument, value}}, takesNext
 }
 
-// checkLetters checks combined letters. The first one with a value takes the rest, or the next argument if there is
-// no rest.
-func checkLetters(argument, next string) (takesNext bool, err error) {
+// parseLetters reads combined letters. The first one with a value takes the rest, or the next argument if there is no
+// rest.
+func parseLetters(argument, next string) (found []setting, takesNext bool) {
 	for j := 1; j < len(argument); j++ {
 		known, ok := byLetter(argument[j])
-		if !ok {
-			return false, nil
-		}
-		value := ""
-		if known.takesValue {
-			value = argument[j+1:]
-			if value == "" {
-				takesNext, value = true, next
-			}
-		}
-		if err := check(known, argument, value); err != nil {
-			return false, err
-		}
-		if known.takesValue {
-			return takesNext, nil
+		switch {
+		case !ok:
+			return found, false
+		case !known.takesValue:
+			found = append(found, setting{known, argument, ""})
+		case j+1 < len(argument):
+			return append(found, setting{known, argument, argument[j+1:]}), false
+		default:
+			return append(found, setting{known, argument, next}), true
 		}
 	}
-	return false, nil
-}
-
-func check(known option, argument, value string) error {
-	if known.managed != "" {
-		return fmt.Errorf("%q sets memcached's --%s: %s", argument, known.name, known.managed)
-	}
-	switch {
-	case known.name == "protocol" && value != "ascii":
-		return fmt.Errorf("%q sets memcached's --protocol to %q: the agent and clients that log in use the text protocol; "+
-			"remove it", argument, value)
-	case known.name == "extended":
-		return checkExtended(argument, value)
-	}
-	return nil
+	return found, false
 }
 
 // byName finds an option by its name or a prefix of it. If the prefix is ambiguous, a managed option wins.

@@ -58,11 +58,41 @@ func TestCheckArgumentsLetsTheRestThrough(t *testing.T) {
 	for _, arguments := range [][]string{
 		nil, {"-v"}, {"-vv"}, {"-M"}, {"-f", "1.08"}, {"-f1.08"}, {"--slab-growth-factor=1.08"}, {"-o", "modern,no_lru_crawler"},
 		{"-o", "hashpower=20,no_hashexpand,idle_timeout=60"}, {"-o", "no_drop_privileges,"}, {"-o", " modern"}, {"-vD-"}, {"-D", "-m"},
-		{"-f", "-m"}, {"--protocol", "ascii"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
+		{"-f", "-m"}, {"-D", "--"}, {"--protocol", "ascii"}, {"-B", "ascii", "-F"}, {"--some-new-option"}, {"-9"}, {"-"}, {"word"},
 	} {
 		if err := CheckArguments(arguments); err != nil {
 			t.Errorf("%q: %v", arguments, err)
 		}
+	}
+}
+
+func TestCheckSlots(t *testing.T) {
+	const always, never = "spec.slots.mode to Disabled", "spec.rollout.handoff to Never"
+	tests := map[string]struct {
+		arguments []string
+		want      string // the fix; empty if nothing is wrong
+	}{
+		"nothing":                     {nil, ""},
+		"what slots can do with":      {[]string{"-v", "-M", "-o", "modern,hashpower=20"}, ""},
+		"a value that looks like one": {[]string{"-D", "-F"}, ""},
+		"no flush_all":                {[]string{"-F"}, always},
+		"no flush_all, with others":   {[]string{"-vF"}, always},
+		"no flush_all, by name":       {[]string{"--disable-f"}, always},
+		"no dumps":                    {[]string{"-X"}, never},
+		"no log":                      {[]string{"-v", "--disable-watch"}, never},
+		"no crawler":                  {[]string{"-o", "modern,no_lru_crawler"}, never},
+		"an idle timeout":             {[]string{"--extended=idle_timeout=5"}, never},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, handoff := range []bool{true, false} {
+				err := CheckSlots(tc.arguments, handoff)
+				wantErr := tc.want == always || tc.want == never && handoff
+				if (err != nil) != wantErr || err != nil && !strings.HasSuffix(err.Error(), tc.want) {
+					t.Errorf("handoff %t: %v, want %q", handoff, err, tc.want)
+				}
+			}
+		})
 	}
 }
 

@@ -102,7 +102,7 @@ func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
 		"a Pod that copied, and ended":   {[]slots.Pod{ended, old}, nil},
 		"the predecessor drains":         {[]slots.Pod{told(instruction.Moved), old}, nil},
 		"the predecessor serves no more": {[]slots.Pod{told(instruction.Moved), {Name: "old", UID: "uid-old"}}, []string{"team/new"}},
-		"the predecessor is gone":        {[]slots.Pod{told(instruction.Moved)}, []string{"team/new"}},
+		"the predecessor was deleted":    {[]slots.Pod{told(instruction.Moved)}, []string{"team/new"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
@@ -173,11 +174,8 @@ func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []strin
 		problems = append(problems, fmt.Sprintf("spec.rollout.maxUnavailable %q would delete Pods before their keys are "+
 			"copied: set it to 0, or spec.slots.mode to Disabled", count.String()))
 	}
-	for _, argument := range spec.ExtraArgs {
-		if strings.Contains(argument, "idle_timeout") && orZero(spec.Rollout).Handoff != cachev1.HandoffNever {
-			problems = append(problems, fmt.Sprintf("spec.extraArgs: %q has idle_timeout, by which memcached would end the "+
-				"connections of a handoff: remove it, or set spec.rollout.handoff to Never", argument))
-		}
+	if err := memcached.CheckSlots(spec.ExtraArgs, orZero(spec.Rollout).Handoff != cachev1.HandoffNever); err != nil {
+		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
 	}
 	for _, name := range []string{names.SlotService(p.Name), names.Slot(p.Name, max(int(p.Size), 1)-1)} {
 		if len(name) > longestName {

@@ -49,7 +49,12 @@ func TestSlotsThatCannotBeAreRefused(t *testing.T) {
 		},
 		"a memcached that ends the agent's connections": {
 			func(mc *cachev1.Memcached) { mc.Spec.ExtraArgs = []string{"--extended=idle_timeout=5"} }, withSlots(),
-			`spec.extraArgs: "--extended=idle_timeout=5" has idle_timeout`,
+			`spec.extraArgs: "--extended=idle_timeout=5" sets idle_timeout`,
+		},
+		"a memcached that cannot be emptied, even without handoff": {
+			func(mc *cachev1.Memcached) {
+				mc.Spec.ExtraArgs, mc.Spec.Rollout.Handoff = []string{"-vF"}, cachev1.HandoffNever
+			}, withSlots(), `spec.extraArgs: "-vF" sets disable-flush-all`,
 		},
 		"a name that leaves no room": {
 			func(mc *cachev1.Memcached) { mc.Name = strings.Repeat("a", 58) }, withSlots(), "a name of at most 57",

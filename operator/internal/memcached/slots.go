@@ -1,0 +1,46 @@
+package memcached
+
+import "fmt"
+
+// slotless are the options that a cache with slots cannot have.
+var slotless = []struct {
+	name   string // of an option, or of an extended one
+	reason string
+	copies bool // only the copy of keys needs it
+}{
+	{"disable-flush-all", "a Pod whose keys may be outdated could not be emptied", false},
+	{"disable-dumping", "the keys could not be copied", true},
+	{"no_lru_crawler", "the keys could not be copied", true},
+	{"disable-watch", "what changes while keys are copied would be unknown", true},
+	{"idle_timeout", "memcached would end the connections of a handoff", true},
+}
+
+// CheckSlots returns an error for the first argument that a cache with slots cannot have; with handoff, also for those
+// that a copy of its keys cannot do with. CheckArguments comes first.
+func CheckSlots(arguments []string, handoff bool) error {
+	for _, s := range parse(arguments) {
+		names := []string{s.name}
+		if s.name == "extended" {
+			names = extendedNames(s.value)
+		}
+		for _, name := range names {
+			if err := checkSlotless(s.argument, name, handoff); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkSlotless(argument, name string, handoff bool) error {
+	for _, refused := range slotless {
+		switch {
+		case refused.name != name || refused.copies && !handoff:
+		case refused.copies:
+			return fmt.Errorf("%q sets %s, and %s: remove it, or set spec.rollout.handoff to Never", argument, name, refused.reason)
+		default:
+			return fmt.Errorf("%q sets %s, and %s: remove it, or set spec.slots.mode to Disabled", argument, name, refused.reason)
+		}
+	}
+	return nil
+}
