@@ -34,13 +34,14 @@ func CheckSlots(arguments []string, handoff bool) error {
 
 func checkSlotless(argument, name string, handoff bool) error {
 	for _, refused := range slotless {
-		switch {
-		case refused.name != name || refused.copies && !handoff:
-		case refused.copies:
-			return fmt.Errorf("%q sets %s, and %s: remove it, or set spec.rollout.handoff to Never", argument, name, refused.reason)
-		default:
-			return fmt.Errorf("%q sets %s, and %s: remove it, or set spec.slots.mode to Disabled", argument, name, refused.reason)
+		if refused.name != name || refused.copies && !handoff {
+			continue
 		}
+		instead := "spec.slots.mode to Disabled"
+		if refused.copies {
+			instead = "spec.rollout.handoff to Never"
+		}
+		return fmt.Errorf("%q sets %s, and %s: remove it, or set %s", argument, name, refused.reason, instead)
 	}
 	return nil
 }

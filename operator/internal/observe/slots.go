@@ -122,8 +122,8 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	return nil
 }
 
-// addProgress reads logs of agents, each by a request to a Node: of Pods that copy, and of those whose predecessor serves
-// no more, which may have lost what they had copied.
+// addProgress reads logs of agents, each by a request to a Node: of Pods that copy, and of those whose predecessor
+// serves no more, which may have lost what they had copied.
 func (c Collector) addProgress(ctx context.Context, namespace string, pods []slots.Pod) {
 	serves := map[string]bool{}
 	for i := range pods {
