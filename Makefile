@@ -172,14 +172,15 @@ verify: ## Check the words of prose, the size of files, and that generated files
 ##@ Change
 
 .PHONY: generate
-generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions. Read the diff.
+generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions, the bundle. Read the diff.
+	@go run ./scripts/versions --write
+	@go run ./scripts/release renew
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults -run TestTheDocs -update
 	@go test ./test/fleet -update
 	@go -C scripts/gitops test . -run 'Plans|Diffs' -update
-	@go run ./scripts/versions --write
 
 # What verify compares. Tests compare the rest.
 .PHONY: from-types

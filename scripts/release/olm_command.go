@@ -91,8 +91,8 @@ func catalogCommand() *cobra.Command {
 func renewCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew",
-		Short: "Write bundle and catalog again, with the version, the images and the channels that they have",
-		Long: "Renew is for a change of the sources that is no release, such as a rebrand. It also writes the digest of\n" +
+		Short: "Write bundle and catalog again, with the version, the channels and the chosen images that they have",
+		Long: "Renew is for a change of the sources that is no release: make generate runs it. It also writes the digest of\n" +
 			"the catalog into gitops/settings.",
 		Example: "  go run ./scripts/release renew",
 		Args:    cobra.NoArgs,

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,6 +50,22 @@ func (o Options) Validate() error {
 		errs = append(errs, invalid("pull-secret", o.PullSecret, problems[0], "name a Secret of the operator's namespace"))
 	}
 	return errors.Join(errs...)
+}
+
+// Renewed are the options that write a bundle again from the manifests in root. An image is that of the manifests now,
+// unless make bundle was given another: one by digest, or of a repository that the manifests do not name.
+func (o Options) Renewed(root string) (Options, error) {
+	text, err := os.ReadFile(filepath.Join(root, "operator/config/manager/manager.yaml"))
+	if err != nil {
+		return o, err
+	}
+	for _, image := range []*string{&o.AgentImage, &o.MemcachedImage} {
+		name := (*image)[:max(0, strings.LastIndex(*image, ":"))]
+		if !strings.Contains(*image, "@") && strings.Contains(string(text), " "+name+":") {
+			*image = ""
+		}
+	}
+	return o, nil
 }
 
 func (o Options) defaultChannel() string { return cmp.Or(o.DefaultChannel, o.Channels[0]) }

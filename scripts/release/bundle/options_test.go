@@ -56,3 +56,20 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestABundleIsRenewedWithTheImagesOfTheManifestsUnlessItWasGivenOthers(t *testing.T) {
+	const byDigest = "registry.example.com/memcached-agent@sha256:1"
+	for name, tc := range map[string]struct{ image, want string }{
+		"the repository of the manifests, another tag": {"registry.example.com/memcached-agent:0.0.1", ""},
+		"by digest":          {byDigest, byDigest},
+		"another repository": {"ghcr.io/acme/memcached-agent:0.0.1", "ghcr.io/acme/memcached-agent:0.0.1"},
+		"none":               {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := good(func(o *Options) { o.AgentImage = tc.image }).Renewed("../../..")
+			if err != nil || got.AgentImage != tc.want {
+				t.Errorf("got %q and error %v, want %q", got.AgentImage, err, tc.want)
+			}
+		})
+	}
+}

@@ -50,7 +50,7 @@ func AddBundle(dir, image string) error {
 	return worktree.WriteFile(filepath.Join(dir, Path), []byte(text), 0o644)
 }
 
-// Renew writes bundle and catalog in dir again, with the version, the images and the channels that they have.
+// Renew writes bundle and catalog in dir again, with the version, the channels and the chosen images that they have.
 func Renew(ctx context.Context, root, dir string) error {
 	c, err1 := Load(dir)
 	files, err2 := bundle.Read(dir)
@@ -65,7 +65,11 @@ func Renew(ctx context.Context, root, dir string) error {
 	if listed == nil {
 		return fmt.Errorf("%s does not list %s: run make catalog", Path, v.Metadata.Name)
 	}
-	if err := WriteBundle(ctx, root, dir, v.Options); err != nil {
+	options, err := v.Renewed(root)
+	if err != nil {
+		return err
+	}
+	if err := WriteBundle(ctx, root, dir, options); err != nil {
 		return err
 	}
 	return AddBundle(dir, listed.Image)
