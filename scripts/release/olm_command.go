@@ -92,8 +92,8 @@ func renewCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "renew",
 		Short: "Write bundle and catalog again, with the version, the channels and the chosen images that they have",
-		Long: "Renew is for a change of the sources that is no release: make generate runs it. It also writes the digest of\n" +
-			"the catalog into gitops/settings.",
+		Long: "Renew is for a change of the sources that is no release: make generate runs it.\n" +
+			"It also writes the digest of the catalog into gitops/settings.",
 		Example: "  go run ./scripts/release renew",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
