@@ -217,22 +217,23 @@ func (s *Syncer) update(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object,
 ) (Outcome, error) {
 	hash := hashOf(object) // The answer overwrites the object.
+	asked, err := untyped(object.Configuration)
+	if err != nil {
+		return Outcome{}, err
+	}
 	object.Metadata.WithUID(live.GetUID())
 	if object.Version != "" {
 		object.Metadata.WithResourceVersion(object.Version)
 	}
-	err := s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
+	err = s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))
 	if len(refusedFields(err)) > 0 {
 		err = s.applyWithoutStrays(ctx, live, changed, object, err)
 	}
 	if err == nil {
 		s.conflicts.note(live.GetUID(), hash)
 	}
-	switch {
-	case err == nil && isStillVersion(live.GetResourceVersion(), object):
-		return Outcome{}, errUndone
-	case err == nil:
-		return Outcome{Result: Updated, Fields: paths(changed), Generation: answeredGeneration(object)}, nil
+	if err == nil {
+		return s.stored(live, changed, asked, object)
 	}
 	if immutable := immutableField(err); immutable != "" {
 		const fix = "delete it, and the operator creates it again"
@@ -257,11 +258,6 @@ func immutableField(err error) string {
 // errReplaced means that the object is no longer the one that was read, or now has another controller.
 var errReplaced = errors.New("it was replaced since it was read")
 
-// errUndone means that the API server accepted a change and stored nothing: the object is the version that was read.
-// No watch event follows.
-var errUndone = errors.New("the API server accepted the change and stored nothing: a mutating admission policy or " +
-	"webhook reverts it; exempt the object from it")
-
 // applyOver applies, with force, a configuration that carries the uid of the object that was read. If the object no
 // longer exists, the API server returns a conflict. If another object has the name, it rejects the uid as immutable;
 // if another controller owns the object, it rejects a second controller. Neither is an error in the spec.
@@ -275,17 +271,4 @@ func (s *Syncer) applyOver(
 		}
 	}
 	return err
-}
-
-// isStillVersion reports whether the API server's answer is the version that was read.
-func isStillVersion(read string, answer render.Object) bool {
-	return read != "" && answer.Metadata.ResourceVersion != nil && *answer.Metadata.ResourceVersion == read
-}
-
-// answeredGeneration reads the generation from the API server's answer, which Apply writes into the configuration.
-func answeredGeneration(object render.Object) int64 {
-	if object.Metadata.Generation == nil {
-		return 0
-	}
-	return *object.Metadata.Generation
 }

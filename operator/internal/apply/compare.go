@@ -85,13 +85,26 @@ func (k *kindSchema) covers(wanted runtime.ApplyConfiguration, live client.Objec
 
 // differences compares as the API server does, with the same library: lists by their keys, quantities by their value.
 func (k *kindSchema) differences(live client.Object, configuration runtime.ApplyConfiguration) (*fieldpath.Set, error) {
-	found, err := value.NewValueReflect(live)
+	rendered, err := untyped(configuration)
 	if err != nil {
-		return nil, fmt.Errorf("read the live object: %w", err)
+		return nil, err
 	}
+	return k.compare(live, rendered)
+}
+
+func untyped(configuration runtime.ApplyConfiguration) (map[string]any, error) {
 	rendered, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration)
 	if err != nil {
 		return nil, fmt.Errorf("read the rendered object: %w", err)
+	}
+	return rendered, nil
+}
+
+// compare returns the fields of the rendered object that the live one, of any Go type, lacks or has with another value.
+func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set, error) {
+	found, err := value.NewValueReflect(live)
+	if err != nil {
+		return nil, fmt.Errorf("read the live object: %w", err)
 	}
 	// Both have Kubernetes' own types. The validation that the library recommends takes half as long again.
 	current := typed.AsTypedUnvalidated(found, k.Schema, k.TypeRef) //nolint:staticcheck // see above

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -32,6 +33,7 @@ type stub struct {
 	there             *appsv1.Deployment
 	readErr, applyErr error
 	undoes            bool // Admission undoes what is applied.
+	writesMeanwhile   bool // Another client writes between the operator's read and its write.
 	asked             []string
 	patch             string
 }
@@ -45,10 +47,17 @@ func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ 
 func (s *stub) Apply(_ context.Context, wanted runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 	s.asked = append(s.asked, "apply")
 	if deployment, ok := wanted.(*appsv1ac.DeploymentApplyConfiguration); ok && s.there != nil && s.applyErr == nil {
-		deployment.WithResourceVersion(s.there.ResourceVersion)
-		if !s.undoes {
-			deployment.WithResourceVersion(s.there.ResourceVersion + "-next")
+		version := s.there.ResourceVersion + "-next"
+		if s.undoes {
+			answer, err := json.Marshal(s.there)
+			if err := errors.Join(err, json.Unmarshal(answer, deployment)); err != nil {
+				return err
+			}
+			if !s.writesMeanwhile {
+				version = s.there.ResourceVersion
+			}
 		}
+		deployment.WithResourceVersion(version)
 	}
 	return s.applyErr
 }
@@ -112,6 +121,11 @@ func TestDriftIsReverted(t *testing.T) {
 		},
 		"unless admission undoes that": {
 			server: func(s *stub) { s.undoes = true },
+			asked:  []string{"get", "apply"}, result: Conflicting,
+			words: `.spec.replicas 3 -> 7 by a mutating admission policy or webhook`,
+		},
+		"or admission undoes that while another client writes": {
+			server: func(s *stub) { s.undoes, s.writesMeanwhile = true, true },
 			asked:  []string{"get", "apply"}, result: Conflicting,
 			words: `.spec.replicas 3 -> 7 by a mutating admission policy or webhook`,
 		},
