@@ -46,20 +46,22 @@ func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ 
 
 func (s *stub) Apply(_ context.Context, wanted runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 	s.asked = append(s.asked, "apply")
-	if deployment, ok := wanted.(*appsv1ac.DeploymentApplyConfiguration); ok && s.there != nil && s.applyErr == nil {
-		version := s.there.ResourceVersion + "-next"
-		if s.undoes {
-			answer, err := json.Marshal(s.there)
-			if err := errors.Join(err, json.Unmarshal(answer, deployment)); err != nil {
-				return err
-			}
-			if !s.writesMeanwhile {
-				version = s.there.ResourceVersion
-			}
-		}
-		deployment.WithResourceVersion(version)
+	deployment, ok := wanted.(*appsv1ac.DeploymentApplyConfiguration)
+	if !ok || s.there == nil || s.applyErr != nil {
+		return s.applyErr
 	}
-	return s.applyErr
+	if !s.undoes {
+		deployment.WithResourceVersion(s.there.ResourceVersion + "-next")
+		return nil
+	}
+	answer, err := json.Marshal(s.there)
+	if err := errors.Join(err, json.Unmarshal(answer, deployment)); err != nil {
+		return err
+	}
+	if s.writesMeanwhile {
+		deployment.WithResourceVersion(s.there.ResourceVersion + "-next")
+	}
+	return nil
 }
 
 func (s *stub) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
