@@ -31,6 +31,7 @@ func All() []Mutant { return slices.Concat(ownership(), rollouts(), statuses(), 
 // The files that edits change.
 const (
 	adoptFile      = "operator/internal/apply/adopt.go"
+	answerFile     = "operator/internal/apply/answer.go"
 	applyFile      = "operator/internal/apply/apply.go"
 	createFile     = "operator/internal/apply/create.go"
 	removeFile     = "operator/internal/apply/remove.go"

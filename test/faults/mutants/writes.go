@@ -10,7 +10,7 @@ func writes() []Mutant {
 		{
 			Name: "takes a write that admission reverts for done", Rule: "desired state",
 			Needs: []string{"an admission policy changes writes"},
-			Edits: replace(applyFile, "case err == nil && isStillVersion(", "case false && isStillVersion("),
+			Edits: replace(answerFile, "if undone || isStillVersion(", "if undone && false && isStillVersion("),
 		},
 		{
 			Name: "does not notice that an object was deleted", Rule: "converges",
