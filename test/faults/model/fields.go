@@ -136,7 +136,7 @@ func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 		drain = *seconds
 	}
 	if hasSlots {
-		drain += 5 // for the agent to end memcached
+		drain += 15 // for the agent to end memcached
 	}
 	scheduler := placement.SchedulerName
 	if scheduler == defaultScheduler {
