@@ -88,7 +88,7 @@ func TestRebrandChangesNothingIfAnythingIsWrong(t *testing.T) {
 		"a name that is in use":     {"--name bolts", "README.md:2 already uses one of the new names"},
 		"a path that exists":        {"--name my-widget-controller", "which exists: choose another name"},
 		"a name that is too long":   {"--name " + strings.Repeat("n", 60), "use at most 55 characters"},
-		"a generator that fails":    {"--name nuts", "make from-types: exit status"},
+		"a generator that fails":    {"--name nuts", "make generate: exit status"},
 		"several wrong names":       {"--name N --group g", "GROUP=g: has no dot"},
 		"a module that is a URL":    {"--module https://git.test/x", "MODULE=https://git.test/x: not a module path"},
 		"a module without a path":   {"--module widgets.test", "MODULE=widgets.test: has no path after the host"},

@@ -1,8 +1,11 @@
 package bundle
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // good is a set of valid options, in which a case changes some.
@@ -59,6 +62,12 @@ func TestOptionsThatAreRefused(t *testing.T) {
 
 func TestABundleIsRenewedWithTheImagesOfTheManifestsUnlessItWasGivenOthers(t *testing.T) {
 	const byDigest = "registry.example.com/memcached-agent@sha256:1"
+	root := t.TempDir()
+	manager := filepath.Join(root, "operator/config/manager/manager.yaml")
+	err := worktree.WriteFile(manager, []byte("value: registry.example.com/memcached-agent:0.2.0\n"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct{ image, want string }{
 		"the repository of the manifests, another tag": {"registry.example.com/memcached-agent:0.0.1", ""},
 		"by digest":          {byDigest, byDigest},
@@ -66,7 +75,7 @@ func TestABundleIsRenewedWithTheImagesOfTheManifestsUnlessItWasGivenOthers(t *te
 		"none":               {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := good(func(o *Options) { o.AgentImage = tc.image }).Renewed("../../..")
+			got, err := good(func(o *Options) { o.AgentImage = tc.image }).Renewed(root)
 			if err != nil || got.AgentImage != tc.want {
 				t.Errorf("got %q and error %v, want %q", got.AgentImage, err, tc.want)
 			}
