@@ -184,13 +184,16 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 
 # What verify compares. Tests compare the rest.
 .PHONY: from-types
-from-types:
+from-types: manifests
 	@$(TOOL) controller-gen object paths=./operator/api/...
 	@go test ./operator/internal/apply -run TestTheSchema -update
-	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
-		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
 	@$(TOOL) crd-ref-docs --source-path=operator/api --config=docs/.api-reference/config.yaml --log-level=ERROR \
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
+
+.PHONY: manifests
+manifests: ## Write the CRD and the role of the operator alone, from the types and markers. A part of generate.
+	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
+		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
 
 .PHONY: rebrand
 rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME=, each optional (docs/forking.md). ARGS=--dry-run.
@@ -202,7 +205,7 @@ given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
 
 ##@ Build and push
 
-# Of an image: PLATFORMS=all are the four.
+# Of an image without Docker: PLATFORMS=all are the four.
 PLATFORMS ?= linux/$(ARCH)
 ALL_PLATFORMS := linux/arm64,linux/amd64,linux/s390x,linux/ppc64le
 EACH_PLATFORM := $(if $(filter all,$(PLATFORMS)),$(ALL_PLATFORMS),$(PLATFORMS))
@@ -227,22 +230,26 @@ image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE wi
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG, for docker-push; with PLATFORMS=, buildx pushes them.
+docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG, for docker-push.
 	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
-	@$(if $(BY_BUILDX),$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
-		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null)
-	@DOCKER_BUILDKIT=1 $(DOCKER_BUILD) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
-	@DOCKER_BUILDKIT=1 $(DOCKER_BUILD) --target agent --tag '$(AGENT_IMG)' .
-
-BY_BUILDX := $(if $(filter file,$(origin PLATFORMS)),,yes)
-# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
-DOCKER_BUILD = $(CONTAINER_TOOL) $(if $(BY_BUILDX),buildx build --builder $(BUILDX_BUILDER) --platform '$(EACH_PLATFORM)' \
-	--provenance=false --push,build) $(BUILD_ARGS)
+	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
+	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
 
 .PHONY: docker-push
-docker-push:
+docker-push: ## Push both images with CONTAINER_TOOL: IMG= AGENT_IMG=.
 	@$(CONTAINER_TOOL) push '$(IMG)'
 	@$(CONTAINER_TOOL) push '$(AGENT_IMG)'
+
+.PHONY: docker-buildx
+docker-buildx: ## Build and push both images for several platforms with Docker's buildx: IMG= AGENT_IMG= [PLATFORMS=linux/arm64,linux/amd64]; all four by default.
+	@# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
+	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
+		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
+	@$(BUILDX) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
+	@$(BUILDX) --target agent --tag '$(AGENT_IMG)' .
+
+BUILDX = $(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --provenance=false --push $(BUILD_ARGS) \
+	--platform '$(if $(filter file,$(origin PLATFORMS)),$(ALL_PLATFORMS),$(EACH_PLATFORM))'
 
 ##@ Install into the cluster of your kubeconfig (no kubectl needed)
 
