@@ -74,12 +74,19 @@ func (f Field) below() (fields []Field) {
 	return fields
 }
 
-// SettableFields are the fields of spec that a user can set by themselves: no objects, and no items of lists.
+// SettableFields are the fields of spec that a user can set by themselves: no items of lists, and no objects but those
+// that turn something on without any field.
 func SettableFields(root string) ([]Field, error) {
 	fields, err := Fields(root)
 	return slices.DeleteFunc(fields, func(f Field) bool {
-		return !strings.HasPrefix(f.Path, "spec.") || strings.Contains(f.Path, "[]") || f.isObject()
+		return !strings.HasPrefix(f.Path, "spec.") || strings.Contains(f.Path, "[]") ||
+			f.isObject() && !f.isSwitch()
 	}), err
+}
+
+// isSwitch reports whether an object without any field turns something on. Its comment has a default then: none.
+func (f Field) isSwitch() bool {
+	return f.isObject() && strings.HasPrefix(f.Default(), "none") && len(f.Schema.Required) == 0
 }
 
 // isObject reports whether the field has fields of this API.
@@ -136,8 +143,8 @@ func EveryField() (map[string]any, error) {
 	return spec, err
 }
 
-// Only is what of a spec sets the field at the path and those that are required beside it. Without the field it is
-// what to compare with.
+// Only is what of a spec sets the field at the path, those that are required besides it, and the switches above it.
+// Without the field it is what to compare with.
 func Only(fields []Field, spec map[string]any, path string) (with, without map[string]any) {
 	return only(fields, "spec", spec, path, true), only(fields, "spec", spec, path, false)
 }
@@ -151,12 +158,16 @@ func only(fields []Field, at string, values map[string]any, path string, set boo
 		case here == path && set, here != path && required(fields, at, name):
 			kept[name] = value
 		case isObject && strings.HasPrefix(path, here+"."):
-			if below := only(fields, here, object, path, set); len(below) > 0 {
+			if below := only(fields, here, object, path, set); len(below) > 0 || isSwitch(fields, here) {
 				kept[name] = below
 			}
 		}
 	}
 	return kept
+}
+
+func isSwitch(fields []Field, path string) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool { return f.Path == path && f.isSwitch() })
 }
 
 func required(fields []Field, path, name string) bool {

@@ -33,7 +33,7 @@ const (
 )
 
 var reaches = []reach{
-	{field: "image", names: "an image", limit: "as for the author of any Pod: runs in a restricted Pod, with no token of the API server",
+	{field: "image", names: "an image", limit: "as for the author of any Pod: runs in a restricted Pod, with no token of the API server unless the spec mounts it",
 		test: "FuzzThePodsOfAnySpecAreRestricted"},
 	{field: "imagePullSecrets[].name", names: "Secrets of the same namespace", limit: "the kubelet uses them; neither the Pod nor the operator reads them",
 		test: "TestAnAuthorReachesNoObjectOfAnotherNamespace"},
@@ -65,18 +65,23 @@ var reaches = []reach{
 		test: "TestTheStatusSaysWhatKeepsPodsFromStarting"},
 	{field: "placement.schedulerName", names: "a scheduler", limit: "without such a scheduler, the Pods stay pending",
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
-	{field: "metadata.labels", below: "labels{key} labels{}", names: "labels of the managed objects", limit: "those that the operator and " +
+	{field: "commonMetadata.labels", below: "labels{key} labels{}", names: "labels of the managed objects", limit: "those that the operator and " +
 		"the controllers rely on are refused. Other controllers act on the rest as on the author's own objects", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the managed objects", limit: "the same",
+	{field: "commonMetadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the managed objects", limit: "the same",
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "podMetadata.labels", below: "labels{key} labels{}", names: "labels of the Pods", limit: "Services, NetworkPolicies and " +
+	{field: "podTemplate.metadata.labels", below: "labels{key} labels{}", names: "labels of the Pods", limit: "Services, NetworkPolicies and " +
 		"PodDisruptionBudgets of the same namespace may select the Pods. Those of other caches do not: `app` and `memcached_cr` are refused",
 		test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
-	{field: "podMetadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Pods", limit: "one that lifts " +
+	{field: "podTemplate.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Pods", limit: "one that lifts " +
 		"the AppArmor profile is refused. Webhooks and network plugins act on the rest as on the author's own Pods", test: "FuzzThePodsOfAnySpecAreRestricted"},
-	{field: "service.labels", below: "labels{key} labels{}", names: "labels of the Service", limit: "as in `metadata`. The Service is headless, " +
+	{field: "podTemplate.serviceAccountName", names: "a ServiceAccount of the same namespace", limit: "as for the author of any Pod: " +
+		"with `automountServiceAccountToken`, the image of the spec has its rights. An admission policy can forbid it ([above](#who-may-create-memcacheds))",
+		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "podTemplate.dnsConfig", below: "nameservers[] searches[] name value", names: "DNS servers and domains",
+		limit: "only the Pods of the author use them", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
+	{field: "service.metadata.labels", below: "labels{key} labels{}", names: "labels of the Service", limit: "as in `commonMetadata`. The Service is headless, " +
 		"without external addresses", test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
-	{field: "service.annotations", below: "annotations{key} annotations{}", names: "annotations of the Service", limit: "the same",
+	{field: "service.metadata.annotations", below: "annotations{key} annotations{}", names: "annotations of the Service", limit: "the same",
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
 	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so the author may read it: " +
 		"only if it holds a valid certificate, and is no token and no registry's password. The status contains only the " +

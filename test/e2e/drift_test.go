@@ -43,7 +43,7 @@ func (s *site) driftIsPutBack(t *testing.T) {
 	g.Expect(s.manager(t).Labels).To(gomega.HaveKeyWithValue(added, "label"))
 	mc := s.memcached(t, sample)
 	g.Expect(mc.Labels).To(gomega.HaveKeyWithValue(added, "label"))
-	g.Expect(mc.Spec.Service.Annotations).To(gomega.HaveKeyWithValue(added, "annotation"))
+	g.Expect(mc.Spec.Service.Metadata.Annotations).To(gomega.HaveKeyWithValue(added, "annotation"))
 
 	s.operatorRestoresManagedObjects(t)
 	s.removeWhatWasAdded(t)

@@ -30,12 +30,12 @@ func TestTheStatusSaysThatAnImageIsForOtherNodes(t *testing.T) {
 		"an image that is honest about it": {
 			image: foreignImage(t, "honest", false),
 			want: `of container "memcached" cannot be pulled (it has no variant for the Node's architecture; ` +
-				"see spec.image, or exclude these Nodes by spec.architectures)",
+				"see spec.image, or exclude these Nodes by spec.placement.architectures)",
 		},
 		"an image that says it is for these Nodes": {
 			image: foreignImage(t, "mislabelled", true),
 			want: "the image claims the Node's architecture, but its program is for another; " +
-				"see spec.image, or exclude these Nodes by spec.architectures",
+				"see spec.image, or exclude these Nodes by spec.placement.architectures",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -281,7 +281,7 @@ func TestARestrictedNamespaceTakesThePodsOfEachMode(t *testing.T) {
 		w.patchSpec(spec)
 		w.ready("cache")
 	}
-	w.patchSpec(`{"podMetadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/memcached":"unconfined"}}}`)
+	w.patchSpec(`{"podTemplate":{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/memcached":"unconfined"}}}}`)
 	w.reason("cache", cachev1.ReasonInvalidSpec)
 	w.says("cache", "refused by the restricted Pod Security Standard")
 	w.Expect(get(w, "cache", &appsv1.Deployment{}).Spec.Template.Annotations).NotTo(gomega.HaveKey(gomega.ContainSubstring("apparmor")))

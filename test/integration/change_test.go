@@ -79,11 +79,13 @@ func TestASpecInOtherWordsTakesNoUpdateIn(t *testing.T) {
 	release{image: imageTwo, architectures: "amd64,arm64"}.start(w, at)
 	w.waits("cache", oneToTwo)
 	for _, spec := range []string{
-		`{"podMetadata":{}}`, `{"threads":4}`, `{"metrics":{"mode":"Enabled"}}`, `{"memory":"1024Mi"}`,
-		`{"architectures":["amd64","arm64"]}`, `{"architectures":["arm64","amd64"]}`, `{"architectures":null}`,
+		`{"podTemplate":{"metadata":{}}}`, `{"threads":4}`, `{"metrics":{"mode":"Enabled"}}`, `{"memory":"1024Mi"}`,
+		`{"placement":{"architectures":["amd64","arm64"]}}`, `{"placement":{"architectures":["arm64","amd64"]}}`,
+		`{"placement":{"architectures":null}}`,
 		`{"placement":{"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}}`,
 		`{"placement":{"affinity":{"podAffinity":{}}}}`, `{"imagePullPolicy":"IfNotPresent"}`, `{"imagePullPolicy":null}`,
-		`{"rollout":{"drainSeconds":30}}`, `{"agent":{"resources":{"requests":{"cpu":"0.01"}}}}`, `{"metadata":{}}`,
+		`{"terminationDelaySeconds":30}`, `{"agent":{"resources":{"requests":{"cpu":"0.01"}}}}`, `{"commonMetadata":{}}`,
+		`{"podTemplate":{"serviceAccountName":"default","dnsConfig":{}}}`,
 	} {
 		w.patchSpec(spec)
 		w.ready("cache")

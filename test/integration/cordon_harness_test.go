@@ -58,8 +58,7 @@ func (w *cordonWorld) rested(name string, timeout int32) {
 	w.Expect(cluster.Create(w.ctx, &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
 		Spec: cachev1.MemcachedSpec{
-			Size: new(int32(2)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
-			Rollout: &cachev1.Rollout{HandoffTimeoutSeconds: &timeout},
+			Size: new(int32(2)), Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{TimeoutSeconds: &timeout}},
 		},
 	})).To(gomega.Succeed())
 }

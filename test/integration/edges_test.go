@@ -100,7 +100,7 @@ func TestAVeryLongMessageIsCutAndNotLost(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
-	w.patchSpec(`{"podMetadata":{"labels":{"a":"` + strings.Repeat("x", 40000) + `"}}}`)
+	w.patchSpec(`{"podTemplate":{"metadata":{"labels":{"a":"` + strings.Repeat("x", 40000) + `"}}}}`)
 	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
 	w.Expect(len(meta.FindStatusCondition(mc.Status.Conditions, "Ready").Message)).To(gomega.BeNumerically("<=", 4096))
 	w.Eventually(w.events).Should(gomega.ContainElement("Warning InvalidSpec"))
@@ -123,8 +123,8 @@ func TestOddButLegalSpecsCostNothingAtRest(t *testing.T) {
 		`{"placement":{"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule",` +
 			`"minDomains":2,"nodeAffinityPolicy":"Honor","matchLabelKeys":["pod-template-hash"]}]}}`,
 		`{"placement":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[]}}}}`,
-		`{"podMetadata":{"labels":{"app.kubernetes.io/name":"other"}},"service":{"annotations":{}}}`,
-		`{"imagePullSecrets":[],"extraArgs":[],"preferredArchitectures":[]}`,
+		`{"podTemplate":{"metadata":{"labels":{"app.kubernetes.io/name":"other"}}},"service":{"metadata":{"annotations":{}}}}`,
+		`{"imagePullSecrets":[],"extraArgs":[],"placement":{"preferredArchitectures":[]}}`,
 		`{"maxItemSize":"512Ki"}`,
 		`{"disruption":{"maxUnavailable":"100%"}}`,
 	}

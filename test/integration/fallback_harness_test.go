@@ -36,7 +36,7 @@ func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handed
 	inner.SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	h := &handedOver{slotWorld: &slotWorld{world: &inner}, name: name, of: w}
 	h.memcachedWithSlots(name, 2, cachev1.SlotsClusterIP, func(spec *cachev1.MemcachedSpec) {
-		spec.Rollout = &cachev1.Rollout{HandoffTimeoutSeconds: &timeout}
+		spec.Slots.Handoff = &cachev1.Handoff{TimeoutSeconds: &timeout}
 	})
 	h.before = h.holders(name)
 	var err error

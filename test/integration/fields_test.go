@@ -39,11 +39,12 @@ func (w *world) patch(object client.Object, name, patch string) {
 var testedElsewhere = map[string]string{
 	"spec.suspend":      "TestASuspendedMemcachedIsOnlyLookedAt",
 	"spec.updatePolicy": "waves_test.go",
+	"spec.slots":        "slots_test.go",
 	"spec.slots.mode":   "slots_test.go",
 
-	"spec.rollout.handoff":               "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
-	"spec.rollout.handoffTimeoutSeconds": "the same",
-	"spec.rollout.handoffRate":           "the same",
+	"spec.slots.handoff.mode":           "operator/internal/plan/slots_test.go: it changes how Pods with slots are replaced",
+	"spec.slots.handoff.timeoutSeconds": "the same",
+	"spec.slots.handoff.bytesPerSecond": "the same",
 
 	"spec.service.ipFamilies":     "metadata_test.go: this API server has one family",
 	"spec.service.ipFamilyPolicy": "metadata_test.go: the API server keeps it on a Service that exists",
@@ -82,6 +83,8 @@ func TestEveryFieldReachesTheClusterAndLeavesItAgain(t *testing.T) {
 			pair["ca.crt"] = pair["tls.crt"]
 			w.secret("tls", pair)
 			w.secret("users", map[string]string{"users": "ann:a"})
+			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "caches", Namespace: w.namespace}}
+			w.Expect(cluster.Create(w.ctx, account)).To(gomega.Succeed())
 			mc := w.memcached("cache", 2)
 			w.ready("cache")
 			for _, path := range paths {

@@ -18,8 +18,8 @@ func TestMetadataReachesEveryObjectButThePodsAndLeavesThemAgain(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
-	w.patchSpec(`{"metadata":{"labels":{"team":"shop","app.kubernetes.io/part-of":"shop"},"annotations":{"example.com/a":"b"}},
-		"service":{"labels":{"team":"network"}}}`)
+	w.patchSpec(`{"commonMetadata":{"labels":{"team":"shop","app.kubernetes.io/part-of":"shop"},"annotations":{"example.com/a":"b"}},
+		"service":{"metadata":{"labels":{"team":"network"}}}}`)
 	for kind, object := range map[string]client.Object{
 		"Deployment": &appsv1.Deployment{}, "Service": &corev1.Service{},
 		"NetworkPolicy": &networkingv1.NetworkPolicy{}, "PodDisruptionBudget": &policyv1.PodDisruptionBudget{},
@@ -37,7 +37,7 @@ func TestMetadataReachesEveryObjectButThePodsAndLeavesThemAgain(t *testing.T) {
 	w.Expect(w.pods("cache")[0].Labels).NotTo(gomega.HaveKey("team"))
 	w.Expect(w.rollouts("cache")).To(gomega.Equal(1), "no Pod is replaced for it")
 
-	w.patchSpec(`{"metadata":null,"service":null}`)
+	w.patchSpec(`{"commonMetadata":null,"service":null}`)
 	for _, object := range []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{},
 	} {

@@ -26,7 +26,7 @@ func TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges(t *testing.T) {
 		"metadata changes":                            {patch: `{"metadata":{"labels":{"a":"b"}}}`},
 		"another field changes":                       {patch: `{"spec":{"threads":8}}`},
 		"a valid value takes the invalid one's place": {patch: `{"spec":{"memory":"1Gi"}}`},
-		"an invalid field goes":                       {patch: `{"spec":{"podMetadata":null,"memory":null,"size":null}}`},
+		"an invalid field goes":                       {patch: `{"spec":{"podTemplate":null,"memory":null,"size":null}}`},
 		"a sibling of an invalid scalar changes":      {patch: `{"spec":{"placement":{"priorityClassName":"high"}}}`},
 		"an invalid value for another": {
 			patch: `{"spec":{"memory":"2Mi"}}`,
@@ -65,7 +65,7 @@ func ratchetedMemcached(t *testing.T) *unstructured.Unstructured {
 	t.Cleanup(func() { _ = cluster.Delete(context.WithoutCancel(t.Context()), definition) })
 
 	object := memcachedObject(t, "ratcheting", `{size: 1001, memory: 1Mi, rollout: {maxSurge: 0},
-		podMetadata: {labels: {app: x}}, placement: {}}`)
+		podTemplate: {metadata: {labels: {app: x}}}, placement: {}}`)
 	selector := entries(map[string]any{"": "v"}, 65)
 	g.Expect(unstructured.SetNestedMap(object.Object, selector, "spec", "placement", "nodeSelector")).To(gomega.Succeed())
 	object.SetAPIVersion("ratcheting.example.com/v1")

@@ -18,7 +18,7 @@ func TestTurningSlotsOffRemovesTheirObjects(t *testing.T) {
 	mc := w.memcachedWithSlots("cache", 2, cachev1.SlotsClusterIP)
 	before := w.holders("cache")
 	patched := mc.DeepCopy()
-	patched.Spec.Slots.Mode = cachev1.SlotsDisabled
+	patched.Spec.Slots = nil
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
 	mc = eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
 		return meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionUpdatePending)
@@ -72,7 +72,7 @@ func TestAnOperatorThatLostItsSlotsSaysWhatToDo(t *testing.T) {
 		t.Errorf("Pods (-before +now):\n%s", diff)
 	}
 	patched := mc.DeepCopy()
-	patched.Spec.Slots.Mode = cachev1.SlotsDisabled
+	patched.Spec.Slots = nil
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
 	mc = w.reason("cache", cachev1.ReasonAllPodsReady)
 	for _, pod := range mc.Status.Nodes {

@@ -28,17 +28,32 @@ var breaches = map[string][]string{
 		`{memory: 16383Ki}`, `{memory: 64}`, `{memory: "16777215"}`, `{memory: "-1Gi"}`, `{memory: 1e1.5}`,
 	},
 	"spec.memory rule 2":                  {`{memory: 4097Gi}`, `{memory: 4398046511105}`},
-	"spec.rollout.handoffRate rule 1":     {`{rollout: {handoffRate: 65535}}`, `{rollout: {handoffRate: 1e1.5}}`},
-	"spec.rollout.handoffRate rule 2":     {`{rollout: {handoffRate: 65Gi}}`},
-	"spec.metadata.annotations rule 1":    {`{metadata: {annotations: {cache.example.com/applied-hash: x}}}`},
-	"spec.metadata.annotations rule 2":    {`{metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}`},
-	"spec.metadata.labels rule 1":         {`{metadata: {labels: {app: x}}}`},
-	"spec.metadata.labels rule 2":         {`{metadata: {labels: {cache.example.com/x: x}}}`},
-	"spec.podMetadata.annotations rule 1": {`{podMetadata: {annotations: {cache.example.com/template-revision: "9"}}}`},
-	"spec.podMetadata.labels rule 1": {
-		`{podMetadata: {labels: {app: x}}}`, `{podMetadata: {labels: {memcached_cr: x}}}`,
+	"spec.slots.handoff.bytesPerSecond rule 1": {
+		`{slots: {handoff: {bytesPerSecond: 65535}}}`, `{slots: {handoff: {bytesPerSecond: 1e1.5}}}`,
 	},
-	"spec.podMetadata.labels rule 2": {`{podMetadata: {labels: {cache.example.com/x: x}}}`},
+	"spec.slots.handoff.bytesPerSecond rule 2": {`{slots: {handoff: {bytesPerSecond: 65Gi}}}`},
+	"spec.placement rule 1": {
+		`{placement: {zones: Required, topologySpreadConstraints: [
+			{topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}}`,
+	},
+	"spec.commonMetadata.annotations rule 1": {`{commonMetadata: {annotations: {cache.example.com/applied-hash: x}}}`},
+	"spec.commonMetadata.annotations rule 2": {`{commonMetadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}`},
+	"spec.commonMetadata.labels rule 1": {
+		`{commonMetadata: {labels: {app: x}}}`, `{commonMetadata: {labels: {memcached_cr: x}}}`,
+	},
+	"spec.commonMetadata.labels rule 2":  {`{commonMetadata: {labels: {cache.example.com/x: x}}}`},
+	"spec.podTemplate.metadata.annotations rule 1": {`{podTemplate: {metadata: {annotations: {cache.example.com/applied-hash: x}}}}`},
+	"spec.podTemplate.metadata.annotations rule 2": {`{podTemplate: {metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}}`},
+	"spec.podTemplate.metadata.labels rule 1": {
+		`{podTemplate: {metadata: {labels: {app: x}}}}`, `{podTemplate: {metadata: {labels: {memcached_cr: x}}}}`,
+	},
+	"spec.podTemplate.metadata.labels rule 2":  {`{podTemplate: {metadata: {labels: {cache.example.com/x: x}}}}`},
+	"spec.service.metadata.annotations rule 1": {`{service: {metadata: {annotations: {cache.example.com/applied-hash: x}}}}`},
+	"spec.service.metadata.annotations rule 2": {`{service: {metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}}`},
+	"spec.service.metadata.labels rule 1": {
+		`{service: {metadata: {labels: {app: x}}}}`, `{service: {metadata: {labels: {memcached_cr: x}}}}`,
+	},
+	"spec.service.metadata.labels rule 2":  {`{service: {metadata: {labels: {cache.example.com/x: x}}}}`},
 	"spec.resources.limits rule 1":   {`{resources: {limits: {cpu: 1e1.5}}}`},
 	"spec.resources.requests rule 1": {`{resources: {requests: {cpu: 1e1.5}}}`},
 	"spec.rollout rule 1": {
@@ -58,10 +73,7 @@ var breaches = map[string][]string{
 	"spec.service rule 1": {
 		`{service: {ipFamilyPolicy: SingleStack, ipFamilies: [IPv4, IPv6]}}`, `{service: {ipFamilies: [IPv4, IPv6]}}`,
 	},
-	"spec.service.annotations rule 1": {`{service: {annotations: {cache.example.com/rollout-held: "true"}}}`},
 	"spec.service.ipFamilies rule 1":  {`{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv4, IPv4]}}`},
-	"spec.service.labels rule 1":      {`{service: {labels: {app: x}}}`},
-	"spec.service.labels rule 2":      {`{service: {labels: {cache.example.com/x: x}}}`},
 	"spec.tls rule 1":                 {`{tls: {secretName: tls, minVersion: VersionTLS13, cipherSuites: [ECDHE-RSA-AES128-SHA]}}`},
 }
 
@@ -114,7 +126,7 @@ func TestAValueOfAnotherTypeIsRefused(t *testing.T) {
 func TestASpecThatKeepsTheRulesIsAccepted(t *testing.T) {
 	live := liveMemcached(t)
 	for _, change := range []string{
-		`{}`, `{size: null}`, `{extraArgs: []}`, `{preferredArchitectures: []}`, `{placement: {topologySpreadConstraints: []}}`,
+		`{}`, `{size: null}`, `{extraArgs: []}`, `{placement: {preferredArchitectures: []}}`, `{placement: {topologySpreadConstraints: []}}`,
 		`{memory: 16Mi}`, `{memory: 16777216}`, `{memory: "16777216"}`, `{memory: 16777216000m}`, `{memory: 0.015625Gi}`,
 		`{memory: 4Ti}`, `{memory: 4398046511104}`, `{memory: 1e9}`, `{memory: 1G}`, `{memory: null}`,
 		`{maxItemSize: 512Ki}`, `{maxItemSize: 524288}`, `{maxItemSize: 1Gi}`, `{maxItemSize: 1073741824}`,
@@ -125,10 +137,10 @@ func TestASpecThatKeepsTheRulesIsAccepted(t *testing.T) {
 		`{rollout: {minReadySeconds: 3600, progressDeadlineSeconds: null}}`,
 		`{rollout: {minReadySeconds: 0, progressDeadlineSeconds: 1}}`,
 		`{rollout: {minReadySeconds: 3600, progressDeadlineSeconds: 3601}}`,
-		`{rollout: {minReadySeconds: null, progressDeadlineSeconds: 86400}}`, `{updatePolicy: null}`, `{agent: {}}`, `{metadata: {}}`,
+		`{rollout: {minReadySeconds: null, progressDeadlineSeconds: 86400}}`, `{updatePolicy: null}`, `{agent: {}}`, `{commonMetadata: {}}`,
 		`{disruption: {maxUnavailable: 0}}`, `{disruption: {maxUnavailable: 1000}}`, `{disruption: {maxUnavailable: 0%}}`,
-		`{disruption: {maxUnavailable: 100%}}`, `{podMetadata: {annotations: {app: x}}}`,
-		`{service: {annotations: {memcached_cr: x}}}`, `{metadata: {annotations: {app: x}}}`,
+		`{disruption: {maxUnavailable: 100%}}`, `{podTemplate: {metadata: {annotations: {app: x}}}}`,
+		`{service: {metadata: {annotations: {memcached_cr: x}}}}`, `{commonMetadata: {annotations: {app: x}}}`,
 		`{service: {ipFamilies: [IPv6]}}`, `{service: {ipFamilyPolicy: SingleStack, ipFamilies: [IPv6]}}`,
 		`{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv6, IPv4]}}`, `{service: {ipFamilies: []}}`,
 		`{service: {ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv4]}}`, `{tls: {secretName: a, minVersion: VersionTLS13}}`,

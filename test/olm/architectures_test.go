@@ -19,7 +19,7 @@ import (
 // Places that name architectures and are not files.
 const (
 	osLabels  = "the labels operatorframework.io/os.*"
-	enum      = "the enum of spec.architectures"
+	enum      = "the enum of spec.placement.architectures"
 	preferred = "the enum of spec.preferredArchitectures"
 	platforms = "ALL_PLATFORMS of the Makefile"
 

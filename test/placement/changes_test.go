@@ -17,7 +17,7 @@ func TestPlacementFollowsChanges(t *testing.T) {
 	}{
 		"a machine of the architecture is added": {
 			test: test{
-				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
+				machines: all("amd64"), spec: `{"size":2,"placement":{"architectures":["s390x"]}}`,
 				want: places{nowhere: 2}, says: "no Node has the architecture s390x; available: amd64 (1)",
 			},
 			change: func(w *world) { w.add(one("s390x")) },
@@ -26,48 +26,48 @@ func TestPlacementFollowsChanges(t *testing.T) {
 		"an architecture is taken out of the spec while nodes run on it": {
 			test: test{
 				machines: all("amd64", "arm64"),
-				spec:     `{"size":4,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`,
+				spec:     `{"size":4,"placement":{"architectures":["amd64","arm64"],` + spread + `}}`,
 				want:     places{"amd64": 2, "arm64": 2}, says: "4 of 4 Pods ready",
 			},
-			change: func(w *world) { w.change(`{"architectures":["amd64"]}`) },
+			change: func(w *world) { w.change(`{"placement":{"architectures":["amd64"]}}`) },
 			then:   places{"amd64": 4}, says: "4 of 4 Pods ready",
 		},
 		"an architecture that machines have is added to the spec": {
 			test: test{
-				machines: all("amd64"), spec: `{"size":2,"architectures":["s390x"]}`,
+				machines: all("amd64"), spec: `{"size":2,"placement":{"architectures":["s390x"]}}`,
 				want: places{nowhere: 2}, says: "no Node has the architecture s390x; available: amd64 (1)",
 			},
-			change: func(w *world) { w.change(`{"architectures":["s390x","amd64"]}`) },
+			change: func(w *world) { w.change(`{"placement":{"architectures":["s390x","amd64"]}}`) },
 			then:   places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a rollout to an architecture that no Node has keeps the old Pods": {
 			test: test{
-				machines: all("amd64"), spec: `{"size":2,"architectures":["amd64"]}`,
+				machines: all("amd64"), spec: `{"size":2,"placement":{"architectures":["amd64"]}}`,
 				want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 			},
-			change: func(w *world) { w.change(`{"architectures":["arm64"]}`) },
+			change: func(w *world) { w.change(`{"placement":{"architectures":["arm64"]}}`) },
 			then:   places{"amd64": 2, nowhere: 1}, says: "2 of 2 Pods ready; 1 Pod: cannot be scheduled: no Node has the " +
 				"architecture arm64; available: amd64 (1)",
 		},
 		"the preference changes": {
 			test: test{
 				machines: all("amd64", "arm64"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
-				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
+				spec: `{"size":1,"placement":{"preferredArchitectures":[{"architecture":"arm64","weight":50}]}}`,
 			},
-			change: func(w *world) { w.change(`{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}`) },
+			change: func(w *world) { w.change(`{"placement":{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}}`) },
 			then:   places{"amd64": 1}, says: "1 of 1 Pods ready",
 		},
 		"a Node is deleted, and its Pod moves to another architecture": {
 			test: test{
 				machines: all("arm64", "ppc64le"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
-				spec: `{"size":1,"preferredArchitectures":[{"architecture":"arm64","weight":50}]}`,
+				spec: `{"size":1,"placement":{"preferredArchitectures":[{"architecture":"arm64","weight":50}]}}`,
 			},
 			change: func(w *world) { w.remove("arm64") },
 			then:   places{"ppc64le": 1}, says: "1 of 1 Pods ready",
 		},
 		"the last machine of the architecture goes": {
 			test: test{
-				machines: all("amd64", "s390x"), spec: `{"size":1,"architectures":["s390x"]}`,
+				machines: all("amd64", "s390x"), spec: `{"size":1,"placement":{"architectures":["s390x"]}}`,
 				want: places{"s390x": 1}, says: "1 of 1 Pods ready",
 			},
 			change: func(w *world) { w.remove("s390x") },

@@ -68,7 +68,7 @@ func unlabelled(n *local.Node) { n.Architecture = "" }
 func TestPlacement(t *testing.T) {
 	tests := map[string]test{
 		"a cluster of one architecture": {
-			machines: all("s390x"), spec: `{"size":2,"architectures":["s390x"]}`,
+			machines: all("s390x"), spec: `{"size":2,"placement":{"architectures":["s390x"]}}`,
 			want: places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"a cache that names no architecture, in a mixed cluster": {
@@ -76,12 +76,12 @@ func TestPlacement(t *testing.T) {
 			want: places{"amd64": 1, "arm64": 1, "ppc64le": 1, "s390x": 1}, says: "4 of 4 Pods ready",
 		},
 		"one architecture of a mixed cluster": {
-			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":3,"architectures":["arm64"]}`,
+			machines: all("amd64", "arm64", "ppc64le", "s390x"), spec: `{"size":3,"placement":{"architectures":["arm64"]}}`,
 			want: places{"arm64": 3}, says: "3 of 3 Pods ready",
 		},
 		"two architectures of a mixed cluster": {
 			machines: all("amd64", "arm64", "ppc64le", "s390x"),
-			spec:     `{"size":4,"architectures":["amd64","s390x"],"placement":{` + spread + `}}`,
+			spec:     `{"size":4,"placement":{"architectures":["amd64","s390x"],` + spread + `}}`,
 			want:     places{"amd64": 2, "s390x": 2}, says: "4 of 4 Pods ready",
 		},
 		"the operator's architectures, where the cache names none": {
@@ -89,51 +89,51 @@ func TestPlacement(t *testing.T) {
 			want: places{"ppc64le": 2}, says: "2 of 2 Pods ready",
 		},
 		"the cache's architectures in the place of the operator's": {
-			machines: all("amd64", "arm64"), operand: "arm64", spec: `{"size":2,"architectures":["amd64"]}`,
+			machines: all("amd64", "arm64"), operand: "arm64", spec: `{"size":2,"placement":{"architectures":["amd64"]}}`,
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"preferred by weight": {
 			machines: all("amd64", "arm64", "s390x"),
-			spec: `{"size":1,"preferredArchitectures":[{"architecture":"amd64","weight":10},` +
-				`{"architecture":"s390x","weight":90},{"architecture":"arm64","weight":40}]}`,
+			spec: `{"size":1,"placement":{"preferredArchitectures":[{"architecture":"amd64","weight":10},` +
+				`{"architecture":"s390x","weight":90},{"architecture":"arm64","weight":40}]}}`,
 			want: places{"s390x": 1}, says: "1 of 1 Pods ready",
 		},
 		"a preferred architecture that no machine has": {
 			machines: all("amd64", "arm64"),
-			spec: `{"size":2,"architectures":["amd64","s390x"],` +
-				`"preferredArchitectures":[{"architecture":"s390x","weight":100}]}`,
+			spec: `{"size":2,"placement":{"architectures":["amd64","s390x"],` +
+				`"preferredArchitectures":[{"architecture":"s390x","weight":100}]}}`,
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a preferred architecture whose machine is tainted": {
 			machines: []local.Node{one("amd64"), one("arm64", tainted)},
-			spec:     `{"size":2,"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
+			spec:     `{"size":2,"placement":{"preferredArchitectures":[{"architecture":"arm64","weight":100}]}}`,
 			want:     places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a spread that has to hold, against a preference": {
 			machines: all("amd64", "arm64"),
-			spec: `{"size":2,"placement":{` + spread + `},` +
-				`"preferredArchitectures":[{"architecture":"arm64","weight":100}]}`,
+			spec: `{"size":2,"placement":{` + spread + `,` +
+				`"preferredArchitectures":[{"architecture":"arm64","weight":100}]}}`,
 			want: places{"amd64": 1, "arm64": 1}, says: "2 of 2 Pods ready",
 		},
 		"the only machine of the architecture is tainted": {
-			machines: []local.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"architectures":["s390x"]}`,
+			machines: []local.Node{one("amd64"), one("s390x", tainted)}, spec: `{"size":2,"placement":{"architectures":["s390x"]}}`,
 			want: places{nowhere: 2}, says: "2 Pods: cannot be scheduled: 0/2 nodes are available: 1 node(s) didn't match " +
 				"Pod's node affinity/selector, 1 node(s) had untolerated taint",
 		},
 		"a taint that the cache tolerates": {
 			machines: []local.Node{one("amd64"), one("s390x", tainted)},
-			spec: `{"size":2,"architectures":["s390x"],` +
-				`"placement":{"tolerations":[{"key":"dedicated","operator":"Exists"}]}}`,
+			spec: `{"size":2,"placement":{"architectures":["s390x"],` +
+				`"tolerations":[{"key":"dedicated","operator":"Exists"}]}}`,
 			want: places{"s390x": 2}, says: "2 of 2 Pods ready",
 		},
 		"no machine of the architecture": {
 			machines: []local.Node{one("amd64"), one("amd64", named("second")), one("arm64")},
-			spec:     `{"size":2,"architectures":["s390x"]}`,
+			spec:     `{"size":2,"placement":{"architectures":["s390x"]}}`,
 			want:     places{nowhere: 2}, says: "0 of 2 Pods ready; 2 Pods: cannot be scheduled: no Node has the " +
 				"architecture s390x; available: amd64 (2), arm64 (1)",
 		},
 		"no machine of any of the architectures": {
-			machines: all("amd64"), spec: `{"size":1,"architectures":["ppc64le","s390x"]}`,
+			machines: all("amd64"), spec: `{"size":1,"placement":{"architectures":["ppc64le","s390x"]}}`,
 			want: places{nowhere: 1}, says: "1 Pod: cannot be scheduled: no Node has one of the architectures " +
 				"ppc64le, s390x; available: amd64 (1)",
 		},
@@ -142,7 +142,7 @@ func TestPlacement(t *testing.T) {
 			want: places{nowhere: 1}, says: "no Node has the architecture arm64; available: amd64 (1)",
 		},
 		"no machine of the architecture, told by an operator that may not list them": {
-			machines: all("amd64", "arm64"), narrow: true, spec: `{"size":1,"architectures":["s390x"]}`,
+			machines: all("amd64", "arm64"), narrow: true, spec: `{"size":1,"placement":{"architectures":["s390x"]}}`,
 			want: places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 2 node(s) didn't match " +
 				"Pod's node affinity/selector",
 		},
@@ -153,12 +153,12 @@ func TestPlacement(t *testing.T) {
 		},
 		"Windows machines are not of the architecture": {
 			machines: []local.Node{one("amd64", running("windows")), one("arm64")},
-			spec:     `{"size":1,"architectures":["amd64"]}`,
+			spec:     `{"size":1,"placement":{"architectures":["amd64"]}}`,
 			want:     places{nowhere: 1},
 			says:     "no Node has the architecture amd64; available: amd64 with windows (1), arm64 (1)",
 		},
 		"a machine without the label of its architecture": {
-			machines: []local.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"architectures":["amd64"]}`,
+			machines: []local.Node{one("unlabelled", unlabelled)}, spec: `{"size":1,"placement":{"architectures":["amd64"]}}`,
 			want: places{nowhere: 1},
 			says: "no Node has the architecture amd64; available: without the label kubernetes.io/arch (1)",
 		},
@@ -166,12 +166,12 @@ func TestPlacement(t *testing.T) {
 			machines: []local.Node{
 				one("amd64", labelled("pool", "caches")), one("amd64", named("other")), one("arm64", labelled("pool", "caches")),
 			},
-			spec: `{"size":2,"architectures":["amd64"],"placement":{"nodeSelector":{"pool":"caches"}}}`, by: byName,
+			spec: `{"size":2,"placement":{"architectures":["amd64"],"nodeSelector":{"pool":"caches"}}}`, by: byName,
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
 		"a node selector does not replace the rule": {
 			machines: all("amd64", "arm64"),
-			spec:     `{"size":1,"architectures":["amd64"],"placement":{"nodeSelector":{"kubernetes.io/arch":"arm64"}}}`,
+			spec:     `{"size":1,"placement":{"architectures":["amd64"],"nodeSelector":{"kubernetes.io/arch":"arm64"}}}`,
 			want:     places{nowhere: 1}, says: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector",
 		},
 		"each alternative of a required affinity gets the rule": {
@@ -179,7 +179,7 @@ func TestPlacement(t *testing.T) {
 				one("arm64", labelled("pool", "caches")), one("s390x", labelled("disk", "none")),
 				one("amd64", labelled("disk", "none")),
 			},
-			spec: `{"size":2,"architectures":["amd64"],"placement":{"affinity":{"nodeAffinity":{` +
+			spec: `{"size":2,"placement":{"architectures":["amd64"],"affinity":{"nodeAffinity":{` +
 				`"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` +
 				`{"matchExpressions":[{"key":"pool","operator":"In","values":["caches"]}]},` +
 				`{"matchExpressions":[{"key":"disk","operator":"In","values":["none"]}]}]}}}}}`,
@@ -187,12 +187,12 @@ func TestPlacement(t *testing.T) {
 		},
 		"spread over the machines of two architectures": {
 			machines: []local.Node{one("amd64"), one("amd64", named("second")), one("arm64"), one("s390x")},
-			spec:     `{"size":3,"architectures":["amd64","arm64"],"placement":{` + spread + `}}`, by: byName,
+			spec:     `{"size":3,"placement":{"architectures":["amd64","arm64"],` + spread + `}}`, by: byName,
 			want: places{"amd64": 1, "second": 1, "arm64": 1}, says: "3 of 3 Pods ready",
 		},
 		"no room on the machine of the architecture": {
 			machines: []local.Node{one("amd64"), one("s390x", with("4", "100Mi"))},
-			spec:     `{"size":1,"architectures":["s390x"]}`,
+			spec:     `{"size":1,"placement":{"architectures":["s390x"]}}`,
 			want:     places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 1 Insufficient memory",
 		},
 		"spread over machines without a word, although one has much more room": {

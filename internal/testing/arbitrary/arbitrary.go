@@ -43,12 +43,12 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	within(spec.Size, 0, 1000)
 	within(spec.MaxConnections, 16, 200000)
 	within(spec.Threads, 1, 64)
+	within(spec.TerminationDelaySeconds, 0, 600)
 	if spec.Rollout != nil {
 		within(spec.Rollout.MinReadySeconds, 0, 3600)
-		within(spec.Rollout.DrainSeconds, 0, 600)
 	}
 	seen := map[string]bool{"": true}
-	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.ImagePullSecret) bool {
+	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.LocalObjectReference) bool {
 		known := seen[secret.Name]
 		seen[secret.Name] = true
 		return known

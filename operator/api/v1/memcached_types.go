@@ -11,7 +11,7 @@ import (
 // (RFC 1035 section 2.3.1; Kubernetes before 1.36 refuses Services whose name begins with a digit).
 //
 // +kubebuilder:object:root=true
-// +kubebuilder:resource:shortName=mc,categories=all
+// +kubebuilder:resource:shortName=mc,categories=memcached
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`

@@ -23,6 +23,7 @@ type NetworkPolicy struct {
 	// mode Enabled creates a NetworkPolicy that allows clients on the ports of memcached and Prometheus on the port of
 	// the metrics, and refuses all else. Disabled creates none. Defaults to Enabled.
 	// +optional
+	// +kubebuilder:default=Enabled
 	Mode NetworkPolicyMode `json:"mode,omitempty"`
 
 	// from are the clients that may connect to memcached, as in NetworkPolicyPeer, at most 64. Defaults to all, as does

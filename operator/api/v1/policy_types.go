@@ -2,12 +2,35 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Placement is where Pods may run, as in PodSpec.
+// Placement is where Pods may run. Fields that PodSpec has, too, mean the same.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.zones) || !has(self.topologySpreadConstraints) || self.topologySpreadConstraints.all(constraint, constraint.topologyKey != 'topology.kubernetes.io/zone')",message="zones spreads the Pods over topology.kubernetes.io/zone, and topologySpreadConstraints has a constraint for it, too: remove one of the two"
 type Placement struct {
+	// architectures are the kubernetes.io/arch values of the Nodes that Pods may run on: amd64, arm64, ppc64le, s390x.
+	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Architectures []Architecture `json:"architectures,omitempty"`
+
+	// preferredArchitectures are the architectures that the scheduler prefers among those, at most 8. Defaults to none.
+	// +optional
+	// +listType=map
+	// +listMapKey=architecture
+	// +kubebuilder:validation:MaxItems=8
+	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
+
+	// zones is how the Pods spread over zones, the Nodes' label topology.kubernetes.io/zone: Required, no zone has two
+	// Pods more than another, and a Pod that would break that stays Pending; or Preferred, the scheduler spreads the Pods
+	// over zones and Nodes where it can, and prefers zones. Further rules are topologySpreadConstraints. Defaults to the
+	// scheduler's own spread of Pods over Nodes and zones.
+	// +optional
+	Zones Spread `json:"zones,omitempty"`
+
 	// nodeSelector are labels that a Node must have, at most 64. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
@@ -57,6 +80,37 @@ type Placement struct {
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 }
 
+// Architecture is a processor architecture by its name in Go and in the label kubernetes.io/arch.
+//
+// +kubebuilder:validation:Enum=amd64;arm64;ppc64le;s390x
+type Architecture string
+
+// PreferredArchitecture is a preferred architecture and its weight.
+type PreferredArchitecture struct {
+	// architecture is the preferred architecture.
+	// +required
+	Architecture Architecture `json:"architecture"`
+
+	// weight of this preference relative to others, 1 to 100.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Weight int32 `json:"weight"`
+}
+
+// Spread is how strictly the scheduler spreads the Pods.
+//
+// +kubebuilder:validation:Enum=Required;Preferred
+type Spread string
+
+const (
+	// SpreadRequired leaves a Pod Pending rather than break the rule.
+	SpreadRequired Spread = "Required"
+
+	// SpreadPreferred follows the rule where it can.
+	SpreadPreferred Spread = "Preferred"
+)
+
 // Rollout is how Pods are replaced.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.maxSurge) && string(self.maxSurge) in ['0', '0%'] && (!has(self.maxUnavailable) || string(self.maxUnavailable) in ['0', '0%']))",message="maxSurge and maxUnavailable, which defaults to 0, must not both be 0, as no Pod could be replaced: set maxUnavailable to 1"
@@ -82,18 +136,10 @@ type Rollout struct {
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// drainSeconds is how long a terminating Pod continues to answer, in seconds, 0 to 600: time for its address to
-	// leave the DNS answers that clients cache. memcached then has 15 seconds to stop. Defaults to 30. A change
-	// replaces the Pods.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=600
-	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
-
 	// progressDeadlineSeconds is the time without progress after which the cache is Stalled with the reason
 	// ProgressDeadlineExceeded, in seconds, 1 to 86400. It must be greater than minReadySeconds. Each Pod that becomes
 	// ready is progress, so a rollout of many Pods may take longer. A change replaces no Pod. Defaults to 600, plus
-	// minReadySeconds, and plus handoffTimeoutSeconds where the cache has slots.
+	// minReadySeconds, and plus slots.handoff.timeoutSeconds where the cache has slots.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
@@ -105,26 +151,6 @@ type Rollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-
-	// handoff is whether a Pod that replaces another copies its keys first, where the cache has slots: Auto or Never.
-	// With Auto, a Node that is cordoned is emptied in the same way, before it is drained. Without slots it has no effect.
-	// A change replaces no Pod. Defaults to Auto.
-	// +optional
-	Handoff Handoff `json:"handoff,omitempty"`
-
-	// handoffTimeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. After that the new Pod
-	// starts empty, which the status reports. A change replaces no Pod. Defaults to 600.
-	// +optional
-	// +kubebuilder:validation:Minimum=10
-	// +kubebuilder:validation:Maximum=86400
-	HandoffTimeoutSeconds *int32 `json:"handoffTimeoutSeconds,omitempty"`
-
-	// handoffRate is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share of
-	// the network and of the old Pod. A change replaces no Pod. Defaults to 16Mi.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="handoffRate must be a quantity of at least 64Ki, in bytes per second, such as 16Mi; a number without a unit counts bytes"
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="handoffRate must be at most 64Gi, in bytes per second, which no network exceeds: lower it"
-	HandoffRate *resource.Quantity `json:"handoffRate,omitempty"`
 }
 
 // UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods empties them.

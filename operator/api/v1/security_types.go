@@ -138,6 +138,7 @@ type Metrics struct {
 	// mode Enabled serves the metrics of each Pod on its port 9150, over plain HTTP: they contain no key, no value and
 	// no password. Disabled serves none. Defaults to Enabled.
 	// +optional
+	// +kubebuilder:default=Enabled
 	Mode MetricsMode `json:"mode,omitempty"`
 
 	// slabMetrics is how detailed the metrics of slab classes are: Totals, over all slab classes of a Pod, about 100

@@ -1,23 +1,12 @@
 package v1
 
-// Service configures the headless Service. Its labels and annotations override those of spec.metadata.
+// Service configures the headless Service.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ipFamilies) || size(self.ipFamilies) < 2 || (has(self.ipFamilyPolicy) && self.ipFamilyPolicy != 'SingleStack')",message="two ipFamilies need ipFamilyPolicy PreferDualStack or RequireDualStack: set it, or name one family"
 type Service struct {
-	// labels are added to the Service, at most 64. The labels app and memcached_cr, and names that begin with
-	// cache.example.com/, are refused. Defaults to none.
+	// metadata is added to the Service. It overrides spec.commonMetadata.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="!('app' in self) && !('memcached_cr' in self)",message="labels must not contain app or memcached_cr: the operator selects the Service by these two; choose another name"
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="labels must not begin with cache.example.com/: these names are reserved for the operator; choose another name"
-	Labels map[string]string `json:"labels,omitempty"`
-
-	// annotations are added to the Service, at most 64. Names that begin with cache.example.com/ are refused. Defaults
-	// to none.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="annotations must not begin with cache.example.com/: these names are reserved for the operator; choose another name"
-	Annotations map[string]string `json:"annotations,omitempty"`
+	Metadata *Metadata `json:"metadata,omitempty"`
 
 	// ipFamilyPolicy is how many IP families the Service has: SingleStack, one; PreferDualStack, both where the cluster
 	// has both; RequireDualStack, both, or the API server refuses the Service. Defaults to the API server's choice,

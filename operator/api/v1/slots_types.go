@@ -1,18 +1,16 @@
 package v1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // SlotsMode is how clients reach the slots of a cache.
 //
-// +kubebuilder:validation:Enum=Disabled;DNS;ClusterIP
+// +kubebuilder:validation:Enum=DNS;ClusterIP
 type SlotsMode string
 
 const (
-	// SlotsDisabled has no slots: clients know the Pods by their addresses.
-	SlotsDisabled SlotsMode = "Disabled"
-
 	// SlotsDNS gives each slot a DNS name.
 	SlotsDNS SlotsMode = "DNS"
 
@@ -23,25 +21,53 @@ const (
 // Slots gives each of the size Pods of a cache a place with a name that never changes. A new Pod takes the slot of the
 // Pod that it replaces, so that clients which choose a server by its name find each key where it was.
 type Slots struct {
-	// mode is how clients reach the slots: Disabled, there are none; DNS, by a name for each slot,
-	// NAME-0.NAME-slots.NAMESPACE.svc; or ClusterIP, also by a Service for each slot, NAME-0, for clients that
-	// choose a server by its IP address. Defaults to Disabled. A change from or to Disabled would replace the Pods: it is
-	// pending until the next rollout. Requires an operator that was installed with slots.
+	// mode is how clients reach the slots: DNS, by a name for each slot, NAME-0.NAME-slots.NAMESPACE.svc; or ClusterIP,
+	// also by a Service for each slot, NAME-0, for clients that choose a server by its IP address. A change replaces no
+	// Pod. Defaults to DNS.
 	// +optional
+	// +kubebuilder:default=DNS
 	Mode SlotsMode `json:"mode,omitempty"`
+
+	// handoff is how a Pod gets the keys of the Pod that it replaces.
+	// +optional
+	Handoff *Handoff `json:"handoff,omitempty"`
 }
 
-// Handoff is whether a Pod that replaces another copies its keys first.
+// Handoff is how a Pod gets the keys of the Pod that it replaces.
+type Handoff struct {
+	// mode is whether a Pod that replaces another copies its keys first: Auto, it does; or Never, it starts empty. With
+	// Auto, a Node that is cordoned is emptied in the same way, before it is drained. A change replaces no Pod. Defaults
+	// to Auto.
+	// +optional
+	// +kubebuilder:default=Auto
+	Mode HandoffMode `json:"mode,omitempty"`
+
+	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. After that the new Pod starts
+	// empty, which the status reports. A change replaces no Pod. Defaults to 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=86400
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+
+	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share
+	// of the network and of the old Pod. A change replaces no Pod. Defaults to 16Mi.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"
+	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`
+}
+
+// HandoffMode is whether a Pod that replaces another copies its keys first.
 //
 // +kubebuilder:validation:Enum=Auto;Never
-type Handoff string
+type HandoffMode string
 
 const (
 	// HandoffAuto copies the keys.
-	HandoffAuto Handoff = "Auto"
+	HandoffAuto HandoffMode = "Auto"
 
 	// HandoffNever copies none: the new Pod starts empty.
-	HandoffNever Handoff = "Never"
+	HandoffNever HandoffMode = "Never"
 )
 
 // SlotState is the state of a slot.

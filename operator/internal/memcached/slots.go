@@ -37,11 +37,11 @@ func checkSlotless(argument, name string, handoff bool) error {
 		if refused.name != name || refused.copies && !handoff {
 			continue
 		}
-		instead := "spec.slots.mode to Disabled"
+		instead := "remove spec.slots"
 		if refused.copies {
-			instead = "spec.rollout.handoff to Never"
+			instead = "set spec.slots.handoff.mode to Never"
 		}
-		return fmt.Errorf("%q sets %s, and %s: remove it, or set %s", argument, name, refused.reason, instead)
+		return fmt.Errorf("%q sets %s, and %s: remove it, or %s", argument, name, refused.reason, instead)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func imageOf(container string) string {
 
 // otherImage is the fix for an image that a Node cannot run.
 func otherImage(container string) string {
-	return "see " + imageOf(container) + ", or exclude these Nodes by spec.architectures"
+	return "see " + imageOf(container) + ", or exclude these Nodes by spec.placement.architectures"
 }
 
 // wrongArchitecture explains an image that is labelled for the Node's architecture but holds a program for another.

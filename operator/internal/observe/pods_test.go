@@ -98,26 +98,26 @@ func TestProblemOf(t *testing.T) {
 			pod: waitingPod("ErrImagePull", "rpc error: no match for platform in manifest sha256:1: not found", nil),
 			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
 				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
-				"spec.architectures): rpc error: no match for platform in manifest sha256:1: not found",
+				"spec.placement.architectures): rpc error: no match for platform in manifest sha256:1: not found",
 		},
 		"the image is for other Nodes, as CRI-O reports it": {
 			pod: waitingPod("ErrImagePull", `no image found in image index for architecture "s390x", variant ""`, nil),
 			want: `image "registry.example.com/memcached:1" of container "memcached" cannot be pulled ` +
 				"(it has no variant for the Node's architecture; see spec.image, or exclude these Nodes by " +
-				`spec.architectures): no image found in image index for architecture "s390x", variant ""`,
+				`spec.placement.architectures): no image found in image index for architecture "s390x", variant ""`,
 		},
 		"the program in the image is for other Nodes": {
 			pod: waitingPod("CrashLoopBackOff", "back-off", &corev1.ContainerStateTerminated{
 				ExitCode: 71, Reason: "Error", Message: "exec /memcached: exec format error",
 			}),
 			want: crashed + ": the image claims the Node's architecture, but its program is for another; see " +
-				"spec.image, or exclude these Nodes by spec.architectures: exec /memcached: exec format error",
+				"spec.image, or exclude these Nodes by spec.placement.architectures: exec /memcached: exec format error",
 		},
 		"the program in the image is for other Nodes, and the container does not even start": {
 			pod: waitingPod("RunContainerError", "runc: exec /memcached: exec format error", nil),
 			want: `container "memcached" cannot start (RunContainerError): the image claims the Node's ` +
 				"architecture, but its program is for another; see spec.image, or exclude these Nodes by " +
-				"spec.architectures: runc: exec /memcached: exec format error",
+				"spec.placement.architectures: runc: exec /memcached: exec format error",
 		},
 		"the kubelet refuses to start it": {
 			pod:  waitingPod("CreateContainerConfigError", `secret "x" not found`, nil),

@@ -137,7 +137,7 @@ func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *R
 // now.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
 	now = Record{Inputs: defaults.inputs(), Requested: requested(mc)}
-	now.Slots = wantsSlots(mc.Spec)
+	now.Slots = mc.Spec.Slots != nil
 	found, ok := recorded(mc, live, now)
 	if !ok {
 		return nil, now
@@ -172,7 +172,7 @@ func leftOpen(spec cachev1.MemcachedSpec, inputs Inputs) Inputs {
 	if !needsAgent(spec) && !inputs.Slots {
 		inputs.Agent = ""
 	}
-	if len(spec.Architectures) > 0 {
+	if len(orZero(spec.Placement).Architectures) > 0 {
 		inputs.Architectures = nil
 	}
 	return inputs

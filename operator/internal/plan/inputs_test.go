@@ -19,7 +19,7 @@ import (
 func hashed(p Plan) string {
 	return shortHash(mustEncode([]any{
 		p.Record.Revision, p.Image, p.Agent, p.PullSecrets, p.Memcached, p.Resources, p.UserID, p.TLSSecret, p.AuthSecret,
-		slices.Sorted(slices.Values(p.Architectures)), p.PreferredArchitectures, p.Placement, p.PodMetadata,
+		slices.Sorted(slices.Values(p.Architectures)), p.PreferredArchitectures, p.Placement, p.PodTemplate,
 	}))
 }
 
@@ -78,7 +78,7 @@ func TestTheInputsStayUntilTheUpdateIsRequested(t *testing.T) {
 				mc.Spec.Size, mc.Spec.Suspend, mc.Spec.UpdatePolicy = new(int32(5)), true, cachev1.UpdateOnSpecChange
 				mc.Spec.Rollout = &cachev1.Rollout{MinReadySeconds: new(int32(9))}
 				mc.Spec.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromInt32(2))}
-				mc.Spec.Service = &cachev1.Service{Labels: map[string]string{"a": "b"}}
+				mc.Spec.Service = &cachev1.Service{Metadata: &cachev1.Metadata{Labels: map[string]string{"a": "b"}}}
 			},
 			want: old, waits: everythingWaits,
 		},
@@ -90,7 +90,7 @@ func TestTheInputsStayUntilTheUpdateIsRequested(t *testing.T) {
 		"the spec spells out what runs": {
 			change: func(mc *cachev1.Memcached) {
 				mc.Spec.Image, mc.Spec.Threads = defaults.Image, new(int32(4))
-				mc.Spec.PodMetadata, mc.Spec.Placement = &cachev1.PodMetadata{}, &cachev1.Placement{}
+				mc.Spec.PodTemplate, mc.Spec.Placement = &cachev1.PodTemplate{}, &cachev1.Placement{}
 				mc.Spec.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsEnabled}
 			},
 			want: old, waits: everythingWaits[1:],
@@ -110,7 +110,9 @@ func TestTheInputsStayUntilTheUpdateIsRequested(t *testing.T) {
 			want:   old, waits: everythingWaits[1:],
 		},
 		"the spec names the architectures": {
-			before:   func(mc *cachev1.Memcached) { mc.Spec.Architectures = []cachev1.Architecture{"amd64"} },
+			before: func(mc *cachev1.Memcached) {
+				mc.Spec.Placement = &cachev1.Placement{Architectures: []cachev1.Architecture{"amd64"}}
+			},
 			operator: func(d *Defaults) { d.Platform, d.Revisions = Kubernetes, []int{1} },
 			want:     old, waits: everythingWaits[:2],
 		},

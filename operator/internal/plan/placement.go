@@ -2,7 +2,9 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -10,14 +12,19 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// placement adds the Pods' labels to topology constraints. It adds no constraints of its own: the scheduler spreads
-// the Pods of a Service over Nodes and zones by default. Soft constraints would be worse, because the scheduler
-// ignores Nodes that lack the label of any of them: all Nodes of a cluster without zones.
+// placement adds the constraints of zones, and the Pods' labels to topology constraints. Without zones it adds no
+// constraints: the scheduler spreads the Pods of a Service over Nodes and zones by default. Soft constraints would be
+// worse, because the scheduler ignores Nodes that do not have the label of each of them: all Nodes of a cluster without
+// zones.
 func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	resolved := orZero(spec.Placement.DeepCopy())
 	if resolved.SchedulerName == corev1.DefaultSchedulerName {
 		resolved.SchedulerName = "" // The default of the API server is no reason for other Pods.
 	}
+	if resolved.Zones != "" {
+		resolved.TopologySpreadConstraints = append(zoneConstraints(resolved), resolved.TopologySpreadConstraints...)
+	}
+	resolved.Zones, resolved.Architectures, resolved.PreferredArchitectures = "", nil, nil // The plan has them.
 	for i := range resolved.TopologySpreadConstraints {
 		constraint := &resolved.TopologySpreadConstraints[i]
 		if constraint.LabelSelector == nil {
@@ -25,6 +32,30 @@ func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 		}
 	}
 	return resolved
+}
+
+// zoneConstraints spreads the Pods of a ReplicaSet over zones and, as any constraint turns off the scheduler's own spread,
+// over Nodes. A zone whose Nodes are all cordoned does not count.
+func zoneConstraints(placement cachev1.Placement) []corev1.TopologySpreadConstraint {
+	zones := corev1.TopologySpreadConstraint{
+		TopologyKey: corev1.LabelTopologyZone, MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		MatchLabelKeys: []string{appsv1.DefaultDeploymentUniqueLabelKey},
+	}
+	if placement.Zones == cachev1.SpreadRequired {
+		zones.WhenUnsatisfiable = corev1.DoNotSchedule
+		zones.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
+	}
+	constraints := []corev1.TopologySpreadConstraint{zones}
+	isOfNodes := func(constraint corev1.TopologySpreadConstraint) bool {
+		return constraint.TopologyKey == corev1.LabelHostname
+	}
+	if !slices.ContainsFunc(placement.TopologySpreadConstraints, isOfNodes) {
+		constraints = append(constraints, corev1.TopologySpreadConstraint{
+			TopologyKey: corev1.LabelHostname, MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			MatchLabelKeys: []string{appsv1.DefaultDeploymentUniqueLabelKey},
+		})
+	}
+	return constraints
 }
 
 // placementProblems finds what the API server would reject, or interpret differently.

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -68,9 +69,14 @@ type Plan struct {
 
 	Architectures          []string
 	PreferredArchitectures []cachev1.PreferredArchitecture
-	Placement              cachev1.Placement
+
+	// Placement is the rest of the placement; zones are constraints of it.
+	Placement cachev1.Placement
 
 	Rollout Rollout
+
+	// TerminationDelaySeconds is how long a terminating Pod still answers.
+	TerminationDelaySeconds int32
 
 	// Slots are the slots of the Pods; nil means none.
 	Slots *Slots
@@ -81,10 +87,25 @@ type Plan struct {
 	// NetworkPolicy is who may reach the Pods; nil means no NetworkPolicy.
 	NetworkPolicy *NetworkPolicy
 
-	// Metadata is for all objects except the Pods.
-	Metadata    cachev1.ObjectMetadata
-	PodMetadata cachev1.PodMetadata
-	Service     cachev1.Service
+	// CommonMetadata is for all objects except the Pods.
+	CommonMetadata cachev1.Metadata
+	PodTemplate    PodTemplate
+	Service        Service
+}
+
+// PodTemplate is what the Pods have besides their containers and their placement.
+type PodTemplate struct {
+	Metadata           cachev1.Metadata
+	ServiceAccountName string // empty leaves it to the API server
+	MountToken         bool
+	DNSConfig          *cachev1.DNSConfig
+}
+
+// Service is what the user chooses about the Service.
+type Service struct {
+	Metadata       cachev1.Metadata
+	IPFamilyPolicy cachev1.IPFamilyPolicy
+	IPFamilies     []cachev1.IPFamily
 }
 
 // TemplateChange is what happens to the Pod template of the Deployment.
@@ -116,9 +137,6 @@ type Rollout struct {
 
 	// RevisionHistoryLimit is the number of old ReplicaSets to keep; nil leaves it to the API server.
 	RevisionHistoryLimit *int32
-
-	// DrainSeconds is how long a terminating Pod still answers.
-	DrainSeconds int32
 }
 
 // DefaultProgressDeadlineSeconds is the API server's default for a Deployment.
@@ -176,15 +194,17 @@ func compute(mc *cachev1.Memcached, current Current, defaults Defaults, record R
 		Deployed:    current.Deployment,
 
 		Architectures:          architectures(spec, record),
-		PreferredArchitectures: spec.PreferredArchitectures,
+		PreferredArchitectures: orZero(spec.Placement).PreferredArchitectures,
 		Placement:              placement(spec, mc.Name),
 
-		Rollout:       rollout(spec, record.Slots),
-		Slots:         slotsOf(mc, record),
-		NetworkPolicy: networkPolicy(spec),
-		Metadata:      orZero(spec.Metadata),
-		PodMetadata:   orZero(spec.PodMetadata),
-		Service:       orZero(spec.Service),
+		Rollout:                 rollout(spec, record.Slots),
+		TerminationDelaySeconds: orDefault(spec.TerminationDelaySeconds, defaultTerminationDelaySeconds),
+		Slots:                   slotsOf(mc, record),
+		NetworkPolicy:           networkPolicy(spec),
+
+		CommonMetadata: orZero(spec.CommonMetadata),
+		PodTemplate:    podTemplate(spec),
+		Service:        service(spec),
 	}
 	p.Disruption = disruption(spec, p.Size)
 	p.setPorts(current)
@@ -251,14 +271,47 @@ func pullSecrets(spec cachev1.MemcachedSpec) []string {
 }
 
 func architectures(spec cachev1.MemcachedSpec, record Record) []string {
-	if len(spec.Architectures) == 0 {
+	chosen := orZero(spec.Placement).Architectures
+	if len(chosen) == 0 {
 		return record.Architectures
 	}
 	var architectures []string
-	for _, architecture := range spec.Architectures {
+	for _, architecture := range chosen {
 		architectures = append(architectures, string(architecture))
 	}
 	return architectures
+}
+
+// defaultServiceAccount is the ServiceAccount of a Pod that names none.
+const defaultServiceAccount = "default"
+
+func podTemplate(spec cachev1.MemcachedSpec) PodTemplate {
+	wanted := orZero(spec.PodTemplate)
+	account := wanted.ServiceAccountName
+	if account == defaultServiceAccount {
+		account = "" // The default of the API server is no reason for other Pods.
+	}
+	return PodTemplate{
+		Metadata: orZero(wanted.Metadata), ServiceAccountName: account,
+		MountToken: wanted.AutomountServiceAccountToken, DNSConfig: dnsConfig(wanted.DNSConfig),
+	}
+}
+
+// dnsConfig returns nil for an empty configuration, and sorts the options, whose order has no meaning.
+func dnsConfig(wanted *cachev1.DNSConfig) *cachev1.DNSConfig {
+	if wanted == nil || len(wanted.Nameservers)+len(wanted.Searches)+len(wanted.Options) == 0 {
+		return nil
+	}
+	sorted := wanted.DeepCopy()
+	slices.SortFunc(sorted.Options, func(a, b cachev1.DNSOption) int { return cmp.Compare(a.Name, b.Name) })
+	return sorted
+}
+
+func service(spec cachev1.MemcachedSpec) Service {
+	wanted := orZero(spec.Service)
+	return Service{
+		Metadata: orZero(wanted.Metadata), IPFamilyPolicy: wanted.IPFamilyPolicy, IPFamilies: wanted.IPFamilies,
+	}
 }
 
 func orDefault[T any](value *T, fallback T) T {

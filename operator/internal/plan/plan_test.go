@@ -27,6 +27,14 @@ func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 	}
 }
 
+// spread is a constraint for the Pods of a ReplicaSet of the cache.
+func spread(key string, otherwise corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
+	return corev1.TopologySpreadConstraint{
+		MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: otherwise, MatchLabelKeys: []string{"pod-template-hash"},
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"}},
+	}
+}
+
 func TestCompute(t *testing.T) {
 	plain := func() Plan {
 		return Plan{
@@ -43,8 +51,8 @@ func TestCompute(t *testing.T) {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
 				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
 			}},
-			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600, DrainSeconds: 30},
-			NetworkPolicy: &NetworkPolicy{},
+			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600},
+			NetworkPolicy: &NetworkPolicy{}, TerminationDelaySeconds: 30,
 		}
 	}
 	tests := map[string]struct {
@@ -77,7 +85,7 @@ func TestCompute(t *testing.T) {
 		"arguments, item size and pull secrets are passed on": {
 			spec: cachev1.MemcachedSpec{
 				MaxItemSize: new(resource.MustParse("2Mi")), ExtraArgs: []string{"-f", "1.08"},
-				ImagePullSecrets: []cachev1.ImagePullSecret{{Name: "mirror"}},
+				ImagePullSecrets: []cachev1.LocalObjectReference{{Name: "mirror"}},
 			},
 			want: func(p *Plan) {
 				p.Memcached.MaxItemSize, p.Memcached.ExtraArguments = 2<<20, []string{"-f", "1.08"}
@@ -105,7 +113,7 @@ func TestCompute(t *testing.T) {
 			},
 		},
 		"architectures of the user's own take the place of the operator's": {
-			spec: cachev1.MemcachedSpec{Architectures: []cachev1.Architecture{"s390x", "amd64"}},
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Architectures: []cachev1.Architecture{"s390x", "amd64"}}},
 			want: func(p *Plan) { p.Architectures = []string{"s390x", "amd64"} },
 		},
 		"a spread constraint without a selector counts this cache": {
@@ -123,6 +131,40 @@ func TestCompute(t *testing.T) {
 				}}
 			},
 		},
+		"Pods that have to spread over zones, and over Nodes where they can": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Zones: cachev1.SpreadRequired}},
+			want: func(p *Plan) {
+				zones, nodes := spread("topology.kubernetes.io/zone", "DoNotSchedule"), spread("kubernetes.io/hostname", "ScheduleAnyway")
+				zones.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
+				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{zones, nodes}
+			},
+		},
+		"Pods that spread over zones where they can, with a constraint of the user's own for Nodes": {
+			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
+				Zones: cachev1.SpreadPreferred, TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+					spread("kubernetes.io/hostname", "DoNotSchedule"),
+				},
+			}},
+			want: func(p *Plan) {
+				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{
+					spread("topology.kubernetes.io/zone", "ScheduleAnyway"), spread("kubernetes.io/hostname", "DoNotSchedule"),
+				}
+			},
+		},
+		"the ServiceAccount that Pods have anyway, and an empty DNS configuration": {
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{
+				ServiceAccountName: "default", DNSConfig: &cachev1.DNSConfig{},
+			}},
+			want: func(*Plan) {},
+		},
+		"options of the resolver in any order": {
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{DNSConfig: &cachev1.DNSConfig{
+				Options: []cachev1.DNSOption{{Name: "ndots", Value: "2"}, {Name: "edns0"}},
+			}}},
+			want: func(p *Plan) {
+				p.PodTemplate.DNSConfig = &cachev1.DNSConfig{Options: []cachev1.DNSOption{{Name: "edns0"}, {Name: "ndots", Value: "2"}}}
+			},
+		},
 		"two Pods get a disruption budget of one": {
 			spec: cachev1.MemcachedSpec{Size: new(int32(2))},
 			want: func(p *Plan) { p.Size, p.Disruption = 2, new(intstr.FromInt32(1)) },
@@ -136,7 +178,7 @@ func TestCompute(t *testing.T) {
 				MaxSurge: new(intstr.FromInt32(0)), MaxUnavailable: new(intstr.FromInt32(1)), MinReadySeconds: new(int32(60)),
 			}},
 			want: func(p *Plan) {
-				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, ProgressDeadlineSeconds: 660, DrainSeconds: 30}
+				p.Rollout = Rollout{MaxUnavailable: intstr.FromInt32(1), MinReadySeconds: 60, ProgressDeadlineSeconds: 660}
 			},
 		},
 		"a rollout with a progress deadline of a minute": {
@@ -212,9 +254,9 @@ func TestCompute(t *testing.T) {
 				p.Agent.Resources.Limits["memory"], p.Agent.Resources.Requests["memory"] = resource.MustParse("100Mi"), resource.MustParse("100Mi")
 			},
 		},
-		"a time to drain, and none": {
-			spec: cachev1.MemcachedSpec{Rollout: &cachev1.Rollout{DrainSeconds: new(int32(0))}},
-			want: func(p *Plan) { p.Rollout.DrainSeconds = 0 },
+		"no termination delay": {
+			spec: cachev1.MemcachedSpec{TerminationDelaySeconds: new(int32(0))},
+			want: func(p *Plan) { p.TerminationDelaySeconds = 0 },
 		},
 		"the API server's own default of a scheduler": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{SchedulerName: "default-scheduler"}},

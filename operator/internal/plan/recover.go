@@ -43,7 +43,7 @@ func recovered(spec cachev1.MemcachedSpec, live *appsv1.Deployment, now Inputs) 
 	if image := imageOf(template.Spec.InitContainers, names.Agent); image != "" && drift.Owns(live, agentPath) {
 		now.Agent = image
 	}
-	if len(spec.Architectures) == 0 && drift.Owns(live, architecturesPath) {
+	if len(orZero(spec.Placement).Architectures) == 0 && drift.Owns(live, architecturesPath) {
 		now.Architectures = architecturesOf(template)
 	}
 	switch {

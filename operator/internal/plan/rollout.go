@@ -6,9 +6,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// defaultDrainSeconds is long enough for a Pod's address to disappear from the DNS answers that clients cache
+// defaultTerminationDelaySeconds is long enough for a Pod's address to disappear from the DNS answers that clients cache
 // (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
-const defaultDrainSeconds = 30
+const defaultTerminationDelaySeconds = 30
 
 // none is no Pod.
 var none = intstr.FromInt32(0)
@@ -19,7 +19,7 @@ func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 	minReady := orDefault(wanted.MinReadySeconds, 0)
 	deadline := minReady + DefaultProgressDeadlineSeconds
 	if slots {
-		deadline += orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)
+		deadline += handoffTimeoutSeconds(spec)
 		unavailable = none // Until the Pods have no slots any more, if the spec turns them off.
 		if isZero(surge) {
 			surge = intstr.FromInt32(1)
@@ -31,7 +31,6 @@ func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 		MinReadySeconds:         minReady,
 		ProgressDeadlineSeconds: orDefault(wanted.ProgressDeadlineSeconds, deadline),
 		RevisionHistoryLimit:    wanted.RevisionHistoryLimit,
-		DrainSeconds:            orDefault(wanted.DrainSeconds, defaultDrainSeconds),
 	}
 }
 

@@ -51,9 +51,12 @@ const (
 	defaultHandoffRate           = int64(16) << 20
 )
 
-func wantsSlots(spec cachev1.MemcachedSpec) bool {
-	mode := orZero(spec.Slots).Mode
-	return mode != "" && mode != cachev1.SlotsDisabled
+func handoff(spec cachev1.MemcachedSpec) cachev1.Handoff { return orZero(orZero(spec.Slots).Handoff) }
+
+func handsOver(spec cachev1.MemcachedSpec) bool { return handoff(spec).Mode != cachev1.HandoffNever }
+
+func handoffTimeoutSeconds(spec cachev1.MemcachedSpec) int32 {
+	return orDefault(handoff(spec).TimeoutSeconds, defaultHandoffTimeoutSeconds)
 }
 
 func slotsOf(mc *cachev1.Memcached, record Record) *Slots {
@@ -65,17 +68,16 @@ func slotsOf(mc *cachev1.Memcached, record Record) *Slots {
 
 // decideSlots decides which Pod has which slot.
 func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time.Time) {
-	observed, wanted := current.Slots, orZero(spec.Rollout)
+	observed := current.Slots
 	in := slots.Input{
 		Cache: p.Name, Size: int(p.Size), Suspended: p.Suspended,
-		Handoff: wanted.Handoff != cachev1.HandoffNever,
-		Timeout: time.Duration(orDefault(wanted.HandoffTimeoutSeconds, defaultHandoffTimeoutSeconds)) * time.Second,
-		Rate:    defaultHandoffRate, Drain: time.Duration(p.Rollout.DrainSeconds) * time.Second, Now: now,
+		Handoff: handsOver(spec), Timeout: time.Duration(handoffTimeoutSeconds(spec)) * time.Second,
+		Rate: defaultHandoffRate, Drain: time.Duration(p.TerminationDelaySeconds) * time.Second, Now: now,
 		MinReady: time.Duration(p.Rollout.MinReadySeconds) * time.Second,
 		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods, Addresses: p.slotAddresses(),
 	}
-	if wanted.HandoffRate != nil {
-		in.Rate = wanted.HandoffRate.Value()
+	if rate := handoff(spec).BytesPerSecond; rate != nil {
+		in.Rate = rate.Value()
 	}
 	updated := 0
 	if current.Deployment != nil {
@@ -158,29 +160,27 @@ func (p Plan) slotAddresses() map[string]string {
 // longestName is the limit of a DNS label.
 const longestName = 63
 
-// slotProblems finds what keeps a cache from having the slots that its spec asks for.
+// slotProblems finds what keeps a cache from having the slots that its spec requests.
 func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []string {
-	if !wantsSlots(spec) {
+	if spec.Slots == nil {
 		return nil
 	}
-	mode := spec.Slots.Mode
 	if !defaults.Slots {
-		return []string{fmt.Sprintf("spec.slots.mode %q needs an operator that was installed with slots, and this one was "+
-			"not: install it with the component overlays/components/slots or the chart's value slots=true, or set the mode to "+
-			"Disabled", mode)}
+		return []string{"spec.slots needs an operator that was installed with slots, and this one was not: install it with " +
+			"the component overlays/components/slots or the chart's value slots=true, or remove spec.slots"}
 	}
 	var problems []string
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {
 		problems = append(problems, fmt.Sprintf("spec.rollout.maxUnavailable %q would delete Pods before their keys are "+
-			"copied: set it to 0, or spec.slots.mode to Disabled", count.String()))
+			"copied: set it to 0, or remove spec.slots", count.String()))
 	}
-	if err := memcached.CheckSlots(spec.ExtraArgs, orZero(spec.Rollout).Handoff != cachev1.HandoffNever); err != nil {
+	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
 	}
 	for _, name := range []string{names.SlotService(p.Name), names.Slot(p.Name, max(int(p.Size), 1)-1)} {
 		if len(name) > longestName {
 			problems = append(problems, fmt.Sprintf("metadata.name is too long for slots: %q has more than %d characters; use "+
-				"a name of at most %d, or set spec.slots.mode to Disabled", name, longestName,
+				"a name of at most %d, or remove spec.slots", name, longestName,
 				longestName-len(strings.TrimPrefix(name, p.Name))))
 			break
 		}

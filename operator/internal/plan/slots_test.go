@@ -25,7 +25,7 @@ func withSlots() Defaults {
 
 func cacheWithSlots(change func(*cachev1.Memcached)) *cachev1.Memcached {
 	mc := &cachev1.Memcached{Spec: cachev1.MemcachedSpec{
-		Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS}, Rollout: &cachev1.Rollout{},
+		Size: new(int32(3)), Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{}}, Rollout: &cachev1.Rollout{},
 	}}
 	mc.Name, mc.Namespace = "cache", "team"
 	if change != nil {
@@ -53,7 +53,7 @@ func TestSlotsThatCannotBeAreRefused(t *testing.T) {
 		},
 		"a memcached that cannot be emptied, even without handoff": {
 			func(mc *cachev1.Memcached) {
-				mc.Spec.ExtraArgs, mc.Spec.Rollout.Handoff = []string{"-vF"}, cachev1.HandoffNever
+				mc.Spec.ExtraArgs, mc.Spec.Slots.Handoff.Mode = []string{"-vF"}, cachev1.HandoffNever
 			}, withSlots(), `spec.extraArgs: "-vF" sets disable-flush-all`,
 		},
 		"a name that leaves no room": {
@@ -77,9 +77,9 @@ func TestSlotsThatCannotBeAreRefused(t *testing.T) {
 func TestTurningSlotsOnOrOffIsPending(t *testing.T) {
 	turn := func(on bool) func(*cachev1.Memcached) {
 		return func(mc *cachev1.Memcached) {
-			mc.Spec.Slots.Mode = cachev1.SlotsDisabled
+			mc.Spec.Slots = nil
 			if on {
-				mc.Spec.Slots.Mode = cachev1.SlotsDNS
+				mc.Spec.Slots = &cachev1.Slots{}
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
 }
 
 func TestThePlanOfSlots(t *testing.T) {
-	never := func(mc *cachev1.Memcached) { mc.Spec.Rollout.Handoff = cachev1.HandoffNever }
+	never := func(mc *cachev1.Memcached) { mc.Spec.Slots.Handoff.Mode = cachev1.HandoffNever }
 	single := func(mc *cachev1.Memcached) { mc.Spec.Size = new(int32(1)) }
 	chosen := func(mc *cachev1.Memcached) {
 		mc.Spec.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromInt32(2))}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -46,8 +47,9 @@ func validate(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) error {
 		problems = append(problems, requestProblems("spec.agent.resources", p.Agent.Resources)...)
 	}
 	problems = append(problems, metadataProblems(p)...)
-	problems = append(problems, appArmorProblems(p.PodMetadata.Annotations)...)
+	problems = append(problems, appArmorProblems(p.PodTemplate.Metadata.Annotations)...)
 	problems = append(problems, placementProblems(p.Placement)...)
+	problems = append(problems, dnsProblems(p.PodTemplate.DNSConfig)...)
 	if len(problems) == 0 {
 		return nil
 	}
@@ -129,14 +131,18 @@ func requestProblems(field string, resources corev1.ResourceRequirements) []stri
 // metadataProblems finds names and values that the API server would reject in the managed objects.
 func metadataProblems(p Plan) []string {
 	spec := field.NewPath("spec")
-	all, pod, service := spec.Child("metadata"), spec.Child("podMetadata"), spec.Child("service")
 	var found field.ErrorList
-	found = append(found, metav1validation.ValidateLabels(p.Metadata.Labels, all.Child("labels"))...)
-	found = append(found, validation.ValidateAnnotations(p.Metadata.Annotations, all.Child("annotations"))...)
-	found = append(found, metav1validation.ValidateLabels(p.PodMetadata.Labels, pod.Child("labels"))...)
-	found = append(found, validation.ValidateAnnotations(p.PodMetadata.Annotations, pod.Child("annotations"))...)
-	found = append(found, metav1validation.ValidateLabels(p.Service.Labels, service.Child("labels"))...)
-	found = append(found, validation.ValidateAnnotations(p.Service.Annotations, service.Child("annotations"))...)
+	for _, where := range []struct {
+		field    *field.Path
+		metadata cachev1.Metadata
+	}{
+		{spec.Child("commonMetadata"), p.CommonMetadata},
+		{spec.Child("podTemplate", "metadata"), p.PodTemplate.Metadata},
+		{spec.Child("service", "metadata"), p.Service.Metadata},
+	} {
+		found = append(found, metav1validation.ValidateLabels(where.metadata.Labels, where.field.Child("labels"))...)
+		found = append(found, validation.ValidateAnnotations(where.metadata.Annotations, where.field.Child("annotations"))...)
+	}
 	found = append(found, metav1validation.ValidateLabels(
 		p.Placement.NodeSelector, spec.Child("placement", "nodeSelector"))...)
 	var problems []string
@@ -157,9 +163,21 @@ func appArmorProblems(annotations map[string]string) []string {
 			strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix) {
 			continue
 		}
-		problems = append(problems, fmt.Sprintf("spec.podMetadata.annotations[%s] %q is refused by the restricted Pod "+
+		problems = append(problems, fmt.Sprintf("spec.podTemplate.metadata.annotations[%s] %q is refused by the restricted Pod "+
 			"Security Standard: set %s or %sPROFILE, or remove it", name, profile,
 			corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, corev1.DeprecatedAppArmorBetaProfileNamePrefix))
+	}
+	return problems
+}
+
+// dnsProblems finds name servers that the API server would reject.
+func dnsProblems(config *cachev1.DNSConfig) []string {
+	var problems []string
+	for i, server := range orZero(config).Nameservers {
+		if len(utilvalidation.IsValidIP(field.NewPath(""), server)) > 0 {
+			problems = append(problems, fmt.Sprintf("spec.podTemplate.dnsConfig.nameservers[%d] %q is not an IP address: "+
+				"write one, such as 10.0.0.10", i, server))
+		}
 	}
 	return problems
 }

@@ -81,29 +81,35 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			want: []string{`spec.agent.resources.requests.cpu "2" is more than its limit "1"`},
 		},
 		"an annotation that lifts the AppArmor profile": {
-			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Annotations: map[string]string{
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{Metadata: &cachev1.Metadata{Annotations: map[string]string{
 				"container.apparmor.security.beta.kubernetes.io/memcached": "unconfined",
-			}}},
+			}}}},
 			want: []string{
-				`spec.podMetadata.annotations[container.apparmor.security.beta.kubernetes.io/memcached] "unconfined" is refused`,
+				`spec.podTemplate.metadata.annotations[container.apparmor.security.beta.kubernetes.io/memcached] "unconfined" is refused`,
 				"set runtime/default or localhost/PROFILE, or remove it",
 			},
 		},
 		"a label of all objects that is none": {
-			spec: cachev1.MemcachedSpec{Metadata: &cachev1.ObjectMetadata{Labels: map[string]string{"a b": "c"}}},
-			want: []string{`spec.metadata.labels: Invalid value: "a b"`},
+			spec: cachev1.MemcachedSpec{CommonMetadata: &cachev1.Metadata{Labels: map[string]string{"a b": "c"}}},
+			want: []string{`spec.commonMetadata.labels: Invalid value: "a b"`},
 		},
 		"an annotation of all objects that is none": {
-			spec: cachev1.MemcachedSpec{Metadata: &cachev1.ObjectMetadata{Annotations: map[string]string{"/": ""}}},
-			want: []string{`spec.metadata.annotations: Invalid value: "/"`},
+			spec: cachev1.MemcachedSpec{CommonMetadata: &cachev1.Metadata{Annotations: map[string]string{"/": ""}}},
+			want: []string{`spec.commonMetadata.annotations: Invalid value: "/"`},
 		},
 		"a label that is none": {
-			spec: cachev1.MemcachedSpec{PodMetadata: &cachev1.PodMetadata{Labels: map[string]string{"a b": "c"}}},
-			want: []string{`spec.podMetadata.labels: Invalid value: "a b"`},
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{Metadata: &cachev1.Metadata{Labels: map[string]string{"a b": "c"}}}},
+			want: []string{`spec.podTemplate.metadata.labels: Invalid value: "a b"`},
 		},
 		"an annotation that is none": {
-			spec: cachev1.MemcachedSpec{Service: &cachev1.Service{Annotations: map[string]string{"/": ""}}},
-			want: []string{`spec.service.annotations: Invalid value: "/"`},
+			spec: cachev1.MemcachedSpec{Service: &cachev1.Service{Metadata: &cachev1.Metadata{Annotations: map[string]string{"/": ""}}}},
+			want: []string{`spec.service.metadata.annotations: Invalid value: "/"`},
+		},
+		"a name server that is not an IP address": {
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{DNSConfig: &cachev1.DNSConfig{
+				Nameservers: []string{"10.0.0.10", "dns.example.com"},
+			}}},
+			want: []string{`spec.podTemplate.dnsConfig.nameservers[1] "dns.example.com" is not an IP address`, "10.0.0.10"},
 		},
 		"a node selector that is none": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{NodeSelector: map[string]string{"a": "b c"}}},

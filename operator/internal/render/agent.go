@@ -56,7 +56,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 // endInOrder ends memcached after the drain, before the kubelet does: only then does its log tell the Pod that has its
 // keys the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
 func endInOrder(p plan.Plan) *corev1ac.LifecycleApplyConfiguration {
-	after := fmt.Sprintf("--after=%ds", p.Rollout.DrainSeconds)
+	after := fmt.Sprintf("--after=%ds", p.TerminationDelaySeconds)
 	command := append([]string{"/agent", "end", after}, agentArguments(p)...)
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().

@@ -20,8 +20,6 @@ func memoryAndResources(s *cachev1.MemcachedSpec) {
 }
 
 func architectures(s *cachev1.MemcachedSpec) {
-	s.Architectures = []cachev1.Architecture{"arm64", "s390x"}
-	s.PreferredArchitectures = []cachev1.PreferredArchitecture{{Architecture: "arm64", Weight: 80}}
 	s.Placement = &cachev1.Placement{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 			{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: "In", Values: []string{"fast"}}}},
@@ -33,6 +31,8 @@ func architectures(s *cachev1.MemcachedSpec) {
 			},
 		}},
 	}}}
+	s.Placement.Architectures = []cachev1.Architecture{"arm64", "s390x"}
+	s.Placement.PreferredArchitectures = []cachev1.PreferredArchitecture{{Architecture: "arm64", Weight: 80}}
 }
 
 func placement(s *cachev1.MemcachedSpec) {
@@ -77,7 +77,7 @@ func networkPeers(s *cachev1.MemcachedSpec) {
 
 func withSlots(s *cachev1.MemcachedSpec) {
 	networkPeers(s)
-	s.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+	s.Slots = &cachev1.Slots{}
 }
 
 func tls(s *cachev1.MemcachedSpec) {
@@ -95,19 +95,19 @@ func auth(s *cachev1.MemcachedSpec) {
 }
 
 func metadata(s *cachev1.MemcachedSpec) {
-	s.PodMetadata = &cachev1.PodMetadata{
+	s.PodTemplate = &cachev1.PodTemplate{Metadata: &cachev1.Metadata{
 		Labels:      map[string]string{"team": "shop", "app.kubernetes.io/name": "basket"},
 		Annotations: map[string]string{"injector.example.com/inject": "false"},
-	}
-	s.Service = &cachev1.Service{
+	}}
+	s.Service = &cachev1.Service{Metadata: &cachev1.Metadata{
 		Labels:      map[string]string{"team": "shop"},
 		Annotations: map[string]string{"dns.example.com/name": "cache.example.com"},
-	}
+	}}
 }
 
 func metadataOfAll(s *cachev1.MemcachedSpec) {
 	metadata(s)
-	s.Metadata = &cachev1.ObjectMetadata{
+	s.CommonMetadata = &cachev1.Metadata{
 		Labels:      map[string]string{"team": "platform", "cost-center": "7", "app.kubernetes.io/part-of": "shop"},
 		Annotations: map[string]string{"dns.example.com/name": "other.example.com", "example.com/contact": "shop@example.com"},
 	}
@@ -120,7 +120,13 @@ func dualStack(s *cachev1.MemcachedSpec) {
 func podFields(s *cachev1.MemcachedSpec) {
 	s.ImagePullPolicy = "Always"
 	s.Placement = &cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"}
-	s.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(120))}
+	s.TerminationDelaySeconds = new(int32(120))
+	s.PodTemplate = &cachev1.PodTemplate{
+		ServiceAccountName: "caches", AutomountServiceAccountToken: true, DNSConfig: &cachev1.DNSConfig{
+			Nameservers: []string{"10.0.0.10"}, Searches: []string{"example.com"},
+			Options: []cachev1.DNSOption{{Name: "ndots", Value: "2"}, {Name: "edns0"}},
+		},
+	}
 	s.Agent = &cachev1.Agent{Resources: &cachev1.Resources{
 		Limits: corev1.ResourceList{"cpu": resource.MustParse("100m"), "memory": resource.MustParse("96Mi")},
 	}}

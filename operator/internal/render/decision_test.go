@@ -89,14 +89,17 @@ func inOtherWords(random *rand.Rand, spec *cachev1.MemcachedSpec) {
 			rewrite(lists.Requests)
 		}
 	}
-	shuffle(random, spec.Architectures)
-	shuffle(random, spec.PreferredArchitectures)
 	shuffle(random, spec.ImagePullSecrets)
 	if spec.TLS != nil {
 		shuffle(random, spec.TLS.CipherSuites)
 	}
+	if spec.PodTemplate != nil && spec.PodTemplate.DNSConfig != nil {
+		shuffle(random, spec.PodTemplate.DNSConfig.Options)
+	}
 	if spec.Placement != nil {
 		sometimes(func() { spellOutPlacement(spec.Placement) })
+		shuffle(random, spec.Placement.Architectures)
+		shuffle(random, spec.Placement.PreferredArchitectures)
 		shuffle(random, spec.Placement.Tolerations)
 		shuffle(random, spec.Placement.TopologySpreadConstraints)
 	}
@@ -107,14 +110,17 @@ func spellOut(spec *cachev1.MemcachedSpec) {
 	orElse(&spec.MaxConnections, int32(memcached.DefaultMaxConnections))
 	orElse(&spec.Memory, *resource.NewQuantity(memcached.DefaultItemMemory, resource.BinarySI))
 	orElse(&spec.MaxItemSize, *resource.NewQuantity(memcached.DefaultMaxItemSize, resource.BinarySI))
-	orElse(&spec.PodMetadata, cachev1.PodMetadata{})
+	orElse(&spec.PodTemplate, cachev1.PodTemplate{})
+	orElse(&spec.PodTemplate.Metadata, cachev1.Metadata{})
+	orElse(&spec.PodTemplate.DNSConfig, cachev1.DNSConfig{})
+	spec.PodTemplate.ServiceAccountName = cmp.Or(spec.PodTemplate.ServiceAccountName, "default")
 	orElse(&spec.Placement, cachev1.Placement{})
 	orElse(&spec.Resources, cachev1.Resources{})
 	orElse(&spec.Metrics, cachev1.Metrics{Mode: cachev1.MetricsEnabled, SlabMetrics: cachev1.SlabMetricsTotals})
 	orElse(&spec.Rollout, cachev1.Rollout{})
-	orElse(&spec.Rollout.DrainSeconds, int32(30))
+	orElse(&spec.TerminationDelaySeconds, int32(30))
 	orElse(&spec.Agent, cachev1.Agent{Resources: &cachev1.Resources{}})
-	orElse(&spec.Metadata, cachev1.ObjectMetadata{})
+	orElse(&spec.CommonMetadata, cachev1.Metadata{})
 	orElse(&spec.Service, cachev1.Service{})
 	spec.Placement.SchedulerName = cmp.Or(spec.Placement.SchedulerName, corev1.DefaultSchedulerName)
 	if spec.TLS != nil {
@@ -126,9 +132,9 @@ func spellOut(spec *cachev1.MemcachedSpec) {
 	if spec.ImagePullPolicy == "" && pullPolicyOf(spec.Image) == pullPolicyOf(defaults.AgentImage) {
 		spec.ImagePullPolicy = cachev1.ImagePullPolicy(pullPolicyOf(spec.Image))
 	}
-	if len(spec.Architectures) == 0 {
+	if len(spec.Placement.Architectures) == 0 {
 		for _, architecture := range slices.Backward(defaults.Architectures) {
-			spec.Architectures = append(spec.Architectures, cachev1.Architecture(architecture))
+			spec.Placement.Architectures = append(spec.Placement.Architectures, cachev1.Architecture(architecture))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // deployment runs the Pods.
 func deployment(p plan.Plan) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels)).
-		WithAnnotations(p.Metadata.Annotations).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().
 			WithReplicas(p.Replicas()).

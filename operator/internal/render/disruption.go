@@ -13,8 +13,8 @@ import (
 // ready may always be evicted.
 func disruptionBudget(p plan.Plan) Object {
 	budget := policyv1ac.PodDisruptionBudget(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels)).
-		WithAnnotations(p.Metadata.Annotations).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMaxUnavailable(*p.Disruption).

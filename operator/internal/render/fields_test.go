@@ -24,7 +24,7 @@ const (
 // withoutObjects are fields that change when the operator writes, and not what, or how Pods with slots are replaced.
 var withoutObjects = []string{
 	"spec.suspend", "spec.updatePolicy",
-	"spec.rollout.handoff", "spec.rollout.handoffTimeoutSeconds", "spec.rollout.handoffRate",
+	"spec.slots.handoff.mode", "spec.slots.handoff.bytesPerSecond",
 }
 
 // TestEveryFieldReachesAnObject compares the objects of caches with and without each field, and keeps what differs. A

@@ -168,8 +168,8 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 // TestNoLabelMakesAPodThatOfAnotherCache: the CRD refuses these labels, and they would not take effect without it either.
 func TestNoLabelMakesAPodThatOfAnotherCache(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
-		s.PodMetadata = &cachev1.PodMetadata{Labels: names.Selector("sessions")}
-		s.Metadata = &cachev1.ObjectMetadata{Labels: names.Selector("sessions")}
+		s.PodTemplate = &cachev1.PodTemplate{Metadata: &cachev1.Metadata{Labels: names.Selector("sessions")}}
+		s.CommonMetadata = &cachev1.Metadata{Labels: names.Selector("sessions")}
 	}, defaults)
 	if got := podOf(t, p).Labels; !selects(&metav1.LabelSelector{MatchLabels: names.Selector("cache")}, got) {
 		t.Errorf("the Pods of the cache are labelled %v", got)

@@ -27,8 +27,8 @@ func networkPolicy(p plan.Plan) Object {
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
 	policy := networkingv1ac.NetworkPolicy(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels)).
-		WithAnnotations(p.Metadata.Annotations).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(spec)
 	return Object{

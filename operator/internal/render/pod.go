@@ -17,22 +17,30 @@ const endSeconds = 15
 
 func podTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 	annotations := map[string]string{names.AnnotationDefaultContainer: names.Container}
-	maps.Copy(annotations, p.PodMetadata.Annotations)
+	maps.Copy(annotations, p.PodTemplate.Metadata.Annotations)
 	return corev1ac.PodTemplateSpec().
-		WithLabels(labelsWith(p, p.PodMetadata.Labels)).
+		WithLabels(labelsWith(p, p.PodTemplate.Metadata.Labels)).
 		WithAnnotations(annotations).
 		WithSpec(podSpec(p))
 }
 
 func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
-		WithAutomountServiceAccountToken(false).
+		WithAutomountServiceAccountToken(p.PodTemplate.MountToken).
 		WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(int64(drainSeconds(p) + endSeconds)).
+		WithTerminationGracePeriodSeconds(int64(delaySeconds(p) + endSeconds)).
 		WithSecurityContext(podSecurity(p)).
 		WithContainers(container(p))
 	for _, secret := range p.PullSecrets {
 		spec.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(secret))
+	}
+	if account := p.PodTemplate.ServiceAccountName; account != "" {
+		// The API server copies the name to the former field, and would restore it from there when it is removed. So the
+		// operator owns both.
+		spec.WithServiceAccountName(account).WithDeprecatedServiceAccount(account)
+	}
+	if config := p.PodTemplate.DNSConfig; config != nil {
+		spec.WithDNSConfig(configuration[corev1ac.PodDNSConfigApplyConfiguration](config))
 	}
 	addVolumes(spec, p)
 	if p.Agent != nil {
@@ -73,7 +81,7 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	if p.PullPolicy != "" {
 		container.WithImagePullPolicy(p.PullPolicy)
 	}
-	if drain := drainSeconds(p); drain > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
+	if drain := delaySeconds(p); drain > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().
 				WithSleep(corev1ac.SleepAction().WithSeconds(int64(drain)))))
@@ -92,12 +100,12 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 // signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds to start the agent's hook.
 const leaveSeconds = 15
 
-// drainSeconds is how long the kubelet waits before it ends memcached.
-func drainSeconds(p plan.Plan) int32 {
+// delaySeconds is how long the kubelet waits before it ends memcached.
+func delaySeconds(p plan.Plan) int32 {
 	if p.Slots == nil {
-		return p.Rollout.DrainSeconds
+		return p.TerminationDelaySeconds
 	}
-	return p.Rollout.DrainSeconds + leaveSeconds
+	return p.TerminationDelaySeconds + leaveSeconds
 }
 
 func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {

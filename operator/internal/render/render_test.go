@@ -63,7 +63,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 			s.ExtraArgs = []string{"-f", "1.08", "-o", "no_lru_crawler"}
 		}},
 		"image and pull secrets": {change: func(s *cachev1.MemcachedSpec) {
-			s.Image, s.ImagePullSecrets = "localhost:5000/memcached", []cachev1.ImagePullSecret{{Name: "a"}, {Name: "b"}}
+			s.Image, s.ImagePullSecrets = "localhost:5000/memcached", []cachev1.LocalObjectReference{{Name: "a"}, {Name: "b"}}
 		}},
 		"architectures":                {change: architectures},
 		"placement":                    {change: placement},
@@ -80,9 +80,8 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"metadata of all objects":    {change: metadataOfAll},
 		"two ip families":            {change: dualStack},
 		"further fields of the Pods": {change: podFields},
-		"no time to drain": {change: func(s *cachev1.MemcachedSpec) {
-			s.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(0))}
-		}},
+		"no termination delay": {change: func(s *cachev1.MemcachedSpec) { s.TerminationDelaySeconds = new(int32(0)) }},
+		"spread over zones":    {change: func(s *cachev1.MemcachedSpec) { s.Placement = &cachev1.Placement{Zones: "Required"} }},
 		"tls 1.3 alone":            {change: modernTLS},
 		"cipher suites":            {change: cipherSuites},
 		"tls":                      {change: tls},

@@ -23,7 +23,7 @@ import (
 var restricted = api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 
 // FuzzThePodsOfAnySpecAreRestricted: whatever the author of a Memcached writes, the Pods meet the restricted Pod
-// Security Standard, hold no credentials of the API server, and no Secret but those that the spec names.
+// Security Standard, hold no credentials of the API server and no Secret but those that the spec names.
 func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 	f.Add([]byte{}, "", "")
 	f.Add([]byte("memcached"), corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix+"memcached", "unconfined")
@@ -32,8 +32,8 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, annotation, value string) {
 		mc := arbitrary.Memcached(arbitrary.Filler(data))
 		if annotation != "" {
-			mc.Spec.PodMetadata = cmp.Or(mc.Spec.PodMetadata, &cachev1.PodMetadata{})
-			mc.Spec.PodMetadata.Annotations = map[string]string{annotation: value}
+			mc.Spec.PodTemplate = cmp.Or(mc.Spec.PodTemplate, &cachev1.PodTemplate{})
+			mc.Spec.PodTemplate.Metadata = &cachev1.Metadata{Annotations: map[string]string{annotation: value}}
 		}
 		for _, platform := range []plan.Platform{plan.Kubernetes, plan.OpenShift} {
 			defaults := defaults
@@ -99,8 +99,15 @@ func meetsTheStandard(t *testing.T, pod corev1.PodTemplateSpec) {
 // holdsOnly checks what an attacker finds who controls the containers of the Pod.
 func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 	t.Helper()
-	if token := pod.AutomountServiceAccountToken; token == nil || *token || pod.ServiceAccountName != "" {
-		t.Errorf("the Pod gets a token of the API server: %v, of %q", token, pod.ServiceAccountName)
+	asked := cachev1.PodTemplate{}
+	if spec.PodTemplate != nil {
+		asked = *spec.PodTemplate
+	}
+	if token := pod.AutomountServiceAccountToken; token == nil || *token != asked.AutomountServiceAccountToken {
+		t.Errorf("the Pod gets a token of the API server, or not, against the spec: %v", token)
+	}
+	if account := cmp.Or(pod.ServiceAccountName, "default"); account != cmp.Or(asked.ServiceAccountName, "default") {
+		t.Errorf("the Pod has the ServiceAccount %q", account)
 	}
 	secrets, want := []string{}, []string{}
 	if spec.TLS != nil && spec.TLS.SecretName != "" {
@@ -123,7 +130,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 		t.Errorf("Secrets (-of the spec +of the Pod):\n%s", diff)
 	}
 	for _, pull := range pod.ImagePullSecrets {
-		if !slices.Contains(spec.ImagePullSecrets, cachev1.ImagePullSecret(pull)) {
+		if !slices.Contains(spec.ImagePullSecrets, cachev1.LocalObjectReference(pull)) {
 			t.Errorf("pull Secret %q is not in the spec", pull.Name)
 		}
 	}

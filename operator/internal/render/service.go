@@ -13,9 +13,9 @@ import (
 // ClusterIP, each connection would reach another Pod and miss what the last one stored.
 func service(p plan.Plan) Object {
 	service := corev1ac.Service(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels, p.Service.Labels)).
-		WithAnnotations(p.Metadata.Annotations).
-		WithAnnotations(p.Service.Annotations).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
+		WithAnnotations(p.Service.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(corev1ac.ServiceSpec().
 			WithType(corev1.ServiceTypeClusterIP).

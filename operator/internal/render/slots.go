@@ -55,9 +55,9 @@ func endpointsOf(p plan.Plan, number int) []slots.Endpoint {
 // slotService has no selector: the operator writes its EndpointSlice.
 func slotService(p plan.Plan, name, clusterIP string) Object {
 	service := corev1ac.Service(name, p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels, p.Service.Labels)).
-		WithAnnotations(p.Metadata.Annotations).
-		WithAnnotations(p.Service.Annotations).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
+		WithAnnotations(p.Service.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP))
 	if clusterIP != "" {
@@ -83,11 +83,11 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 // slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
 	slice := discoveryv1ac.EndpointSlice(names.Slice(service, string(p.Slots.Family)), p.Namespace).
-		WithLabels(labelsWith(p, p.Metadata.Labels)).
+		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
 		WithLabels(map[string]string{
 			discoveryv1.LabelServiceName: service, discoveryv1.LabelManagedBy: names.SliceManager,
 		}).
-		WithAnnotations(p.Metadata.Annotations).
+		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithAddressType(discoveryv1.AddressType(p.Slots.Family))
 	slice.Endpoints = []discoveryv1ac.EndpointApplyConfiguration{} // Required, also if there are none.

@@ -66,7 +66,7 @@ func (b *Bench) handoff(ctx context.Context) (figures []report.Figure, err error
 // rollouts measures both, and draws a picture of them.
 func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []report.Figure, err error) {
 	ratio, p99 := report.Panel{Title: "hits, %", Most: 100}, report.Panel{Title: "p99, ms"}
-	for _, handoff := range []cachev1.Handoff{cachev1.HandoffAuto, cachev1.HandoffNever} {
+	for _, handoff := range []cachev1.HandoffMode{cachev1.HandoffAuto, cachev1.HandoffNever} {
 		b.updatef("rollout with handoff %s", handoff)
 		r, err := rollOut(ctx, judge, handoff)
 		if err != nil {
@@ -85,15 +85,13 @@ func (b *Bench) rollouts(ctx context.Context, judge judging.Judge) (figures []re
 }
 
 // rollOut replaces the Pods of a new cache.
-func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.Handoff) (r rollout, err error) {
+func rollOut(ctx context.Context, judge judging.Judge, mode cachev1.HandoffMode) (r rollout, err error) {
 	judge.Namespace = "handoff-" + strings.ToLower(string(mode))
 	mc := &cachev1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: judge.Namespace, Name: judge.Cache},
 		Spec: cachev1.MemcachedSpec{
 			Size: new(int32(environment.Size)), Memory: new(resource.MustParse("128Mi")),
-			Slots:   &cachev1.Slots{Mode: cachev1.SlotsDNS},
-			Rollout: &cachev1.Rollout{Handoff: mode},
-
+			Slots:     &cachev1.Slots{Handoff: &cachev1.Handoff{Mode: mode}},
 			Resources: &cachev1.Resources{Requests: cpu("250m")},
 		},
 	}
@@ -146,7 +144,7 @@ func (r *rollout) readCopied(ctx context.Context, judge judging.Judge) (err erro
 	return nil
 }
 
-func (r *rollout) figures(mode cachev1.Handoff) []report.Figure {
+func (r *rollout) figures(mode cachev1.HandoffMode) []report.Figure {
 	gap, longest := 0, 0
 	for _, second := range r.Seconds[r.first:] {
 		if gap++; second.Misses == 0 && second.Reads > 0 {

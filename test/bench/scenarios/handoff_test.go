@@ -28,7 +28,7 @@ func rolledOut() rollout {
 
 func TestTheFiguresOfARollout(t *testing.T) {
 	const p99, times = "p99 of clients during the rollout, against before", "1 ms against 0.50 ms"
-	tests := map[cachev1.Handoff][]report.Figure{
+	tests := map[cachev1.HandoffMode][]report.Figure{
 		cachev1.HandoffAuto: {
 			report.AtMost(1.2, "times", "handoff Auto: "+p99, 2, times),
 			report.Unjudged("handoff Auto: copy", 4, "MiB/s", "1500 keys/s, from one Pod to another"),

@@ -57,11 +57,11 @@ func (a author) drawSpec(r *rand.Rand) any    { return changed{Spec: a.Spec(r)} 
 
 // drawSlots also changes a field that replaces the Pods: slots alone wait for that.
 func drawSlots(r *rand.Rand) any {
-	spec := map[string]any{"slots": map[string]any{"mode": one(r, "DNS", "ClusterIP", "Disabled")}}
+	spec := map[string]any{"slots": one[any](r, map[string]any{"mode": "DNS"}, map[string]any{"mode": "ClusterIP"}, nil)}
 	if r.IntN(2) == 0 {
 		spec["threads"] = 1 + r.IntN(8)
 	}
-	return changed{Field: "spec.slots.mode", Spec: spec}
+	return changed{Field: "spec.slots", Spec: spec}
 }
 
 func drawThreads(r *rand.Rand) any {

@@ -132,7 +132,7 @@ const defaultScheduler = "default-scheduler"
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := int32(30)
-	if seconds := orEmpty(mc.Spec.Rollout).DrainSeconds; seconds != nil {
+	if seconds := mc.Spec.TerminationDelaySeconds; seconds != nil {
 		drain = *seconds
 	}
 	if hasSlots {

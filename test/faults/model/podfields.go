@@ -11,21 +11,17 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// harmless are the fields of the spec that never replace a Pod, and those of spec.rollout: docs/memcached/README.md
-// has them.
+// harmless are the fields of the spec that never replace a Pod: docs/memcached/README.md has them.
 var (
-	harmless = []string{"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "metadata", "service"}
-
-	harmlessRollout = []string{
-		"maxSurge", "maxUnavailable", "minReadySeconds", "progressDeadlineSeconds", "revisionHistoryLimit", "handoff",
-		"handoffTimeoutSeconds", "handoffRate",
+	harmless = []string{
+		"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "commonMetadata", "service", "rollout",
 	}
 )
 
 // defaults are the values of fields that are not set, as far as the operator's version does not decide them.
 var defaults = map[string]any{
 	"memory": "64Mi", "maxItemSize": "1Mi", "maxConnections": 1024.0, "threads": 4.0,
-	"rollout": map[string]any{"drainSeconds": 30.0},
+	"terminationDelaySeconds": 30.0,
 	"metrics": map[string]any{"mode": "Enabled", "slabMetrics": "Totals"},
 }
 
@@ -34,11 +30,11 @@ var defaults = map[string]any{
 func podFields(mc *cachev1.Memcached) string {
 	spec := plain(mc.Spec)
 	maps.DeleteFunc(spec, func(name string, _ any) bool { return slices.Contains(harmless, name) })
-	if rollout, ok := spec["rollout"].(map[string]any); ok {
-		maps.DeleteFunc(rollout, func(name string, _ any) bool { return slices.Contains(harmlessRollout, name) })
-	}
 	if placement, ok := spec["placement"].(map[string]any); ok {
-		leaveOutNoAffinity(placement)
+		withoutNoEffect(placement)
+	}
+	if template, ok := spec["podTemplate"].(map[string]any); ok {
+		withoutDefaults(template)
 	}
 	spec["slots"] = nil
 	if wantsSlots(mc) {
@@ -48,9 +44,7 @@ func podFields(mc *cachev1.Memcached) string {
 		spec[name] = withDefault(spec[name], fallback)
 	}
 	maps.DeleteFunc(spec, func(_ string, value any) bool { return isEmpty(value) })
-	for _, set := range []string{"architectures", "preferredArchitectures", "imagePullSecrets"} {
-		spec[set] = sortedSet(spec[set])
-	}
+	spec["imagePullSecrets"] = sortedSet(spec["imagePullSecrets"])
 	for _, quantity := range []string{"memory", "maxItemSize"} {
 		spec[quantity] = amount(spec[quantity])
 	}
@@ -60,13 +54,28 @@ func podFields(mc *cachev1.Memcached) string {
 	return encoded(spec)
 }
 
-// leaveOutNoAffinity removes what has no effect from a placement.
-func leaveOutNoAffinity(placement map[string]any) {
+// withoutNoEffect removes what has no effect from a placement.
+func withoutNoEffect(placement map[string]any) {
+	for _, set := range []string{"architectures", "preferredArchitectures"} {
+		placement[set] = sortedSet(placement[set])
+	}
 	maps.DeleteFunc(placement, func(_ string, value any) bool { return value == defaultScheduler })
 	if affinity, ok := placement["affinity"].(map[string]any); ok {
 		maps.DeleteFunc(affinity, func(_ string, value any) bool { return isEmpty(value) })
 	}
 	maps.DeleteFunc(placement, func(_ string, value any) bool { return isEmpty(value) })
+}
+
+// withoutDefaults removes from a Pod template what the operator leaves out, too.
+func withoutDefaults(template map[string]any) {
+	if template["serviceAccountName"] == "default" {
+		delete(template, "serviceAccountName")
+	}
+	if dns, ok := template["dnsConfig"].(map[string]any); ok {
+		dns["options"] = sortedSet(dns["options"])
+		maps.DeleteFunc(dns, func(_ string, value any) bool { return isEmpty(value) })
+	}
+	maps.DeleteFunc(template, func(_ string, value any) bool { return isEmpty(value) })
 }
 
 func plain(value any) map[string]any {

@@ -91,7 +91,7 @@ func TestNoRolloutThatNoOneAskedFor(t *testing.T) {
 			},
 			"another spelling": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65536Ki, threads: 4, placement: {schedulerName: default-scheduler, affinity: {nodeAffinity: {}}}, " +
-					"rollout: {drainSeconds: 30, maxSurge: 2}, metrics: {mode: Enabled}}")).operator(withImage("i:2"))
+					"terminationDelaySeconds: 30, rollout: {maxSurge: 2}, metrics: {mode: Enabled}}")).operator(withImage("i:2"))
 			},
 			"a change that was applied before": func(s *tale) {
 				s.user(first).operator(withImage("i:1")).user(mc("spec: {memory: 65Mi}")).operator(withImage("i:2"))

@@ -65,8 +65,7 @@ func (s slotRef) isBelow(size int64) bool {
 }
 
 func wantsSlots(mc *cachev1.Memcached) bool {
-	mode := orEmpty(mc.Spec.Slots).Mode
-	return mode == cachev1.SlotsDNS || mode == cachev1.SlotsClusterIP
+	return mc.Spec.Slots != nil
 }
 
 // recordsSlots reports whether the Pods had slots last. A cache without a Deployment gets them again, until an update.

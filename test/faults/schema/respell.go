@@ -80,6 +80,9 @@ func (d *draw) respellQuantity(value any) any {
 // respellAbsence returns a copy of a spec in which a default or an empty object is added or left out; nil if the field
 // has neither.
 func respellAbsence(spec map[string]any, f *Field) map[string]any {
+	if f.isTurnedOff(spec) {
+		return nil
+	}
 	same := f.documentedDefault()
 	if same == nil && len(f.Properties) > 0 && len(f.Required) == 0 {
 		same = map[string]any{}
@@ -89,6 +92,17 @@ func respellAbsence(spec map[string]any, f *Field) map[string]any {
 	}
 	path := strings.Split(strings.TrimPrefix(f.Path, "spec."), ".")
 	return exchanged(spec, path, same)
+}
+
+// isTurnedOff reports whether the presence of the field, or of an object that contains it, would turn something on. The
+// comment of such an object has a default: none.
+func (f *Field) isTurnedOff(spec map[string]any) bool {
+	turnsOn := len(f.Properties) > 0 && strings.Contains(f.Description, "Defaults to none")
+	if f.parent == nil || f.parent.parent == nil {
+		return turnsOn
+	}
+	_, isOn := spec[strings.Split(f.Path, ".")[1]]
+	return turnsOn || f.parent.isTurnedOff(spec) && !isOn
 }
 
 // exchanged returns a copy of an object that has a value at a path, or not if it has. It returns nil if there is

@@ -23,7 +23,7 @@ func TestASpecIsRespelled(t *testing.T) {
 			[]string{`"cpu":"500m"`}, nil,
 		},
 		"sets": {
-			map[string]any{"architectures": []any{"amd64", "arm64"}, "placement": map[string]any{"tolerations": []any{
+			map[string]any{"placement": map[string]any{"architectures": []any{"amd64", "arm64"}, "tolerations": []any{
 				map[string]any{"key": "a", "operator": "Exists"}, map[string]any{"key": "b", "operator": "Exists"},
 			}}},
 			[]string{`["arm64","amd64"]`, `"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]`}, nil,
@@ -34,7 +34,11 @@ func TestASpecIsRespelled(t *testing.T) {
 		"defaults": {
 			map[string]any{"threads": int64(4), "maxConnections": int64(70)},
 			[]string{`"rollout":{"maxSurge":1}`, `"schedulerName":"default-scheduler"`, `"maxConnections":70,`, `"agent":{}`},
-			[]string{`"maxConnections":1024`, `"tls"`},
+			[]string{`"maxConnections":1024`, `"tls"`, `"slots"`},
+		},
+		"defaults of what is turned on": {
+			map[string]any{"slots": map[string]any{}},
+			[]string{`"slots":{"mode":"DNS"}`, `"slots":{"handoff":{}}`, `"slots":{"handoff":{"mode":"Auto"}}`}, []string{`{"threads":4}`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (m *Memcached) version(ctx context.Context) (string, error) {
 func checkVersion(version string) error {
 	if isTooOld(version) {
 		return fmt.Errorf("memcached %s is too old for slots: use an image of 1.6.%d or later, "+
-			"or set spec.slots.mode to Disabled", version, oldestPatch)
+			"or remove spec.slots", version, oldestPatch)
 	}
 	return nil
 }

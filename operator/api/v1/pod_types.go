@@ -1,0 +1,67 @@
+package v1
+
+// PodTemplate is what the Pods have besides memcached, its agent and their placement, as in PodTemplateSpec.
+type PodTemplate struct {
+	// metadata is added to the Pods.
+	// +optional
+	Metadata *Metadata `json:"metadata,omitempty"`
+
+	// serviceAccountName is the ServiceAccount of the Pods: a DNS-1123 subdomain of 1 to 253 characters. memcached and
+	// the agent need no rights; some clusters tie image policies, Pod security or workload identity to it. Defaults to
+	// the ServiceAccount default of the namespace.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// automountServiceAccountToken mounts the token of the ServiceAccount into the containers, as in PodSpec. Neither
+	// memcached nor the agent reads it; an injected container may. Defaults to false.
+	// +optional
+	AutomountServiceAccountToken bool `json:"automountServiceAccountToken,omitempty"`
+
+	// dnsConfig is added to the DNS configuration that the kubelet gives to the Pods, as in PodSpec.
+	// +optional
+	DNSConfig *DNSConfig `json:"dnsConfig,omitempty"`
+}
+
+// DNSConfig is added to the DNS configuration of the Pods, as PodDNSConfig.
+type DNSConfig struct {
+	// nameservers are IP addresses of further DNS servers, at most 3. Defaults to none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:MinLength=2
+	// +kubebuilder:validation:items:MaxLength=45
+	Nameservers []string `json:"nameservers,omitempty"`
+
+	// searches are further domains in which names are looked up, at most 32. Defaults to none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	Searches []string `json:"searches,omitempty"`
+
+	// options are further options of the resolver, such as ndots, at most 32. Defaults to none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Options []DNSOption `json:"options,omitempty"`
+}
+
+// DNSOption is an option of the resolver (resolv.conf(5)).
+type DNSOption struct {
+	// name is the name of the option.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// value is the value of the option. Defaults to none: the option has no value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Value string `json:"value,omitempty"`
+}
