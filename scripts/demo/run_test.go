@@ -122,7 +122,7 @@ func TestTheSampleHasSlots(t *testing.T) {
 	d, dir := newDemo(t, pipeline.Direct), t.TempDir()
 	err := errors.Join(d.Replace(dir), withSlots(dir), patchSample(dir, "/spec/memory", "128Mi"))
 	objects, buildErr := kustomize.Objects(filepath.Join(dir, "gitops/samples"))
-	want := "map[memory:128Mi rollout:map[drainSeconds:3] size:3 slots:map[mode:DNS]]"
+	want := "map[memory:128Mi size:3 slots:map[] terminationDelaySeconds:3]"
 	if len(objects) != 2 || fmt.Sprint(objects[1].Object["spec"]) != want {
 		t.Errorf("%v, errors %v, %v, want the spec %s", objects, err, buildErr, want)
 	}

@@ -19,7 +19,7 @@ import (
 // Violation is a change that breaks the contract.
 type Violation struct {
 	Version string // of the API, or empty where all are concerned
-	Field   string // such as spec.preferredArchitectures[].weight; empty for the object as a whole
+	Field   string // such as spec.placement.preferredArchitectures[].weight; empty for the object as a whole
 	What    string // of the field changed: a keyword of its schema, or a CEL rule's message
 	Old     any
 	New     any

@@ -24,7 +24,7 @@ func (s *site) driftIsPutBack(t *testing.T) {
 	s.patch(t, s.manager(t), `{"metadata":{"labels":{"`+added+`":"label"}},
 		"spec":{"replicas":0,"template":{"spec":{"containers":[{"name":"manager","image":"registry.example.com/wrong:1"}]}}}}`)
 	s.patch(t, s.memcached(t, sample), `{"metadata":{"labels":{"app.kubernetes.io/name":"wrong","`+added+`":"label"}},
-		"spec":{"size":1,"service":{"annotations":{"`+added+`":"annotation"}}}}`)
+		"spec":{"size":1,"service":{"metadata":{"annotations":{"`+added+`":"annotation"}}}}}`)
 
 	g.Eventually(func(g gomega.Gomega) {
 		manager := s.manager(t)

@@ -31,8 +31,8 @@ const fallbackKeys = 2000
 func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
-		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
-		Rollout: &cachev1.Rollout{DrainSeconds: new(int32(1)), HandoffRate: new(resource.MustParse("128Ki"))},
+		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(1)),
+		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("128Ki"))}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
@@ -54,7 +54,7 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	kept := it.slot("fallback-1")
 	it.Expect([]string{string(kept.State), kept.Reason, kept.Pod}).To(gomega.Equal([]string{"Serving", "", next.Name}))
 	it.Expect(it.metricsOf(next.Name).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
-	it.patch(`{"rollout":{"handoffTimeoutSeconds":10}}`)
+	it.patch(`{"slots":{"handoff":{"timeoutSeconds":10}}}`)
 	it.endsCold("fallback-2", "HandoffTimedOut")
 
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
@@ -69,8 +69,8 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "deleted", cachev1.MemcachedSpec{
-		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
-		Rollout: &cachev1.Rollout{DrainSeconds: new(int32(45)), HandoffRate: new(resource.MustParse("256Ki"))},
+		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(45)),
+		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("256Ki"))}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)

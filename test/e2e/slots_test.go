@@ -52,9 +52,9 @@ func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.spec.Image = newMemcached(t)
-			tc.spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
+			tc.spec.Slots = &cachev1.Slots{}
 			tc.spec.Size = new(int32(3))
-			tc.spec.Rollout = &cachev1.Rollout{DrainSeconds: new(int32(10))}
+			tc.spec.TerminationDelaySeconds = new(int32(10))
 			it := newSlots(t, name, tc.spec)
 			result := it.judge(tc, func() {
 				for _, memory := range []string{"96Mi", "64Mi"} {
@@ -85,8 +85,8 @@ func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc := slotsCase{port: 11211, writes: 500}
 			tc.spec = cachev1.MemcachedSpec{
-				Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{Mode: cachev1.SlotsDNS},
-				Rollout: &cachev1.Rollout{DrainSeconds: new(int32(10))},
+				Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{},
+				TerminationDelaySeconds: new(int32(10)),
 			}
 			it := newSlots(t, name, tc.spec)
 			result := it.judge(tc, func() {

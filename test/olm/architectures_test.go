@@ -20,7 +20,7 @@ import (
 const (
 	osLabels  = "the labels operatorframework.io/os.*"
 	enum      = "the enum of spec.placement.architectures"
-	preferred = "the enum of spec.preferredArchitectures"
+	preferred = "the enum of spec.placement.preferredArchitectures"
 	platforms = "ALL_PLATFORMS of the Makefile"
 
 	bundled    = "bundle/" + csvFile
@@ -100,10 +100,10 @@ func addEnums(t *testing.T, root string, found map[string][]string) {
 	t.Helper()
 	var crd apiextensionsv1.CustomResourceDefinition
 	unmarshal(t, content(t, root, definition), &crd)
-	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties
+	placement := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["placement"].Properties
 	for place, schema := range map[string]apiextensionsv1.JSONSchemaProps{
-		enum:      *spec["architectures"].Items.Schema,
-		preferred: spec["preferredArchitectures"].Items.Schema.Properties["architecture"],
+		enum:      *placement["architectures"].Items.Schema,
+		preferred: placement["preferredArchitectures"].Items.Schema.Properties["architecture"],
 	} {
 		for _, value := range schema.Enum {
 			found[place] = append(found[place], strings.Trim(string(value.Raw), `"`))
@@ -136,8 +136,8 @@ func TestAPlaceThatNamesOtherArchitecturesIsReported(t *testing.T) {
 		"the label of the system": {bundled, "operatorframework.io/os.linux", "operatorframework.io/os.windows", []string{osLabels}},
 		"the bundle's affinity":   {bundled, "values: [amd64, ", "values: [", []string{bundled + affinity}},
 		"the bundle's default":    {bundled, "value: amd64,", "value: ", []string{bundled + operand}},
-		"the API":                 {definition, "\n                  - s390x\n", "\n", []string{enum}},
-		"the API's preference":    {definition, "\n                      - arm64\n", "\n", []string{preferred}},
+		"the API":                 {definition, "\n                      - s390x\n", "\n", []string{enum}},
+		"the API's preference":    {definition, "\n                          - arm64\n", "\n", []string{preferred}},
 		"a new overlay":           {"overlays/mips/kustomization.yaml", "", "resources: [../../operator/config/crd]\n", []string{"overlays"}},
 		"no overlay":              {"overlays/s390x", "", "", []string{"overlays", "overlays/s390x" + operand, "overlays/s390x" + affinity}},
 		"an overlay for another":  {"overlays/arm64/kustomization.yaml", "arch=arm64", "arch=amd64", []string{"overlays/arm64" + operand, "overlays/arm64" + affinity}},

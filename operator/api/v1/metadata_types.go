@@ -2,7 +2,7 @@ package v1
 
 // Metadata is labels and annotations that are added to objects or Pods.
 type Metadata struct {
-	// labels are added, at most 64. They override those of the operator. The labels app and memcached_cr, and names that
+	// labels are added to the objects or Pods, at most 64. They override those of the operator. The labels app and memcached_cr, and names that
 	// begin with cache.example.com/, are refused. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
@@ -10,7 +10,7 @@ type Metadata struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('cache.example.com/'))",message="labels must not begin with cache.example.com/: these names are reserved for the operator; choose another name"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added, at most 64. Names that begin with cache.example.com/ and deployment.kubernetes.io/ are
+	// annotations are added to the objects or Pods, at most 64. Names that begin with cache.example.com/ and deployment.kubernetes.io/ are
 	// refused. Defaults to none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64

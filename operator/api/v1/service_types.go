@@ -4,7 +4,7 @@ package v1
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ipFamilies) || size(self.ipFamilies) < 2 || (has(self.ipFamilyPolicy) && self.ipFamilyPolicy != 'SingleStack')",message="two ipFamilies need ipFamilyPolicy PreferDualStack or RequireDualStack: set it, or name one family"
 type Service struct {
-	// metadata is added to the Service. It overrides spec.commonMetadata.
+	// metadata is added to the Service, and to those of slots. It overrides spec.commonMetadata.
 	// +optional
 	Metadata *Metadata `json:"metadata,omitempty"`
 

@@ -65,11 +65,11 @@ func describe(path string, field crd.Field, controls []string) descriptor {
 
 var (
 	capital = regexp.MustCompile(`[A-Z]`)
-	spelled = map[string]string{"tls": "TLS", "ip": "IP", "pod": "Pod"}
+	spelled = map[string]string{"tls": "TLS", "ip": "IP", "dns": "DNS", "pod": "Pod"}
 )
 
-// displayName makes "Image pull policy" of imagePullPolicy, and "Pod metadata labels" of podMetadata.labels: a console
-// shows the parent only for some controls.
+// displayName makes "Image pull policy" of imagePullPolicy, and "Pod template metadata labels" of
+// podTemplate.metadata.labels: a console shows the parent only for some controls.
 func displayName(path string) string {
 	text := capital.ReplaceAllString(strings.NewReplacer("[]", "", ".", " ").Replace(path), " $0")
 	words := slices.Compact(strings.Fields(strings.ToLower(text)))
@@ -90,6 +90,8 @@ func specControls(path string, field crd.Field) []string {
 		controls = []string{control + "resourceRequirements"}
 	case strings.HasSuffix(path, "secretName"), strings.HasSuffix(path, "Secrets[].name"):
 		controls = []string{kind + "Secret"}
+	case strings.HasSuffix(path, "serviceAccountName"):
+		controls = []string{kind + "ServiceAccount"}
 	case strings.HasSuffix(path, "priorityClassName"):
 		controls = []string{kind + "PriorityClass"}
 	default:
