@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 // follower returns what follows the operator's instructions for the slot of the Pod.

@@ -11,9 +11,9 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 )
 
 // TestMetricsComeThroughEveryMode starts memcached in each of its modes. Metrics come, the right client works and the
@@ -168,7 +168,7 @@ func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 	p := &pod{certificate: agenttest.NewCertificate(t, nil)}
 	p.start(t)
 	for range 500 {
-		if _, err := certs.Served(t.Context(), p.options.MemcachedTLSAddress); err != nil {
+		if _, err := reload.Served(t.Context(), p.options.MemcachedTLSAddress); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
 // Options are the agent's options.
@@ -101,11 +101,11 @@ func (o *Options) AddEndFlags(flags *pflag.FlagSet) {
 }
 
 // certificate returns memcached's certificate; nil if it has none.
-func (o *Options) certificate() *certs.Source {
+func (o *Options) certificate() *mounted.Certificate {
 	if o.TLSDir == "" {
 		return nil
 	}
-	return &certs.Source{Dir: o.TLSDir, ClientCA: o.ClientCA}
+	return &mounted.Certificate{Dir: o.TLSDir, ClientCA: o.ClientCA}
 }
 
 // Validate checks the options. Passwords are sent to memcached in plaintext, so they must not leave the Pod.

@@ -12,7 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 )
 
 const keys = 1000
@@ -131,7 +131,7 @@ func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 	agenttest.Mount(t, p.options.TLSDir, other.Secret())
 	p.awaitSync(t, "tls", 0)
 	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("the Secret lacks ca.crt"))
-	served, err := certs.Served(t.Context(), p.options.MemcachedTLSAddress)
+	served, err := reload.Served(t.Context(), p.options.MemcachedTLSAddress)
 	if err != nil || !served.Equal(certificate.Parsed) {
 		t.Errorf("memcached serves %v, error %v", served, err)
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 // Two Pods have the same ports and different addresses, here of the loopback interface.

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 // Secret is the state of a Secret that a Memcached names. Of its content it holds only what every client of the cache

@@ -1,4 +1,4 @@
-// Package mounted reads Secrets that the kubelet has mounted.
+// Package mounted reads Secrets that the kubelet has mounted, and makes TLS connections with a mounted certificate.
 //
 // The kubelet writes each version of a Secret into a new folder, and then points the symbolic link ..data at it. The
 // visible files are links into ..data.

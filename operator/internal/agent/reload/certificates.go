@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
 // servedFor is how long memcached's answer is valid. With mutual TLS each request is a failed handshake, which older
@@ -18,7 +19,7 @@ const servedFor = time.Minute
 // Certificates are memcached's certificate with its key, and the CAs of its clients.
 type Certificates struct {
 	// Source is the mounted Secret.
-	Source certs.Source
+	Source mounted.Certificate
 
 	// Address is the address of memcached's TLS port.
 	Address string
@@ -26,7 +27,7 @@ type Certificates struct {
 	// Login connects to memcached, with a password if it requires one.
 	Login func(context.Context) (*protocol.Client, error)
 
-	mounted *certs.Mounted
+	mounted *certs.Content
 
 	mutex  sync.Mutex
 	served *x509.Certificate
@@ -76,6 +77,6 @@ func (c *Certificates) Served(ctx context.Context) (*x509.Certificate, error) {
 
 func (c *Certificates) ask(ctx context.Context) (served *x509.Certificate, err error) {
 	c.asked = time.Now()
-	c.served, err = certs.Served(ctx, c.Address)
+	c.served, err = Served(ctx, c.Address)
 	return c.served, err
 }

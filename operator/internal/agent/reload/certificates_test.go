@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
 // serving serves a certificate, and counts who asked.
@@ -41,7 +41,7 @@ func TestCheckComparesWhatIsServedWithWhatIsMounted(t *testing.T) {
 	one, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	address, _ := serving(t, one)
 	for certificate, same := range map[*agenttest.Certificate]bool{one: true, other: false} {
-		c := &Certificates{Source: certs.Source{Dir: t.TempDir()}, Address: address}
+		c := &Certificates{Source: mounted.Certificate{Dir: t.TempDir()}, Address: address}
 		agenttest.Mount(t, c.Source.Dir, certificate.Secret())
 		if _, err := c.Read(); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestCheckComparesWhatIsServedWithWhatIsMounted(t *testing.T) {
 func TestMemcachedIsAskedForItsCertificateNowAndThen(t *testing.T) {
 	certificate := agenttest.NewCertificate(t, nil)
 	address, asked := serving(t, certificate)
-	c := &Certificates{Source: certs.Source{Dir: t.TempDir()}, Address: address}
+	c := &Certificates{Source: mounted.Certificate{Dir: t.TempDir()}, Address: address}
 	agenttest.Mount(t, c.Source.Dir, certificate.Secret())
 	if _, err := c.Read(); err != nil {
 		t.Fatal(err)

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/users"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
 
 // Users are the users of the cache.
@@ -26,7 +25,7 @@ type Users struct {
 	Address string
 
 	// Certificate is memcached's certificate; nil if it has none.
-	Certificate *certs.Source
+	Certificate *mounted.Certificate
 
 	// Proc is the folder with the processes: /proc.
 	Proc string

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
 // memcached accepts the users of the file that it last loaded.
@@ -193,7 +193,7 @@ func TestASignalNeedsMemcachedAndItsProcess(t *testing.T) {
 	}{
 		"memcached does not answer, so it is not signalled": {func(u *Users) { u.Address = "127.0.0.1:1" }, "cannot reach memcached"},
 		"no process is to be seen":                          {func(*Users) {}, "the Pod needs shareProcessNamespace"},
-		"certificates that memcached could not load":        {func(u *Users) { u.Certificate = &certs.Source{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
+		"certificates that memcached could not load":        {func(u *Users) { u.Certificate = &mounted.Certificate{Dir: certificates} }, "users are not loaded until the certificate can be loaded, too: tls.crt: 0 certificates begin"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
@@ -58,7 +58,7 @@ func answers(ctx context.Context, dial handoff.Dial) error {
 }
 
 func reason(err error) string {
-	var unknown *certs.UnknownError
+	var unknown *mounted.UnknownError
 	var network *net.OpError
 	switch {
 	case errors.Is(err, protocol.ErrRefused):

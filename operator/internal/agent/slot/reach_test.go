@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
@@ -25,7 +25,7 @@ func TestTheReasonWhyAPodIsNotReached(t *testing.T) {
 		"nothing listens":             {&net.OpError{Op: "dial", Err: io.EOF}, handoff.OldUnreachable},
 		"it closes the connection":    {io.EOF, handoff.OldUnreachable},
 		"no user is known":            {fmt.Errorf("login: %w", protocol.ErrRefused), LoginRefused},
-		"another Secret":              {fmt.Errorf("handshake: %w", &certs.UnknownError{}), ServerCertificateUnknown},
+		"another Secret":              {fmt.Errorf("handshake: %w", &mounted.UnknownError{}), ServerCertificateUnknown},
 		"the certificate is rejected": {fmt.Errorf("read: %w", &net.OpError{Op: "remote error", Err: io.EOF}), ClientCertificateRefused},
 	}
 	for name, test := range tests {

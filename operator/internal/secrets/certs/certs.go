@@ -1,21 +1,17 @@
-// Package certs reads the mounted certificate and the one that memcached serves.
+// Package certs reads the certificate in a Secret. It accepts only what memcached can load.
+//
+// Both programs use it: the operator to report an invalid Secret, and the agent before memcached loads a new one.
 package certs
 
 import (
 	"bytes"
-	"context"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"io"
-	"net"
 	"strings"
-	"time"
-
-	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
 // Keys of the Secret.
@@ -25,11 +21,8 @@ const (
 	KeyClientCA    = "ca.crt"
 )
 
-// timeout limits how long memcached may take to present its certificate.
-const timeout = 3 * time.Second
-
-// Mounted is the content of a Secret that memcached can load.
-type Mounted struct {
+// Content is the content of a Secret that memcached can load.
+type Content struct {
 	// Leaf is the certificate itself, without intermediate CAs.
 	Leaf *x509.Certificate
 
@@ -40,27 +33,9 @@ type Mounted struct {
 	Sum string
 }
 
-// Source is a mounted Secret with a certificate.
-type Source struct {
-	// Dir is the folder where the Secret is mounted.
-	Dir string
-
-	// ClientCA: memcached requests client certificates and loads the CAs of the Secret. Otherwise they are not used.
-	ClientCA bool
-}
-
-// Load reads the folder. It rejects what memcached could not load, because memcached replaces the certificate before
-// it checks the key and the CAs: with a mismatched pair, every new handshake would fail.
-func (s Source) Load() (*Mounted, error) {
-	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(secret, s.ClientCA)
-}
-
-// Parse reads the entries of a Secret.
-func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
+// Parse reads the entries of a Secret. It rejects what memcached could not load, because memcached replaces the
+// certificate before it checks the key and the CAs: with a mismatched pair, every new handshake would fail.
+func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
 		if len(secret[key]) == 0 {
 			return nil, fmt.Errorf("the Secret lacks %s: it has to be of the type kubernetes.io/tls", key)
@@ -77,7 +52,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 		return nil, err
 	}
 	if !clientCA {
-		return &Mounted{Leaf: chain[0], Sum: sum(secret, KeyCertificate, KeyPrivateKey)}, nil
+		return &Content{Leaf: chain[0], Sum: sum(secret, KeyCertificate, KeyPrivateKey)}, nil
 	}
 	content, ok := secret[KeyClientCA]
 	if !ok {
@@ -88,7 +63,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Mounted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mounted{
+	return &Content{
 		Leaf: chain[0], ClientCAs: clientCAs, Sum: sum(secret, KeyCertificate, KeyPrivateKey, KeyClientCA),
 	}, nil
 }
@@ -143,35 +118,4 @@ func sum(secret map[string][]byte, keys ...string) string {
 		_, _ = hash.Write(secret[key])
 	}
 	return string(hash.Sum(nil))
-}
-
-// Served returns the certificate that memcached presents. It sends only a handshake, so the server needs no trust. If
-// memcached requires a client certificate, it ends the handshake, but after presenting its own.
-func Served(ctx context.Context, address string) (*x509.Certificate, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot reach memcached: %w", err)
-	}
-	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(timeout)); err != nil {
-		return nil, err
-	}
-	var leaf *x509.Certificate
-	secured := tls.Client(connection, &tls.Config{
-		InsecureSkipVerify: true,
-		VerifyConnection: func(state tls.ConnectionState) error {
-			leaf = state.PeerCertificates[0]
-			return nil
-		},
-	})
-	if err := secured.HandshakeContext(ctx); err == nil {
-		// Otherwise memcached logs an error about a connection that closed before it read from it.
-		_ = secured.CloseWrite()
-		_, _ = io.Copy(io.Discard, secured)
-	} else if leaf == nil {
-		return nil, fmt.Errorf("memcached presents no certificate at %s: %w", address, err)
-	}
-	return leaf, nil
 }

@@ -1,4 +1,4 @@
-package certs
+package mounted
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"net"
 	"slices"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
 )
 
 // UnknownError means that a memcached presents a certificate of another Secret.
@@ -28,21 +28,21 @@ func (e *UnknownError) Error() string {
 //
 // If memcached requests a client certificate, the mounted one is presented if it is one for clients by a CA of ca.crt.
 // Otherwise none is: memcached would refuse it even where it requires none.
-func (s Source) Peer() (*tls.Config, error) {
-	secret, err := mounted.Read(s.Dir, KeyCertificate, KeyPrivateKey, KeyClientCA)
+func (c Certificate) Peer() (*tls.Config, error) {
+	secret, err := Read(c.Dir, certs.KeyCertificate, certs.KeyPrivateKey, certs.KeyClientCA)
 	if err != nil {
 		return nil, err
 	}
-	own, err := Parse(secret, false)
+	own, err := certs.Parse(secret, false)
 	if err != nil {
 		return nil, err
 	}
-	pair, err := tls.X509KeyPair(secret[KeyCertificate], secret[KeyPrivateKey])
+	pair, err := tls.X509KeyPair(secret[certs.KeyCertificate], secret[certs.KeyPrivateKey])
 	if err != nil {
 		return nil, err
 	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(secret[KeyClientCA])
+	roots.AppendCertsFromPEM(secret[certs.KeyClientCA])
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, // VerifyConnection verifies

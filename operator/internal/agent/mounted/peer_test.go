@@ -1,4 +1,4 @@
-package certs_test
+package mounted_test
 
 import (
 	"crypto/tls"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
-	"github.com/example-inc/memcached-operator/operator/internal/agent/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/mounted"
 )
 
 func named(names ...string) func(*x509.Certificate) {
@@ -44,7 +44,7 @@ func TestPeer(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := shake(t, peer(t, test.own, test.ca), test.served)
-			var unknown *certs.UnknownError
+			var unknown *mounted.UnknownError
 			if err != nil && !errors.As(err, &unknown) || (err == nil) != test.accepted {
 				t.Errorf("accepted %v: %v", err == nil, err)
 			}
@@ -75,10 +75,10 @@ func TestAClientCertificateIsPresentedOnlyIfItIsOne(t *testing.T) {
 
 func TestASecretThatIsNotValidHasNoPeer(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := (certs.Source{Dir: dir}).Peer(); err == nil {
+	if _, err := (mounted.Certificate{Dir: dir}).Peer(); err == nil {
 		t.Error("an empty Secret")
 	}
-	if _, err := (certs.Source{Dir: dir + "/none"}).Peer(); err == nil {
+	if _, err := (mounted.Certificate{Dir: dir + "/none"}).Peer(); err == nil {
 		t.Error("no folder")
 	}
 }
@@ -91,7 +91,7 @@ func peer(t *testing.T, own, ca *agenttest.Certificate) *tls.Config {
 		secret["ca.crt"] = ca.PEM
 	}
 	agenttest.Mount(t, dir, secret)
-	config, err := certs.Source{Dir: dir}.Peer()
+	config, err := mounted.Certificate{Dir: dir}.Peer()
 	if err != nil {
 		t.Fatal(err)
 	}

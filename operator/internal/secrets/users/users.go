@@ -1,4 +1,4 @@
-// Package users converts the users in a Secret into memcached's authentication file.
+// Package users reads the users in a Secret, and converts them into memcached's authentication file. Both programs use it.
 //
 // The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached silently
 // drops whatever its file cannot hold (authfile.c): the ninth user, and everything after an entry that is too long. A

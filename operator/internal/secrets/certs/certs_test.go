@@ -3,13 +3,11 @@ package certs
 import (
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"maps"
 	"math/big"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
-func TestLoad(t *testing.T) {
+func TestParse(t *testing.T) {
 	ca := agenttest.NewCertificate(t, nil)
 	one, other := agenttest.NewCertificate(t, ca), agenttest.NewCertificate(t, ca)
 	broken := strings.Replace(ca.PEM, "MII", "!!!", 1)
@@ -51,9 +49,7 @@ func TestLoad(t *testing.T) {
 			secret["ca.crt"] = ca.PEM
 			maps.Copy(secret, tc.change)
 			maps.DeleteFunc(secret, func(_, content string) bool { return content == "-" })
-			source := Source{Dir: t.TempDir(), ClientCA: true}
-			agenttest.Mount(t, source.Dir, secret)
-			got, err := source.Load()
+			got, err := Parse(entries(secret), true)
 			if !strings.Contains(fmt.Sprint(err), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -65,6 +61,15 @@ func TestLoad(t *testing.T) {
 			}
 		})
 	}
+}
+
+// entries is a Secret as the API server returns it.
+func entries(secret map[string]string) map[string][]byte {
+	content := map[string][]byte{}
+	for key, value := range secret {
+		content[key] = []byte(value)
+	}
+	return content
 }
 
 // weakPair is a certificate with a key that OpenSSL refuses.
@@ -92,9 +97,7 @@ func TestClientCAsAreIgnoredWithoutClientCertificates(t *testing.T) {
 	for _, ca := range []string{"", "malformed", one.PEM} {
 		secret := one.Secret()
 		secret["ca.crt"] = ca
-		source := Source{Dir: t.TempDir()}
-		agenttest.Mount(t, source.Dir, secret)
-		got, err := source.Load()
+		got, err := Parse(entries(secret), false)
 		if err != nil || len(got.ClientCAs) > 0 {
 			t.Fatalf("ca.crt %q: %d CAs, error %v", ca, len(got.ClientCAs), err)
 		}
@@ -116,71 +119,18 @@ func TestTheSumChangesWithEveryEntry(t *testing.T) {
 		secret := one.Secret()
 		secret["ca.crt"] = one.PEM + ca.PEM
 		maps.Copy(secret, change)
-		source := Source{Dir: t.TempDir(), ClientCA: true}
-		agenttest.Mount(t, source.Dir, secret)
 		for range 2 {
-			mounted, err := source.Load()
+			content, err := Parse(entries(secret), true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if before, ok := sums[mounted.Sum]; ok && before != name {
+			if before, ok := sums[content.Sum]; ok && before != name {
 				t.Errorf("%s and %s have the same sum", before, name)
 			}
-			sums[mounted.Sum] = name
+			sums[content.Sum] = name
 		}
 	}
 	if len(sums) != 5 {
 		t.Errorf("%d sums of 5 Secrets", len(sums))
 	}
-}
-
-func TestServed(t *testing.T) {
-	certificate := agenttest.NewCertificate(t, nil)
-	pair, err := tls.X509KeyPair([]byte(certificate.PEM), []byte(certificate.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, config := range map[string]*tls.Config{
-		"TLS 1.2":              {MaxVersion: tls.VersionTLS12},
-		"TLS 1.3":              {MinVersion: tls.VersionTLS13},
-		"mutual TLS, with 1.2": {MaxVersion: tls.VersionTLS12, ClientAuth: tls.RequireAndVerifyClientCert},
-		"mutual TLS, with 1.3": {MinVersion: tls.VersionTLS13, ClientAuth: tls.RequireAndVerifyClientCert},
-	} {
-		t.Run(name, func(t *testing.T) {
-			config.Certificates = []tls.Certificate{pair}
-			got, err := Served(t.Context(), serve(t, func(connection net.Conn) {
-				_ = tls.Server(connection, config).HandshakeContext(t.Context())
-			}))
-			if err != nil || !got.Equal(certificate.Parsed) {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-	t.Run("no TLS", func(t *testing.T) {
-		_, err := Served(t.Context(), serve(t, func(connection net.Conn) { _, _ = connection.Write([]byte("ERROR\r\n")) }))
-		if err == nil || !strings.Contains(err.Error(), "memcached presents no certificate") {
-			t.Errorf("error %v", err)
-		}
-	})
-}
-
-// serve lets a function answer each connection.
-func serve(t *testing.T, answer func(net.Conn)) (address string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			answer(connection)
-			_ = connection.Close()
-		}
-	}()
-	return listener.Addr().String()
 }
