@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 // cacheOptions limits the cache to what the operator reads: managed objects and Pods with its labels, without managed
@@ -20,17 +22,17 @@ import (
 // does not modify them.
 func cacheOptions(operator *Options) cache.Options {
 	managed := cache.ByObject{
-		Label: observe.Selector(), Transform: observe.TrimObject, UnsafeDisableDeepCopy: new(true),
+		Label: observe.Selector(), Transform: cached.TrimObject, UnsafeDisableDeepCopy: new(true),
 	}
 	pods := managed
-	pods.Transform = observe.TrimPod(operator.Slots)
+	pods.Transform = cached.TrimPod(operator.Slots)
 	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}
 	for _, kind := range observe.Kinds(operator.Slots) {
 		managed.Label = kind.Selector()
 		byObject[kind.New()] = managed
 	}
-	byObject[&corev1.Node{}] = cache.ByObject{Transform: observe.TrimNode, UnsafeDisableDeepCopy: new(true)}
-	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: observe.TrimSecret}
+	byObject[&corev1.Node{}] = cache.ByObject{Transform: cached.TrimNode, UnsafeDisableDeepCopy: new(true)}
+	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: cached.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,
 		DefaultTransform: cache.TransformStripManagedFields(),
@@ -48,7 +50,7 @@ func cacheOptions(operator *Options) cache.Options {
 // watchedSecrets excludes Secrets with other purposes. Of the rest, only metadata is requested.
 func watchedSecrets() fields.Selector {
 	var others []fields.Selector
-	for _, secretType := range observe.UnwatchedSecretTypes {
+	for _, secretType := range secrets.UnwatchedTypes {
 		others = append(others, fields.OneTermNotEqualSelector("type", string(secretType)))
 	}
 	return fields.AndSelectors(others...)

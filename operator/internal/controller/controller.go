@@ -55,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	mc := &cachev1.Memcached{}
 	switch err := r.client.Get(ctx, request.NamespacedName, mc); {
 	case apierrors.IsNotFound(err):
-		r.observe.Secrets.Forget(request.NamespacedName)
+		r.secrets.memory.Forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, fmt.Errorf("read the Memcached: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -23,7 +24,7 @@ func TestWhatFailedIsRetriedUnlessItWouldFailAgain(t *testing.T) {
 	}{
 		"nothing failed":                          {after: time.Minute},
 		"something could not be read":             {in: status.Input{Err: errors.New("no answer")}, fails: true},
-		"a Secret could not be read":              {in: status.Input{Snapshot: observe.Snapshot{TLS: &observe.Secret{Err: errors.New("no answer")}}}, fails: true},
+		"a Secret could not be read":              {in: status.Input{Snapshot: observe.Snapshot{TLS: &secrets.State{Err: errors.New("no answer")}}}, fails: true},
 		"an object was not written":               {in: status.Input{Report: failed}, fails: true},
 		"the spec is invalid":                     {in: status.Input{Err: invalid}, after: time.Minute},
 		"the spec is invalid, and a pause failed": {in: status.Input{Err: invalid, Report: failed}, fails: true},

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -32,7 +32,7 @@ const secretIndex = "secrets"
 
 func indexSecrets(mgr ctrl.Manager) error {
 	return mgr.GetFieldIndexer().IndexField(context.Background(), &cachev1.Memcached{}, secretIndex,
-		func(object client.Object) []string { return observe.SecretsOf(object.(*cachev1.Memcached)) })
+		func(object client.Object) []string { return secrets.NamesOf(object.(*cachev1.Memcached)) })
 }
 
 // secretWatch watches the metadata of Secrets, once a Memcached names one.
@@ -40,15 +40,16 @@ type secretWatch struct {
 	controller controller.Controller
 	cache      cache.Cache
 	reader     client.Reader
-	secrets    *observe.Secrets
+	memory     *secrets.Memory
 
 	mu      sync.Mutex
 	started bool
 }
 
-// startFor starts the watch if the Memcached needs it.
+// startFor starts the watch if the Memcached needs it, and follows the Secrets that it names.
 func (w *secretWatch) startFor(mc *cachev1.Memcached) error {
-	if len(observe.SecretsOf(mc)) == 0 {
+	w.memory.Follow(mc)
+	if len(secrets.NamesOf(mc)) == 0 {
 		return nil
 	}
 	w.mu.Lock()
@@ -88,7 +89,7 @@ func (w *secretWatch) handler() handler.TypedEventHandler[*secretMetadata, recon
 
 // changed enqueues the Memcacheds that name a Secret.
 func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, version string, q queue) {
-	if !w.secrets.Changed(client.ObjectKeyFromObject(secret), version) {
+	if !w.memory.Changed(client.ObjectKeyFromObject(secret), version) {
 		return
 	}
 	named := client.MatchingFields{secretIndex: secret.Name}

@@ -26,6 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 // Name is the controller's name in logs, metrics and events.
@@ -61,12 +62,12 @@ type Config struct {
 
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, config Config) error {
-	secrets := observe.NewSecrets(mgr.GetAPIReader(), config.ServerTime)
+	memory := secrets.NewMemory(mgr.GetAPIReader(), config.ServerTime)
 	writer := consistent.NewClient(mgr.GetClient(), mgr.GetAPIReader(), observe.IsCached)
 	reconciler := &Reconciler{
 		client:   writer,
-		observe:  observe.Collector{Cache: writer, Live: mgr.GetAPIReader(), Secrets: secrets},
-		secrets:  &secretWatch{cache: mgr.GetCache(), reader: writer, secrets: secrets},
+		observe:  observe.Collector{Cache: writer, Live: mgr.GetAPIReader(), Secrets: memory},
+		secrets:  &secretWatch{cache: mgr.GetCache(), reader: writer, memory: memory},
 		syncer:   apply.NewSyncer(writer, mgr.GetAPIReader(), mgr.GetScheme(), config.LegacyFieldManagers),
 		defaults: config.Defaults,
 		events:   mgr.GetEventRecorder(names.FieldOwner),

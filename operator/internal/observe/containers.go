@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -127,7 +128,7 @@ func lastLines(message string) string {
 // ranBefore reports whether a running container started before the Pod stopped being ready: then its last exit is not
 // the reason.
 func ranBefore(pod *corev1.Pod, status *corev1.ContainerStatus) bool {
-	ready := podCondition(pod, corev1.PodReady)
+	ready := cached.Condition(pod, corev1.PodReady)
 	return status.State.Running != nil && ready != nil &&
 		status.State.Running.StartedAt.Time.Before(ready.LastTransitionTime.Time)
 }

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
+
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 )
 
 // FuzzATrimmedPodHasTheSameState: the cache holds everything of a Pod that observe reads.
@@ -18,7 +20,7 @@ func FuzzATrimmedPodHasTheSameState(f *testing.F) {
 		arbitrary.Filler(data).Fill(&pod.ObjectMeta)
 		arbitrary.Filler(data).Fill(&pod.Status)
 		arbitrary.Filler(data).Fill(&pod.Spec.ImagePullSecrets)
-		trimmed, err := TrimPod(false)(pod.DeepCopy())
+		trimmed, err := cached.TrimPod(false)(pod.DeepCopy())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -14,8 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 // Snapshot is the observed state of a Memcached.
@@ -45,7 +48,7 @@ type Snapshot struct {
 	Versions map[string]string
 
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
-	TLS, Auth *Secret
+	TLS, Auth *secrets.State
 }
 
 // Deployment returns the Deployment, or nil if there is none.
@@ -60,7 +63,7 @@ func (s Snapshot) Main(kind schema.GroupKind) client.Object { return s.Objects[K
 // DeployedPorts returns the ports of the Pods that the Deployment creates.
 func (s Snapshot) DeployedPorts() names.Ports {
 	if deployment := s.Deployment(); deployment != nil {
-		return portsOf(&deployment.Spec.Template.Spec)
+		return cached.Ports(&deployment.Spec.Template.Spec)
 	}
 	return 0
 }
@@ -78,6 +81,20 @@ func (s Snapshot) Current() plan.Current {
 	return current
 }
 
+// Usable reports whether new Pods can start with the Secrets.
+func (s Snapshot) Usable() bool { return s.TLS.Usable() && s.Auth.Usable() }
+
+// Err returns why Secrets cannot be read.
+func (s Snapshot) Err() error {
+	var problems []error
+	for _, secret := range []*secrets.State{s.TLS, s.Auth} {
+		if secret != nil {
+			problems = append(problems, secret.Err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // Collector reads the observed state.
 type Collector struct {
 	// Cache is read for managed objects and Pods.
@@ -86,7 +103,8 @@ type Collector struct {
 	// Live is read for what the cache does not hold.
 	Live client.Reader
 
-	Secrets *Secrets
+	// Secrets is asked for the Secrets that a Memcached names.
+	Secrets *secrets.Memory
 
 	// Slots is what is read for slots; nil for an operator that was installed without them.
 	Slots *Slots
@@ -105,11 +123,10 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 	if err != nil {
 		return Snapshot{}, err
 	}
-	c.Secrets.follow(mc)
 	snapshot := Snapshot{
 		Name: mc.Name, Objects: objects, Pods: podsOf(pods), Oldest: oldest(pods), OpenPorts: openPorts(pods),
 		Progressed: progressed(pods),
-		TLS:        c.Secrets.certificate(ctx, mc), Auth: c.Secrets.users(ctx, mc),
+		TLS:        c.Secrets.Certificate(ctx, mc), Auth: c.Secrets.Users(ctx, mc),
 	}
 	if needsLiveDeployment(mc, snapshot) {
 		live, err := collectObjects(ctx, c.Live, client.ObjectKeyFromObject(mc), kindsOf(DeploymentKind))

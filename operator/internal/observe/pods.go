@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -39,26 +38,6 @@ const PodIndex = "memcached"
 // MemcachedOf returns the name of the Memcached to which a trimmed Pod belongs, or "".
 func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
 
-// memcachedOf returns the name of the Memcached to which a Pod belongs. Labels alone do not decide, because any
-// client may set them: the Pod's controller must be a ReplicaSet of the Memcached's Deployment. The Deployment
-// controller names ReplicaSets after the Deployment and the hash of their template.
-func memcachedOf(pod *corev1.Pod) string {
-	instance, controller := pod.Labels[names.LabelInstance], metav1.GetControllerOfNoCopy(pod)
-	if controller != nil && controller.Name == "" {
-		return instance // It is trimmed already: that may happen twice on the way into the cache.
-	}
-	if controller == nil || controller.Kind != "ReplicaSet" ||
-		controller.APIVersion != appsv1.SchemeGroupVersion.String() ||
-		controller.Name != instance+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
-		return ""
-	}
-	return instance
-}
-
-// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server rejects a
-// controller without a name, so no real Pod has it.
-var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
-
 // podsOf returns the state of the Pods, sorted by name, without those that are terminating or have ended, such as
 // evicted ones.
 func podsOf(list []corev1.Pod) []Pod {
@@ -68,7 +47,7 @@ func podsOf(list []corev1.Pod) []Pod {
 		if pod.DeletionTimestamp.IsZero() && !hasEnded(pod) {
 			pods = append(pods, Pod{
 				Name: pod.Name, Ready: isTrue(pod, corev1.PodReady), Unresponsive: isUnresponsive(pod),
-				Unschedulable: isUnschedulable(pod), Ports: portsOf(&pod.Spec), Problem: problemOf(pod),
+				Unschedulable: cached.IsUnschedulable(pod), Ports: cached.Ports(&pod.Spec), Problem: problemOf(pod),
 			})
 		}
 	}
@@ -85,7 +64,7 @@ func openPorts(pods []corev1.Pod) names.Ports {
 	var open names.Ports
 	for i := range pods {
 		if !hasEnded(&pods[i]) {
-			open |= portsOf(&pods[i].Spec)
+			open |= cached.Ports(&pods[i].Spec)
 		}
 	}
 	return open
@@ -105,7 +84,7 @@ func oldest(pods []corev1.Pod) time.Time {
 func progressed(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for i := range pods {
-		ready := podCondition(&pods[i], corev1.PodReady)
+		ready := cached.Condition(&pods[i], corev1.PodReady)
 		if ready != nil && ready.Status == corev1.ConditionTrue && ready.LastTransitionTime.After(last) {
 			last = ready.LastTransitionTime.Time
 		}
@@ -120,31 +99,16 @@ func isUnresponsive(pod *corev1.Pod) bool {
 }
 
 func isTrue(pod *corev1.Pod, conditionType corev1.PodConditionType) bool {
-	condition := podCondition(pod, conditionType)
+	condition := cached.Condition(pod, conditionType)
 	return condition != nil && condition.Status == corev1.ConditionTrue
-}
-
-func podCondition(pod *corev1.Pod, conditionType corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == conditionType {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 // CanNotBeScheduled begins the problem of an unschedulable Pod.
 const CanNotBeScheduled = "cannot be scheduled: "
 
-func isUnschedulable(pod *corev1.Pod) bool {
-	scheduled := podCondition(pod, corev1.PodScheduled)
-	return scheduled != nil && scheduled.Status == corev1.ConditionFalse &&
-		scheduled.Reason == corev1.PodReasonUnschedulable
-}
-
 func problemOf(pod *corev1.Pod) string {
-	if isUnschedulable(pod) {
-		return CanNotBeScheduled + OneLine(podCondition(pod, corev1.PodScheduled).Message)
+	if cached.IsUnschedulable(pod) {
+		return CanNotBeScheduled + OneLine(cached.Condition(pod, corev1.PodScheduled).Message)
 	}
 	for _, containers := range [][]corev1.ContainerStatus{
 		pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses,
@@ -166,71 +130,8 @@ func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand
-// caches have many Pods. With slots it keeps more of Pods that need one.
-func TrimPod(withSlots bool) func(object any) (any, error) {
-	return func(object any) (any, error) {
-		pod, ok := object.(*corev1.Pod)
-		if !ok {
-			return object, nil
-		}
-		trimmed := trimPod(pod)
-		if withSlots && isGated(pod) {
-			keepSlot(trimmed, pod)
-		}
-		return trimmed, nil
-	}
-}
-
-func trimPod(pod *corev1.Pod) *corev1.Pod {
-	trimmed := &corev1.Pod{}
-	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
-	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
-	trimmed.DeletionTimestamp = pod.DeletionTimestamp
-	if instance := memcachedOf(pod); instance != "" {
-		trimmed.Labels = map[string]string{names.LabelInstance: instance}
-		trimmed.OwnerReferences = trimmedController
-	}
-	trimmed.Spec.Containers = declared[portsOf(&pod.Spec)]
-	trimmed.Status.Phase = pod.Status.Phase
-	trimmed.Status.Conditions = relevantConditions(pod)
-	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
-	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
-	if len(trimmed.Status.InitContainerStatuses)+len(trimmed.Status.ContainerStatuses) > 0 {
-		trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
-	}
-	return trimmed
-}
-
-// relevantConditions returns the relevant conditions: that a Pod is ready, and since when, or that it is unschedulable.
-func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
-	var kept []corev1.PodCondition
-	if ready := podCondition(pod, corev1.PodReady); ready != nil {
-		kept = []corev1.PodCondition{{
-			Type: corev1.PodReady, Status: ready.Status, LastTransitionTime: ready.LastTransitionTime,
-		}}
-	}
-	if isUnschedulable(pod) {
-		kept = append(kept, *podCondition(pod, corev1.PodScheduled))
-	}
-	return kept
-}
-
-func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var kept []corev1.ContainerStatus
-	for _, status := range statuses {
-		if !status.Ready {
-			kept = append(kept, corev1.ContainerStatus{
-				Name: status.Name, Image: status.Image,
-				State: status.State, LastTerminationState: status.LastTerminationState,
-			})
-		}
-	}
-	return kept
-}
-
 // PodChanged reports whether an update of a Pod changes the result of podsOf, or what decides about its slot.
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
-	return !slices.Equal(old, now) || isGated(after) && slotPod(before) != slotPod(after)
+	return !slices.Equal(old, now) || cached.IsGated(after) && slotPod(before) != slotPod(after)
 }

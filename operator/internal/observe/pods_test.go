@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 )
 
 // waitingPod has a memcached container that waits for a reason.
@@ -129,7 +131,7 @@ func TestProblemOf(t *testing.T) {
 			if got := problemOf(&tc.pod); got != tc.want {
 				t.Errorf("problem %q, want %q", got, tc.want)
 			}
-			trimmed, err := TrimPod(false)(tc.pod.DeepCopy())
+			trimmed, err := cached.TrimPod(false)(tc.pod.DeepCopy())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +189,7 @@ func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 			}}
 			tc.change(pod)
 			for range 2 {
-				trimmed, err := TrimPod(false)(pod)
+				trimmed, err := cached.TrimPod(false)(pod)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -243,7 +245,7 @@ func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			for i := range tc.pods { // As it lies in the cache.
-				trimmed, err := TrimPod(false)(&tc.pods[i])
+				trimmed, err := cached.TrimPod(false)(&tc.pods[i])
 				if err != nil {
 					t.Fatal(err)
 				}

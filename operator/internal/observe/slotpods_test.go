@@ -10,12 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
 var since = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+var gate = []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}
 
 // gatedPod is a Pod that copies keys, after a failed attempt.
 func gatedPod() *corev1.Pod {
@@ -37,7 +40,7 @@ func gatedPod() *corev1.Pod {
 				names.AnnotationHandoff: order.Encode(), corev1.PodDeletionCost: "-50", "example.com/other": "yes",
 			},
 		},
-		Spec: corev1.PodSpec{NodeName: "node-1", ReadinessGates: onlyGate},
+		Spec: corev1.PodSpec{NodeName: "node-1", ReadinessGates: gate},
 		Status: corev1.PodStatus{
 			PodIP: "10.0.0.7", Phase: corev1.PodRunning,
 			Conditions: []corev1.PodCondition{{Type: names.HasSlot, Status: corev1.ConditionTrue}},
@@ -65,8 +68,8 @@ func TestWhatDecidesAboutASlotIsReadFromThePod(t *testing.T) {
 
 func TestATrimmedPodDecidesTheSame(t *testing.T) {
 	for range 2 { // A Pod may be trimmed twice.
-		once, _ := TrimPod(true)(gatedPod())
-		twice, _ := TrimPod(true)(once)
+		once, _ := cached.TrimPod(true)(gatedPod())
+		twice, _ := cached.TrimPod(true)(once)
 		if diff := cmp.Diff(slotPod(gatedPod()), slotPod(twice.(*corev1.Pod))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -76,8 +79,8 @@ func TestATrimmedPodDecidesTheSame(t *testing.T) {
 func TestAPodOfACacheWithoutSlotsIsTrimmedAsBefore(t *testing.T) {
 	pod := gatedPod()
 	pod.Spec.ReadinessGates = nil
-	with, _ := TrimPod(true)(pod.DeepCopy())
-	without, _ := TrimPod(false)(pod.DeepCopy())
+	with, _ := cached.TrimPod(true)(pod.DeepCopy())
+	without, _ := cached.TrimPod(false)(pod.DeepCopy())
 	if diff := cmp.Diff(without, with); diff != "" {
 		t.Errorf("(-without +with):\n%s", diff)
 	}
@@ -89,8 +92,8 @@ func FuzzATrimmedPodWithSlotsDecidesTheSame(f *testing.F) {
 		pod := &corev1.Pod{}
 		randfill.NewFromGoFuzz(input).Fill(pod)
 		model := gatedPod()
-		pod.Labels, pod.OwnerReferences, pod.Spec.ReadinessGates = model.Labels, model.OwnerReferences, onlyGate
-		trimmed, err := TrimPod(true)(pod.DeepCopy())
+		pod.Labels, pod.OwnerReferences, pod.Spec.ReadinessGates = model.Labels, model.OwnerReferences, gate
+		trimmed, err := cached.TrimPod(true)(pod.DeepCopy())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
@@ -104,7 +105,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	s.Versions = map[string]string{}
 	for i := range pods {
 		pod := &pods[i]
-		if isGated(pod) {
+		if cached.IsGated(pod) {
 			pod = &corev1.Pod{} // The list may lack the operator's own writes.
 			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod)
 			if apierrors.IsNotFound(err) {
@@ -164,7 +165,7 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read Pod %s: %w", endpoint.Pod, err)
 		}
-		if err == nil && string(pod.UID) == endpoint.UID && memcachedOf(pod) == mc.Name {
+		if err == nil && string(pod.UID) == endpoint.UID && cached.MemcachedOf(pod) == mc.Name {
 			c.addSlotPod(ctx, s, pod)
 		}
 	}

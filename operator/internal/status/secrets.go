@@ -10,13 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 // named is a Secret with the field of the spec that names it.
 type named struct {
-	*observe.Secret
+	*secrets.State
 	field string
 }
 
@@ -101,7 +101,7 @@ var (
 
 // setFormer sets the condition until every Pod that started before the removal is replaced. It keeps the condition
 // that an earlier operator wrote, because this one does not know the Secret's former content.
-func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *observe.Secret) {
+func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *secrets.State) {
 	before := meta.FindStatusCondition(status.Conditions, about.condition)
 	now := about.current(in, secret)
 	if now == nil && before != nil && secret != nil && in.isOlder(before.LastTransitionTime.Time) &&
@@ -120,7 +120,7 @@ func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *
 }
 
 // current returns the condition, or nil if no Pod accepts more than the Secret holds.
-func (f former) current(in Input, secret *observe.Secret) *metav1.Condition {
+func (f former) current(in Input, secret *secrets.State) *metav1.Condition {
 	if secret == nil {
 		return nil
 	}

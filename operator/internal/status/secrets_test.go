@@ -14,6 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -27,24 +28,24 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 		message  string
 	}{
 		"nothing": {func(s *observe.Snapshot) {
-			s.TLS, s.Auth = &observe.Secret{Name: "tls", NotAfter: noon}, &observe.Secret{Name: "users"}
+			s.TLS, s.Auth = &secrets.State{Name: "tls", NotAfter: noon}, &secrets.State{Name: "users"}
 		}, cachev1.ReasonAllPodsReady, cachev1.ConditionReady, "3 of 3 Pods ready"},
 		"both are missing": {func(s *observe.Snapshot) {
-			s.TLS, s.Auth = &observe.Secret{Name: "tls", Missing: true}, &observe.Secret{Name: "users", Missing: true}
+			s.TLS, s.Auth = &secrets.State{Name: "tls", Missing: true}, &secrets.State{Name: "users", Missing: true}
 		}, cachev1.ReasonSecretNotFound, cachev1.ConditionReconciling, `spec.tls.secretName "tls" does not exist: create the Secret in ` +
 			`namespace "team"; spec.auth.secretName "users" does not exist: create the Secret in namespace "team"` + keep},
 		"one is malformed": {func(s *observe.Snapshot) {
-			s.Auth = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}
+			s.Auth = &secrets.State{Name: "users", Problem: "users, line 1: no colon"}
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled, `spec.auth.secretName "users": users, line 1: no colon` + keep},
 		"one is malformed, and there are no Pods yet": {func(s *observe.Snapshot) {
-			s.Auth, s.Objects = &observe.Secret{Name: "users", Problem: "users, line 1: no colon"}, nil
+			s.Auth, s.Objects = &secrets.State{Name: "users", Problem: "users, line 1: no colon"}, nil
 		}, cachev1.ReasonInvalidSecret, cachev1.ConditionStalled,
 			`spec.auth.secretName "users": users, line 1: no colon. No Pods are created until then`},
 		"one can't be read": {func(s *observe.Snapshot) {
-			s.Auth = &observe.Secret{Name: "users", Err: errors.New("read Secret team/users: no answer")}
+			s.Auth = &secrets.State{Name: "users", Err: errors.New("read Secret team/users: no answer")}
 		}, cachev1.ReasonApplyFailed, cachev1.ConditionReconciling, "read Secret team/users: no answer"},
 		"the certificate has ended": {func(s *observe.Snapshot) {
-			s.TLS = &observe.Secret{Name: "tls", NotAfter: noon, Expired: true}
+			s.TLS = &secrets.State{Name: "tls", NotAfter: noon, Expired: true}
 		}, cachev1.ReasonCertificateExpired, cachev1.ConditionStalled, `The certificate in the Secret "tls" expired at ` +
 			`2030-01-02T12:00:00Z, and clients refuse it: renew it. The Pods load the new one without a restart`},
 	}
@@ -67,12 +68,12 @@ func TestWhatIsWrongWithSecrets(t *testing.T) {
 func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 	in := rolledOut()
 	for _, tc := range []struct {
-		secret *observe.Secret
+		secret *secrets.State
 		want   *cachev1.TLSStatus
 	}{
-		{&observe.Secret{NotAfter: noon}, &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: noon}}},
-		{&observe.Secret{NotAfter: noon, Missing: true}, nil},
-		{&observe.Secret{Problem: "malformed"}, nil},
+		{&secrets.State{NotAfter: noon}, &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: noon}}},
+		{&secrets.State{NotAfter: noon, Missing: true}, nil},
+		{&secrets.State{Problem: "malformed"}, nil},
 		{nil, nil},
 	} {
 		in.Snapshot.TLS = tc.secret
@@ -89,10 +90,10 @@ func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 // TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through what is seen one after another.
 func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	in := rolledOut()
-	in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+	in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls"}, &secrets.State{Name: "users"}
 	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
-	remove := func(secret *observe.Secret, what string, minutes time.Duration) {
-		secret.Removed = append(secret.Removed, observe.Removal{What: what, Since: minute(minutes)})
+	remove := func(secret *secrets.State, what string, minutes time.Duration) {
+		secret.Removed = append(secret.Removed, secrets.Removal{What: what, Since: minute(minutes)})
 	}
 	const cas, users = "FormerClientCAsAccepted ", "FormerUsersLoggedIn "
 	steps := []struct {
@@ -106,7 +107,7 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 		{"another CA is removed", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 one, two", users + "12:08 ann"}},
 		{"some Pods are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
 		{"the operator was restarted", func() {
-			in.Snapshot.TLS, in.Snapshot.Auth = &observe.Secret{Name: "tls"}, &observe.Secret{Name: "users"}
+			in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls"}, &secrets.State{Name: "users"}
 		}, []string{cas + "12:09 two", users + "12:08 ann"}},
 		{"what was removed is back", func() { in.Snapshot.TLS.Restored = minute(10) }, []string{users + "12:08 ann"}},
 		{"the oldest Pod was created in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
@@ -138,7 +139,7 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
 	in := rolledOut()
 	in.Snapshot.Oldest = noon
-	in.Snapshot.TLS = &observe.Secret{Removed: []observe.Removal{{What: strings.Repeat("long", 1e4), Since: noon}}}
+	in.Snapshot.TLS = &secrets.State{Removed: []secrets.Removal{{What: strings.Repeat("long", 1e4), Since: noon}}}
 	condition := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionFormerClientCAs)
 	if len(condition.Message) > longestMessage {
 		t.Errorf("%d bytes", len(condition.Message))

@@ -45,7 +45,7 @@ const (
 	statusesFile   = "operator/internal/controller/statuses.go"
 	watchesFile    = "operator/internal/controller/watches.go"
 	paceFile       = "operator/internal/pace/pace.go"
-	secretsFile    = "operator/internal/observe/secrets.go"
+	secretsFile    = "operator/internal/secrets/memory.go"
 )
 
 // replace is an edit of a file.

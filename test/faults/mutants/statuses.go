@@ -33,10 +33,10 @@ func statuses() []Mutant {
 			Name: "repeats a Secret in a message", Rule: "no secrets", Needs: []string{"the spec names a Secret"},
 			Edits: replace(secretsFile, `	list, err := users.Parse(data)
 	if err != nil {
-		return record{Secret: Secret{Problem: err.Error()}}`,
+		return record{State: State{Problem: err.Error()}}`,
 				`	list, err := users.Parse(data)
 	if err != nil {
-		return record{Secret: Secret{Problem: fmt.Sprintf("%v: %s", err, data)}}`),
+		return record{State: State{Problem: fmt.Sprintf("%v: %s", err, data)}}`),
 		},
 		{
 			Name: "panics if a Secret is missing", Rule: "no panic", Needs: []string{"the spec names a Secret"},

@@ -1,33 +1,10 @@
-package observe
+package cached
 
 import (
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// TrimObject drops fields that the operator does not read before an object is cached. Deployments share equal amounts
-// of resources, which take more than a quarter of a Deployment's memory. Of the managed fields only the mark of a
-// pause stays.
-func TrimObject(object any) (any, error) {
-	var managed []metav1.ManagedFieldsEntry
-	switch typed := object.(type) {
-	case *appsv1.Deployment:
-		managed = onlyPause(typed.ManagedFields)
-		shareResources(typed.Spec.Template.Spec.InitContainers)
-		shareResources(typed.Spec.Template.Spec.Containers)
-	case *policyv1.PodDisruptionBudget:
-		typed.Status = policyv1.PodDisruptionBudgetStatus{}
-	}
-	if metadata, err := meta.Accessor(object); err == nil { // Otherwise it is the mark of a deleted object.
-		metadata.SetManagedFields(managed)
-	}
-	return object, nil
-}
 
 func shareResources(containers []corev1.Container) {
 	for i := range containers {

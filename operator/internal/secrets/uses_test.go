@@ -1,4 +1,4 @@
-package observe
+package secrets
 
 import (
 	"fmt"
@@ -23,15 +23,15 @@ func withSecrets(name, tls, auth string) *cachev1.Memcached {
 }
 
 // look does what a reconciliation does with the Secrets of a Memcached.
-func look(t *testing.T, secrets *Secrets, mc *cachev1.Memcached) {
+func look(t *testing.T, secrets *Memory, mc *cachev1.Memcached) {
 	t.Helper()
-	secrets.follow(mc)
-	secrets.certificate(t.Context(), mc)
-	secrets.users(t.Context(), mc)
+	secrets.Follow(mc)
+	secrets.Certificate(t.Context(), mc)
+	secrets.Users(t.Context(), mc)
 }
 
 func TestNothingIsKeptOfSecretsThatNoMemcachedUses(t *testing.T) {
-	secrets := NewSecrets(&apiServer{version: "1", data: map[string]string{"users": "ann:a"}}, time.Now)
+	secrets := NewMemory(&apiServer{version: "1", data: map[string]string{"users": "ann:a"}}, time.Now)
 	for i := range 5000 {
 		mc := withSecrets(fmt.Sprint("cache-", i), fmt.Sprint("tls-", i), fmt.Sprint("users-", i))
 		look(t, secrets, mc)
@@ -49,7 +49,7 @@ func TestNothingIsKeptOfSecretsThatNoMemcachedUses(t *testing.T) {
 
 func TestASecretIsKnownForAsLongAsAMemcachedUsesIt(t *testing.T) {
 	server := &apiServer{version: "1", data: map[string]string{"users": "ann:a\nbob:b"}}
-	secrets := NewSecrets(server, time.Now)
+	secrets := NewMemory(server, time.Now)
 	one, other := withSecrets("one", "", "secret"), withSecrets("other", "", "secret")
 	look(t, secrets, one)
 	look(t, secrets, one)
@@ -61,8 +61,8 @@ func TestASecretIsKnownForAsLongAsAMemcachedUsesIt(t *testing.T) {
 		t.Errorf("the Secret was read %d times", server.reads)
 	}
 	server.becomes(secrets, "2", map[string]string{"users": "ann:a"})
-	secrets.follow(other)
-	if got := secrets.users(t.Context(), other); len(got.Removed) != 1 {
+	secrets.Follow(other)
+	if got := secrets.Users(t.Context(), other); len(got.Removed) != 1 {
 		t.Errorf("the removal is not reported: %+v", got)
 	}
 	look(t, secrets, withSecrets("other", "", ""))

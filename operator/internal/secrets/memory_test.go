@@ -1,4 +1,4 @@
-package observe
+package secrets
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func (s *apiServer) Get(_ context.Context, key client.ObjectKey, object client.O
 var secretKey = types.NamespacedName{Namespace: "team", Name: "secret"}
 
 // becomes writes the Secret, and has the watch report it.
-func (s *apiServer) becomes(secrets *Secrets, version string, data map[string]string) {
+func (s *apiServer) becomes(secrets *Memory, version string, data map[string]string) {
 	s.version, s.data = version, data
 	secrets.Changed(secretKey, version)
 }
@@ -73,18 +73,18 @@ func withTLS(clientAuth cachev1.ClientAuth) *cachev1.Memcached {
 	return mc
 }
 
-func usersOf(t *testing.T, secrets *Secrets) *Secret {
+func usersOf(t *testing.T, secrets *Memory) *State {
 	t.Helper()
-	secret := secrets.users(t.Context(), withAuth())
+	secret := secrets.Users(t.Context(), withAuth())
 	if secret.Err != nil {
 		t.Fatal(secret.Err)
 	}
 	return secret
 }
 
-func certificateOf(t *testing.T, secrets *Secrets, clientAuth cachev1.ClientAuth) *Secret {
+func certificateOf(t *testing.T, secrets *Memory, clientAuth cachev1.ClientAuth) *State {
 	t.Helper()
-	secret := secrets.certificate(t.Context(), withTLS(clientAuth))
+	secret := secrets.Certificate(t.Context(), withTLS(clientAuth))
 	if secret.Err != nil {
 		t.Fatal(secret.Err)
 	}
@@ -93,7 +93,7 @@ func certificateOf(t *testing.T, secrets *Secrets, clientAuth cachev1.ClientAuth
 
 func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server, time.Now)
+	secrets := NewMemory(server, time.Now)
 	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})
 	read := func(want int, when string) {
 		t.Helper()
@@ -119,28 +119,28 @@ func TestASecretIsReadOnceForEachVersion(t *testing.T) {
 
 func TestASecretOfWhichNothingIsKnownIsNoGoodSecret(t *testing.T) {
 	server := &apiServer{err: errors.New("no answer")}
-	secrets := NewSecrets(server, time.Now)
-	got := secrets.users(t.Context(), withAuth())
-	if got.usable() || !strings.Contains(fmt.Sprint(Snapshot{Auth: got}.Err()), "team/secret: no answer") {
+	secrets := NewMemory(server, time.Now)
+	got := secrets.Users(t.Context(), withAuth())
+	if got.Usable() || !strings.Contains(fmt.Sprint(got.Err), "team/secret: no answer") {
 		t.Errorf("one that can't be read is taken for %+v", got)
 	}
 	server.err = nil
-	if got = usersOf(t, secrets); !got.Missing || got.usable() {
+	if got = usersOf(t, secrets); !got.Missing || got.Usable() {
 		t.Errorf("a missing Secret is taken for %+v", got)
 	}
 	server.becomes(secrets, "1", map[string]string{"users": "ann"})
-	if got = usersOf(t, secrets); got.Missing || got.usable() || got.Problem != "users, line 1: no colon: write user:password" {
+	if got = usersOf(t, secrets); got.Missing || got.Usable() || got.Problem != "users, line 1: no colon: write user:password" {
 		t.Errorf("a malformed one is taken for %+v", got)
 	}
 	server.becomes(secrets, "2", map[string]string{"users": "ann:a"})
-	if got := usersOf(t, secrets); !got.usable() {
+	if got := usersOf(t, secrets); !got.Usable() {
 		t.Errorf("a good one is taken for %+v", got)
 	}
 }
 
 func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server, time.Now)
+	secrets := NewMemory(server, time.Now)
 	at := func(hour int) time.Time { return time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC) }
 	const aUser = "a user or a password"
 	tests := []struct {
@@ -175,7 +175,7 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 
 func TestCertificatesAndClientCAs(t *testing.T) {
 	server := &apiServer{}
-	secrets := NewSecrets(server, time.Now)
+	secrets := NewMemory(server, time.Now)
 	one, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	certificateWith := func(cas ...*agenttest.Certificate) map[string]string {
 		data := one.Secret()
@@ -185,18 +185,18 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 		return data
 	}
 	server.becomes(secrets, "1", certificateWith())
-	if got := certificateOf(t, secrets, cachev1.ClientAuthNone); !got.usable() || !got.NotAfter.Equal(one.Parsed.NotAfter) || got.Expired {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthNone); !got.Usable() || !got.NotAfter.Equal(one.Parsed.NotAfter) || got.Expired {
 		t.Errorf("got %+v", got)
 	}
-	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.usable() || !strings.Contains(got.Problem, "lacks ca.crt") {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.Usable() || !strings.Contains(got.Problem, "lacks ca.crt") {
 		t.Errorf("without CAs no client can be verified: %+v", got)
 	}
 	server.becomes(secrets, "2", certificateWith(one, other))
-	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); !got.usable() || len(got.Removed) > 0 {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); !got.Usable() || len(got.Removed) > 0 {
 		t.Errorf("got %+v", got)
 	}
 	server.becomes(secrets, "3", certificateWith())
-	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); got.usable() || len(got.Removed) > 0 {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequire); got.Usable() || len(got.Removed) > 0 {
 		t.Errorf("of a Secret that can't be used, nothing gets to memcached: %+v", got)
 	}
 	server.becomes(secrets, "4", certificateWith(one))
@@ -208,14 +208,14 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 		t.Errorf("without client certificates, %v is removed", got)
 	}
 	secrets.now = func() time.Time { return one.Parsed.NotAfter }
-	if got := certificateOf(t, secrets, ""); !got.Expired || !got.usable() {
+	if got := certificateOf(t, secrets, ""); !got.Expired || !got.Usable() {
 		t.Errorf("at its end, the certificate is %+v", got)
 	}
 }
 
 func TestASecretOfAnUnwatchedTypeIsRefused(t *testing.T) {
 	server := &apiServer{secretType: corev1.SecretTypeDockerConfigJson}
-	secrets := NewSecrets(server, time.Now)
+	secrets := NewMemory(server, time.Now)
 	server.becomes(secrets, "1", map[string]string{"users": "ann:a"})
 	if got := usersOf(t, secrets); !strings.Contains(got.Problem, "type kubernetes.io/dockerconfigjson is for something else") {
 		t.Errorf("got %+v", got)

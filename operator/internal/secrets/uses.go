@@ -1,4 +1,4 @@
-package observe
+package secrets
 
 import (
 	"slices"
@@ -22,8 +22,8 @@ const (
 	forAuth      purpose = "auth"
 )
 
-// SecretsOf returns the names of the Secrets that a Memcached uses.
-func SecretsOf(mc *cachev1.Memcached) []string {
+// NamesOf returns the names of the Secrets that a Memcached uses.
+func NamesOf(mc *cachev1.Memcached) []string {
 	var names []string
 	if mc.Spec.TLS != nil {
 		names = append(names, mc.Spec.TLS.SecretName)
@@ -89,20 +89,20 @@ func (u uses) set(memcached types.NamespacedName, now []use) (over []use) {
 	return over
 }
 
-// follow records which Secrets a Memcached uses, and forgets those that are no longer used.
-func (s *Secrets) follow(mc *cachev1.Memcached) {
-	s.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
+// Follow records which Secrets a Memcached uses, and forgets those that are no longer used.
+func (m *Memory) Follow(mc *cachev1.Memcached) {
+	m.set(types.NamespacedName{Namespace: mc.Namespace, Name: mc.Name}, usesOf(mc))
 }
 
 // Forget forgets the Secrets of a deleted Memcached. No other goroutine may read them for it at the same time.
-func (s *Secrets) Forget(memcached types.NamespacedName) {
-	s.set(memcached, nil)
+func (m *Memory) Forget(memcached types.NamespacedName) {
+	m.set(memcached, nil)
 }
 
-func (s *Secrets) set(memcached types.NamespacedName, now []use) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, use := range s.uses.set(memcached, now) {
-		delete(s.known, use)
+func (m *Memory) set(memcached types.NamespacedName, now []use) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, use := range m.uses.set(memcached, now) {
+		delete(m.known, use)
 	}
 }

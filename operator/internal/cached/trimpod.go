@@ -1,0 +1,126 @@
+package cached
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand
+// caches have many Pods. With slots it keeps more of Pods that need one.
+func TrimPod(withSlots bool) func(object any) (any, error) {
+	return func(object any) (any, error) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return object, nil
+		}
+		trimmed := trimPod(pod)
+		if withSlots && IsGated(pod) {
+			keepSlot(trimmed, pod)
+		}
+		return trimmed, nil
+	}
+}
+
+// trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server rejects a
+// controller without a name, so no real Pod has it.
+var trimmedController = []metav1.OwnerReference{{Controller: new(true)}}
+
+func trimPod(pod *corev1.Pod) *corev1.Pod {
+	trimmed := &corev1.Pod{}
+	trimmed.Name, trimmed.Namespace, trimmed.UID = pod.Name, pod.Namespace, pod.UID
+	trimmed.ResourceVersion, trimmed.CreationTimestamp = pod.ResourceVersion, pod.CreationTimestamp
+	trimmed.DeletionTimestamp = pod.DeletionTimestamp
+	if instance := MemcachedOf(pod); instance != "" {
+		trimmed.Labels = map[string]string{names.LabelInstance: instance}
+		trimmed.OwnerReferences = trimmedController
+	}
+	trimmed.Spec.Containers = declared[Ports(&pod.Spec)]
+	trimmed.Status.Phase = pod.Status.Phase
+	trimmed.Status.Conditions = relevantConditions(pod)
+	trimmed.Status.InitContainerStatuses = notReady(pod.Status.InitContainerStatuses)
+	trimmed.Status.ContainerStatuses = notReady(pod.Status.ContainerStatuses)
+	if len(trimmed.Status.InitContainerStatuses)+len(trimmed.Status.ContainerStatuses) > 0 {
+		trimmed.Spec.ImagePullSecrets = pod.Spec.ImagePullSecrets
+	}
+	return trimmed
+}
+
+// relevantConditions returns the relevant conditions: that a Pod is ready, and since when, or that it is unschedulable.
+func relevantConditions(pod *corev1.Pod) []corev1.PodCondition {
+	var kept []corev1.PodCondition
+	if ready := Condition(pod, corev1.PodReady); ready != nil {
+		kept = []corev1.PodCondition{{
+			Type: corev1.PodReady, Status: ready.Status, LastTransitionTime: ready.LastTransitionTime,
+		}}
+	}
+	if IsUnschedulable(pod) {
+		kept = append(kept, *Condition(pod, corev1.PodScheduled))
+	}
+	return kept
+}
+
+func notReady(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for _, status := range statuses {
+		if !status.Ready {
+			kept = append(kept, corev1.ContainerStatus{
+				Name: status.Name, Image: status.Image,
+				State: status.State, LastTerminationState: status.LastTerminationState,
+			})
+		}
+	}
+	return kept
+}
+
+// keepSlot adds to a trimmed Pod what slotPod reads.
+func keepSlot(trimmed, pod *corev1.Pod) {
+	if trimmed.Labels == nil {
+		return // It belongs to no Memcached.
+	}
+	trimmed.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	for _, name := range []string{names.AnnotationHandoff, corev1.PodDeletionCost} {
+		if value, found := pod.Annotations[name]; found {
+			if trimmed.Annotations == nil {
+				trimmed.Annotations = map[string]string{}
+			}
+			trimmed.Annotations[name] = value
+		}
+	}
+	trimmed.Spec.NodeName, trimmed.Spec.ReadinessGates = pod.Spec.NodeName, onlyGate
+	trimmed.Status.PodIP = pod.Status.PodIP
+	if gate := Condition(pod, names.HasSlot); gate != nil {
+		kept := corev1.PodCondition{Type: gate.Type, Status: gate.Status}
+		trimmed.Status.Conditions = append(trimmed.Status.Conditions, kept)
+	}
+	trimmed.Status.InitContainerStatuses = withReadiness(pod.Status.InitContainerStatuses, names.Agent)
+	trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Container)
+}
+
+var onlyGate = []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}
+
+// withReadiness returns the statuses of containers that are not ready, and of the named one in any case.
+func withReadiness(statuses []corev1.ContainerStatus, name string) []corev1.ContainerStatus {
+	kept := notReady(statuses)
+	if status := Container(statuses, name); status.Ready {
+		kept = append(kept, corev1.ContainerStatus{
+			Name: name, Ready: true, LastTerminationState: status.LastTerminationState,
+		})
+	}
+	return kept
+}
+
+// declared are containers that declare each set of ports. Trimmed Pods share them, to save memory.
+var declared = func() [names.AllPorts + 1][]corev1.Container {
+	var containers [names.AllPorts + 1][]corev1.Container
+	for set := range containers {
+		for name, port := range PortsByName {
+			if names.Ports(set).Has(port) {
+				containers[set] = append(containers[set], corev1.Container{Ports: []corev1.ContainerPort{{Name: name}}})
+			}
+		}
+	}
+	return containers
+}()

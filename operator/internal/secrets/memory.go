@@ -1,0 +1,207 @@
+package secrets
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/certs"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
+)
+
+// Memory reads each version of a Secret once from the API server, and does not keep the content.
+type Memory struct {
+	live client.Reader
+	now  func() time.Time
+	salt []byte // of this process alone, so that the remembered hash of a password is worthless elsewhere
+
+	// serverTime is the time by the clock of the API server, which also sets the creation time of Pods.
+	serverTime func() time.Time
+
+	mu    sync.Mutex
+	known map[use]record
+	uses  uses
+}
+
+// record is what is remembered of a use.
+type record struct {
+	State
+
+	// version is the version that was read; empty if it must be read again. watched is the last version that the watch
+	// reported.
+	version, watched string
+
+	// accepted describes the client CAs or users, by certificate or by the hash of the user. former are the removed
+	// ones.
+	accepted map[string]string
+	former   map[string]Removal
+}
+
+// NewMemory reads Secrets with a reader that does not cache.
+func NewMemory(live client.Reader, serverTime func() time.Time) *Memory {
+	salt := make([]byte, sha256.Size)
+	_, _ = rand.Read(salt) // It never fails.
+	return &Memory{
+		live: live, now: time.Now, salt: salt, serverTime: serverTime, known: map[use]record{}, uses: newUses(),
+	}
+}
+
+// Changed makes the next use read a Secret again, unless that version was read already. A deleted Secret has no
+// version. Changed ignores Secrets that no Memcached uses, and returns whether there is a new version to read.
+func (m *Memory) Changed(key types.NamespacedName, version string) (changed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, purpose := range []purpose{forTLS, forMutualTLS, forAuth} {
+		known, ok := m.known[use{key, purpose}]
+		if !ok {
+			continue
+		}
+		known.watched = version
+		if version == "" || known.version != version {
+			known.version = ""
+			changed = true
+		}
+		m.known[use{key, purpose}] = known
+	}
+	return changed
+}
+
+// Certificate returns the state of the Secret of a Memcached's certificate; nil if the spec names none.
+func (m *Memory) Certificate(ctx context.Context, mc *cachev1.Memcached) *State {
+	if mc.Spec.TLS == nil {
+		return nil
+	}
+	secret := m.read(ctx, useForTLS(mc), func(data map[string][]byte) record {
+		return readCertificate(data, mc.Spec.TLS.AsksForCertificates())
+	})
+	secret.Expired = !secret.NotAfter.IsZero() && !m.now().Before(secret.NotAfter)
+	return &secret
+}
+
+// Users returns the state of the Secret of a Memcached's users; nil if the spec names none.
+func (m *Memory) Users(ctx context.Context, mc *cachev1.Memcached) *State {
+	if mc.Spec.Auth == nil {
+		return nil
+	}
+	secret := m.read(ctx, useForAuth(mc), m.readUsers)
+	return &secret
+}
+
+// read returns the remembered state of a Secret, and reads it from the API server if it is unknown or outdated.
+func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte) record) State {
+	before := m.recall(use)
+	if before.version != "" {
+		return before.State
+	}
+	object := &corev1.Secret{}
+	now := before
+	err := m.live.Get(ctx, use.NamespacedName, object)
+	switch {
+	case apierrors.IsNotFound(err): // Keep what was accepted, for when the Secret is created again.
+		now.State = State{Name: use.Name, Missing: true}
+	case err != nil:
+		return State{Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err)}
+	default:
+		now = judge(object.Data)
+		if slices.Contains(UnwatchedTypes, object.Type) {
+			now = record{State: State{Problem: fmt.Sprintf("a Secret of the type %s is for something else: "+
+				"make one of the type kubernetes.io/tls, kubernetes.io/basic-auth or Opaque", object.Type)}}
+		}
+		now.Name, now.version = use.Name, object.ResourceVersion
+		now = m.compare(now, before)
+	}
+	m.keep(use, now)
+	return now.State
+}
+
+// recall returns the remembered state of a Secret, and starts remembering it. From now on the watch invalidates it.
+func (m *Memory) recall(use use) record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.known[use]
+	m.known[use] = known
+	return known
+}
+
+// keep remembers what was read, unless the watch has reported another version meanwhile.
+func (m *Memory) keep(use use, now record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now.watched = m.known[use].watched
+	if now.watched != "" && now.watched != now.version {
+		now.version = ""
+	}
+	m.known[use] = now
+}
+
+// compare finds what was removed from a Secret. An invalid Secret is never loaded into memcached, so it removes
+// nothing.
+func (m *Memory) compare(now, before record) record {
+	now.Restored = before.Restored
+	if now.Problem != "" {
+		now.accepted, now.former = before.accepted, before.former
+		now.Removed = sorted(now.former)
+		return now
+	}
+	now.former = map[string]Removal{}
+	for id, removal := range before.former {
+		if now.accepted[id] != "" {
+			now.Restored = m.serverTime()
+			continue
+		}
+		now.former[id] = removal
+	}
+	for id, what := range before.accepted {
+		if now.accepted[id] == "" {
+			now.former[id] = Removal{What: what, Since: m.serverTime()}
+		}
+	}
+	now.Removed = sorted(now.former)
+	return now
+}
+
+func sorted(former map[string]Removal) []Removal {
+	return slices.SortedFunc(maps.Values(former), func(a, b Removal) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.What, b.What))
+	})
+}
+
+func readCertificate(data map[string][]byte, clientCA bool) record {
+	parsed, err := certs.Parse(data, clientCA)
+	if err != nil {
+		return record{State: State{Problem: err.Error()}}
+	}
+	accepted := map[string]string{}
+	for _, ca := range parsed.ClientCAs {
+		accepted[string(ca.Raw)] = fmt.Sprintf("client CA %q of %s", ca.Subject, ca.NotBefore.UTC().Format(time.DateOnly))
+	}
+	return record{State: State{NotAfter: parsed.Leaf.NotAfter}, accepted: accepted}
+}
+
+func (m *Memory) readUsers(data map[string][]byte) record {
+	list, err := users.Parse(data)
+	if err != nil {
+		return record{State: State{Problem: err.Error()}}
+	}
+	accepted := map[string]string{}
+	for _, user := range list {
+		hash := hmac.New(sha256.New, m.salt)
+		hash.Write([]byte(user.Name + ":" + user.Password))
+		accepted[string(hash.Sum(nil))] = "a user or a password"
+	}
+	return record{accepted: accepted}
+}

@@ -1,0 +1,61 @@
+// Package secrets remembers the Secrets that Memcacheds name, while they name them.
+//
+// It reads each version of a Secret once from the API server, checks that memcached can load it, and keeps nothing of
+// its content that would be of use to a reader of the operator's memory: when the certificate expires, its client CAs,
+// and hashes of users. The watch of the metadata (package controller) reports new versions, which are read when they are
+// needed.
+//
+// Memcached keeps accepting what was removed from a Secret until it restarts. So the memory compares each version with
+// the one before, and reports removals. Nothing else records them, so a restart forgets what a Secret contained before:
+// then the conditions of the status keep reporting earlier removals, and a removal while no operator ran is not found.
+package secrets
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// State is the state of a Secret that a Memcached names. Of its content it holds only what every client of the cache
+// may know.
+type State struct {
+	Name string
+
+	// Err is why the Secret cannot be read.
+	Err error
+
+	// Missing: the Secret does not exist.
+	Missing bool
+
+	// Problem is why memcached cannot use the Secret.
+	Problem string
+
+	// NotAfter is when the certificate expires; zero if there is none.
+	NotAfter time.Time
+
+	// Expired: the certificate has expired.
+	Expired bool
+
+	// Removed lists what was removed from the Secret, the oldest first: Pods that started before the removal still
+	// accept it.
+	Removed []Removal
+
+	// Restored is when something that had been removed was added again.
+	Restored time.Time
+}
+
+// Removal is a removed client CA or user, and when the operator noticed, by the clock of the API server.
+type Removal struct {
+	What  string
+	Since time.Time
+}
+
+// Usable reports whether new Pods can start with a Secret. None is needed if the spec names none.
+func (s *State) Usable() bool { return s == nil || s.Err == nil && !s.Missing && s.Problem == "" }
+
+// UnwatchedTypes are types of which a cluster may have thousands for other purposes. The operator does not
+// watch them.
+var UnwatchedTypes = []corev1.SecretType{
+	"helm.sh/release.v1", corev1.SecretTypeServiceAccountToken, corev1.SecretTypeBootstrapToken,
+	corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson,
+}
