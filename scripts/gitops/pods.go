@@ -47,7 +47,7 @@ func (d *difference) askOperator(ctx context.Context, checkout string, before, n
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	command := exec.CommandContext(ctx, "go", "run", "./operator/cmd/replaces")
+	command := exec.CommandContext(ctx, "go", "run", "./operator/tools/replaces")
 	var stderr bytes.Buffer
 	command.Dir, command.Stdin, command.Stderr = checkout, bytes.NewReader(in), &stderr
 	out, err := command.Output()

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -110,11 +111,17 @@ func adoptCommand(mc *cachev1.Memcached, found metav1.Object, kind string) strin
 }
 
 func notOwned(object render.Object, why, fix string) Outcome {
-	if object.Avoid != "" {
-		fix += "; or " + object.Avoid
+	if isServiceOfASlot(object) {
+		fix += "; or set spec.slots.mode to DNS"
 	}
 	return Outcome{Result: NotOwned, RetryAfter: notOwnedRetry, Why: fmt.Sprintf(
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
+}
+
+// isServiceOfASlot reports whether an object is needed only because slots have Services: only theirs have a cluster IP.
+func isServiceOfASlot(object render.Object) bool {
+	service, ok := object.Configuration.(*corev1ac.ServiceApplyConfiguration)
+	return ok && service.Spec.ClusterIP == nil
 }
 
 // isTerminating reports whether an object is being deleted, or belongs to a deleted Memcached of the same name, and

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -214,6 +217,35 @@ func TestOnlyTheOperatorsPauseIsResumed(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, api.asked); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheFixOfAnOwnershipConflictNamesTheModeOfSlotsWhereItHelps(t *testing.T) {
+	service := func(clusterIP string) render.Object {
+		made := corev1ac.Service("cache-0", "team").WithSpec(corev1ac.ServiceSpec())
+		if clusterIP != "" {
+			made.Spec.WithClusterIP(clusterIP)
+		}
+		return render.Object{Configuration: made, Metadata: made.ObjectMetaApplyConfiguration}
+	}
+	deployment := appsv1ac.Deployment("cache", "team")
+	tests := map[string]struct {
+		object render.Object
+		helps  bool
+	}{
+		"a Service of one slot": {service(""), true},
+		"a headless Service":    {service(corev1.ClusterIPNone), false},
+		"a Deployment": {
+			render.Object{Configuration: deployment, Metadata: deployment.ObjectMetaApplyConfiguration}, false,
+		},
+	}
+	for sentence, tc := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			outcome := notOwned(tc.object, "has no owner", "delete it")
+			if helps := strings.HasSuffix(outcome.Why, "; or set spec.slots.mode to DNS"); helps != tc.helps {
+				t.Errorf("%s", outcome.Why)
 			}
 		})
 	}

@@ -115,11 +115,11 @@ const SliceManager = LeaderElectionID
 // SlotService returns the name of the headless Service of a Memcached's slots.
 func SlotService(instance string) string { return instance + "-slots" }
 
-// Slot returns the name of a slot: its host name below the Service of the slots.
-func Slot(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
+// SlotName returns the name of a slot: its host name below the Service of the slots.
+func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
 
-// Slice returns the name of a Service's EndpointSlice for an IP family.
-func Slice(service string, family string) string { return service + "-" + strings.ToLower(family) }
+// EndpointSliceName returns the name of a Service's EndpointSlice for an IP family.
+func EndpointSliceName(service string, family string) string { return service + "-" + strings.ToLower(family) }
 
 // Selector returns the labels that select the Pods of a Memcached. They cannot change: a Deployment's selector is
 // immutable.

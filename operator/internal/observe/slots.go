@@ -86,13 +86,13 @@ func slotKeys(mc *cachev1.Memcached) map[Key]bool {
 	services := []string{names.SlotService(mc.Name)}
 	if mc.Spec.Slots != nil && mc.Spec.Slots.Mode == cachev1.SlotsClusterIP && mc.Spec.Size != nil {
 		for number := range int(*mc.Spec.Size) {
-			services = append(services, names.Slot(mc.Name, number))
+			services = append(services, names.SlotName(mc.Name, number))
 		}
 	}
 	for _, service := range services {
 		keys[Key{ServiceKind.GroupKind(), service}] = true
 		for _, family := range families {
-			keys[Key{SliceKind.GroupKind(), names.Slice(service, string(family))}] = true
+			keys[Key{SliceKind.GroupKind(), names.EndpointSliceName(service, string(family))}] = true
 		}
 	}
 	return keys
@@ -179,7 +179,7 @@ func (s Snapshot) holders(mc *cachev1.Memcached) ([]slots.Endpoint, corev1.IPFam
 	var endpoints []slots.Endpoint
 	var family corev1.IPFamily
 	for _, candidate := range families {
-		key := Key{SliceKind.GroupKind(), names.Slice(names.SlotService(s.Name), string(candidate))}
+		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService(s.Name), string(candidate))}
 		slice, ok := s.Objects[key].(*discoveryv1.EndpointSlice)
 		isControlled := ok && metav1.IsControlledBy(slice, mc)
 		if family != "" || !isControlled && !isOrphan(slice) {
@@ -222,7 +222,7 @@ func holder(instance string, endpoint *discoveryv1.Endpoint) (slots.Endpoint, bo
 	}
 	digits, found := strings.CutPrefix(*endpoint.Hostname, instance+"-")
 	number, err := strconv.Atoi(digits)
-	if !found || err != nil || *endpoint.Hostname != names.Slot(instance, number) {
+	if !found || err != nil || *endpoint.Hostname != names.SlotName(instance, number) {
 		return slots.Endpoint{}, false
 	}
 	ready := endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready

@@ -149,7 +149,7 @@ func TestWhatTheRecordOfSlotsSays(t *testing.T) {
 			slice := &discoveryv1.EndpointSlice{ObjectMeta: tc.record, Endpoints: []discoveryv1.Endpoint{{
 				Hostname: new("cache-0"), Addresses: []string{"10.0.0.1"}, TargetRef: &corev1.ObjectReference{Name: "cache-7f-a"},
 			}}}
-			key := Key{SliceKind.GroupKind(), names.Slice(names.SlotService("cache"), string(corev1.IPv4Protocol))}
+			key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotService("cache"), string(corev1.IPv4Protocol))}
 			snapshot := Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}
 			if holds, family := snapshot.holders(mc); len(holds) != tc.holds || family != tc.family {
 				t.Errorf("%d Pods, family %q", len(holds), family)
@@ -168,7 +168,7 @@ func TestTheSlicesOfSlotsSayTheFamilyWithoutTheRecord(t *testing.T) {
 			}},
 			AddressType: discoveryv1.AddressTypeIPv6,
 		}
-		key := Key{SliceKind.GroupKind(), names.Slice(names.Slot("cache", 0), string(corev1.IPv6Protocol))}
+		key := Key{SliceKind.GroupKind(), names.EndpointSliceName(names.SlotName("cache", 0), string(corev1.IPv6Protocol))}
 		if _, got := (Snapshot{Name: "cache", Objects: map[Key]client.Object{key: slice}}).holders(mc); got != want {
 			t.Errorf("of a slice of the Memcached %s: family %q, want %q", uid, got, want)
 		}

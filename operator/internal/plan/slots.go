@@ -147,7 +147,7 @@ func directionOf(pods []slots.Pod, updated int) string {
 func (p Plan) slotAddresses() map[string]string {
 	addresses := map[string]string{}
 	for number := range int(p.Size) {
-		name := names.Slot(p.Name, number)
+		name := names.SlotName(p.Name, number)
 		host := name + "." + names.SlotService(p.Name)
 		if p.Slots.Services {
 			host = name
@@ -177,7 +177,7 @@ func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []strin
 	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
 	}
-	for _, name := range []string{names.SlotService(p.Name), names.Slot(p.Name, max(int(p.Size), 1)-1)} {
+	for _, name := range []string{names.SlotService(p.Name), names.SlotName(p.Name, max(int(p.Size), 1)-1)} {
 		if len(name) > longestName {
 			problems = append(problems, fmt.Sprintf("metadata.name is too long for slots: %q has more than %d characters; use "+
 				"a name of at most %d, or remove spec.slots", name, longestName,

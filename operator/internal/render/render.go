@@ -29,9 +29,6 @@ type Object struct {
 	// Ports are the client ports of a Deployment's Pods.
 	Ports names.Ports
 
-	// Avoid says what to change in the spec for the object not to be needed; empty if nothing can be.
-	Avoid string
-
 	// Guarded: it is applied only over the version that was read, which is then in Version.
 	Guarded bool
 	Version string

@@ -32,10 +32,8 @@ func slotObjects(p plan.Plan) []Object {
 		return objects
 	}
 	for number := range int(p.Size) {
-		name := names.Slot(p.Name, number)
-		service := slotService(p, name, "")
-		service.Avoid = "set spec.slots.mode to DNS"
-		objects = append(objects, service)
+		name := names.SlotName(p.Name, number)
+		objects = append(objects, slotService(p, name, ""))
 		if p.Slots.Family != "" {
 			objects = append(objects, slice(p, name, endpointsOf(p, number), false))
 		}
@@ -82,7 +80,7 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 
 // slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
-	slice := discoveryv1ac.EndpointSlice(names.Slice(service, string(p.Slots.Family)), p.Namespace).
+	slice := discoveryv1ac.EndpointSlice(names.EndpointSliceName(service, string(p.Slots.Family)), p.Namespace).
 		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
 		WithLabels(map[string]string{
 			discoveryv1.LabelServiceName: service, discoveryv1.LabelManagedBy: names.SliceManager,
@@ -98,7 +96,7 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 			WithTargetRef(corev1ac.ObjectReference().
 				WithKind("Pod").WithNamespace(p.Namespace).WithName(endpoint.Pod).WithUID(types.UID(endpoint.UID)))
 		if hostnames {
-			configuration.WithHostname(names.Slot(p.Name, endpoint.Slot))
+			configuration.WithHostname(names.SlotName(p.Name, endpoint.Slot))
 		}
 		slice.WithEndpoints(configuration)
 	}

@@ -15,11 +15,12 @@ func (b *board) candidates() []*Pod {
 			candidates = append(candidates, pod)
 		}
 	}
-	slices.SortStableFunc(candidates, func(x, y *Pod) int { return b.age(x) - b.age(y) })
+	slices.SortStableFunc(candidates, func(x, y *Pod) int { return b.rank(x) - b.rank(y) })
 	return candidates
 }
 
-func (b *board) age(pod *Pod) int {
+// rank orders candidates: those of the current template come first.
+func (b *board) rank(pod *Pod) int {
 	if b.isCurrent(pod) {
 		return 0
 	}

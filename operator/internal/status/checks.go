@@ -46,7 +46,7 @@ var checks = []check{
 	// The spec is valid.
 	specIsValid,
 	// The Secrets exist and memcached can use them.
-	secretsAreThere, secretsAreValid,
+	secretsExist, secretsAreValid,
 	// No unowned object has the name of a managed object.
 	objectsAreOwned,
 	// No other client keeps overwriting the operator's fields.
@@ -66,7 +66,7 @@ var checks = []check{
 	// Every Pod is ready.
 	podsAreReady,
 	// The certificate has not expired.
-	certificateHolds,
+	certificateIsValid,
 }
 
 func judge(in Input) verdict {

@@ -32,7 +32,7 @@ func (in Input) secrets() []named {
 }
 
 // A missing Secret is often created a moment later, for example by cert-manager, so this does not stall the cache.
-func secretsAreThere(in Input) (verdict, bool) {
+func secretsExist(in Input) (verdict, bool) {
 	var missing []string
 	for _, secret := range in.secrets() {
 		if secret.Missing {
@@ -68,7 +68,7 @@ func blocked(in Input, state state, reason string, problems []string) (verdict, 
 	return verdict{state, reason, strings.Join(problems, "; ") + ". " + pods}, true
 }
 
-func certificateHolds(in Input) (verdict, bool) {
+func certificateIsValid(in Input) (verdict, bool) {
 	if in.Snapshot.TLS == nil || !in.Snapshot.TLS.Expired || desiredSize(in) == 0 {
 		return verdict{}, false
 	}

@@ -24,7 +24,7 @@ Usage:
   replaces < CHANGES
 
 Example:
-  echo '[{"before": {"spec": {}}, "after": {"spec": {"threads": 8}}}]' | go run ./operator/cmd/replaces
+  echo '[{"before": {"spec": {}}, "after": {"spec": {"threads": 8}}}]' | go run ./operator/tools/replaces
 `
 
 // change is a Memcached before and after, or nil where it does not exist, with the defaults of the operator then.
