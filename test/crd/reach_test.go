@@ -62,7 +62,7 @@ var reaches = []reach{
 	{field: "placement.priorityClassName", names: "a PriorityClass", limit: "as for the author of any Pod: the Pods may preempt others. " +
 		"A ResourceQuota with the scope PriorityClass forbids it", test: "TestTheAdministratorLimitsWhatAnAuthorNames"},
 	{field: "placement.runtimeClassName", names: "a RuntimeClass", limit: "the administrator creates these; others are refused",
-		test: "TestTheStatusSaysWhatKeepsPodsFromStarting"},
+		test: "TestPodsNotReadyNamesTheCause"},
 	{field: "placement.schedulerName", names: "a scheduler", limit: "without such a scheduler, the Pods stay pending",
 		test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{field: "commonMetadata.labels", below: "labels{key} labels{}", names: "labels of the managed objects", limit: "those that the operator and " +

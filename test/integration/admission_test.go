@@ -18,9 +18,9 @@ import (
 
 const componentLabel = "app.kubernetes.io/component"
 
-// TestWhatAdmissionMakesOfANewChildIsReverted: nothing else happens to a Service that the operator makes anew, so it has
+// TestDriftByAdmissionInANewObjectIsReverted: nothing else happens to a Service that the operator makes anew, so it has
 // to look at it once more by itself.
-func TestWhatAdmissionMakesOfANewChildIsReverted(t *testing.T) {
+func TestDriftByAdmissionInANewObjectIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
@@ -39,9 +39,9 @@ func TestWhatAdmissionMakesOfANewChildIsReverted(t *testing.T) {
 	w.Expect(get(w, "cache", &corev1.Service{}).Labels).To(gomega.HaveKeyWithValue(componentLabel, "cache"))
 }
 
-// TestReadyIsNeverTrueOfWhatAdmissionReverts: the API server answers the operator's write with success, stores nothing,
+// TestFieldManagerConflictWhileAdmissionUndoesWrites: the API server answers the operator's write with success, stores nothing,
 // and sends no event.
-func TestReadyIsNeverTrueOfWhatAdmissionReverts(t *testing.T) {
+func TestFieldManagerConflictWhileAdmissionUndoesWrites(t *testing.T) {
 	tests := map[string]struct{ mutation, is string }{
 		"an image": {
 			mutation: `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [` +

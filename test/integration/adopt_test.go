@@ -18,7 +18,7 @@ import (
 // adoptCommand is what the message of a conflict tells to run.
 var adoptCommand = regexp.MustCompile(`let the operator adopt it: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
 
-func TestAnOwnerlessObjectIsTakenOverWhenItSaysSoItself(t *testing.T) {
+func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
 	w := newWorld(t)
 	deployment, service := deploymentLike(w.namespace, ourSelector), serviceLike(w.namespace, corev1.ClusterIPNone)
 	service.Annotations = map[string]string{cachev1.AnnotationAdoptBy: "other"}
@@ -45,7 +45,7 @@ func TestAnOwnerlessObjectIsTakenOverWhenItSaysSoItself(t *testing.T) {
 	w.Expect(metav1.IsControlledBy(get(w, "cache", &corev1.Service{}), mc)).To(gomega.BeTrue())
 }
 
-func TestWhatDoesNotSaySoOrHasAnOwnerOrAnotherSelectorIsNotTakenOver(t *testing.T) {
+func TestOwnershipConflictWithoutTheAnnotationAdoptByOrWithAnotherOwnerOrSelector(t *testing.T) {
 	like := func(annotations map[string]string) func(w *world) client.Object {
 		return func(w *world) client.Object {
 			deployment := deploymentLike(w.namespace, ourSelector)
@@ -123,8 +123,8 @@ func TestWhoMayWriteAMemcachedGetsNoPowerOverOtherObjects(t *testing.T) {
 	w.Expect(spelled(w, policy)).To(gomega.Equal(before))
 }
 
-// TestAConsentThatIsWithdrawnInTimeHolds: the object was seen with it, and has none when the operator writes.
-func TestAConsentThatIsWithdrawnInTimeHolds(t *testing.T) {
+// TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved: the object was seen with it, and has none when the operator writes.
+func TestOwnershipConflictAfterTheAnnotationAdoptByIsRemoved(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	service := serviceLike(w.namespace, corev1.ClusterIPNone)
 	service.Annotations = map[string]string{cachev1.AnnotationAdoptBy: "cache"}
@@ -141,8 +141,8 @@ func TestAConsentThatIsWithdrawnInTimeHolds(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-// TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted, as it is the operator's own work.
-func TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted(t *testing.T) {
+// TestAnOrphanedObjectThatIsNotDesiredIsDeleted, as it is the operator's own work.
+func TestAnOrphanedObjectThatIsNotDesiredIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	former := w.memcached("cache", 1)
 	w.ready("cache")
@@ -159,8 +159,8 @@ func TestWhatAnEarlierMemcachedLeftBehindGoesWhenItIsNotWanted(t *testing.T) {
 	w.Expect(w.events()).To(gomega.ContainElement("Normal Deleted NetworkPolicy"))
 }
 
-// TestAServiceThatIsNoLongerHeadlessSaysHowToGetOneThatIs: no client can make it headless again.
-func TestAServiceThatIsNoLongerHeadlessSaysHowToGetOneThatIs(t *testing.T) {
+// TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix: no client can make it headless again.
+func TestOwnershipConflictOfAServiceThatIsNotHeadlessNamesTheFix(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -69,7 +69,7 @@ func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
 	w.reachable(11211, 11211)
 }
 
-func TestASpecInOtherWordsTakesNoUpdateIn(t *testing.T) {
+func TestUpdatePendingStaysWhenTheSpecIsSpelledDifferently(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne, architectures: "amd64,arm64"}.start(w, at)
 	w.memcached("cache", 2)
@@ -106,7 +106,7 @@ func TestASpecInOtherWordsTakesNoUpdateIn(t *testing.T) {
 	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Image).To(gomega.Equal(imageTwo))
 }
 
-func TestWhatDoesNotDependOnASecretDoesNotWaitForIt(t *testing.T) {
+func TestSecretNotFoundBlocksOnlyThePodTemplate(t *testing.T) {
 	w := newWorld(t)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "new"}}
 	mc.Spec.Size, mc.Spec.TLS = new(int32(2)), &cachev1.TLS{SecretName: "tls"}
@@ -152,7 +152,7 @@ func TestAPodThatOnlyLooksLikeOneOfTheCacheDoesNotCount(t *testing.T) {
 	w.reachable(11211, 11211)
 }
 
-func TestWhatAnotherClientMakesOfTheTemplateDoesNotStay(t *testing.T) {
+func TestDriftInThePodTemplateIsReverted(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	w.memcached("cache", 2)

@@ -60,7 +60,7 @@ func (w *world) twoConflictingClients() (stop func()) {
 	return func() { stopApplying(); stopUpdating() }
 }
 
-func TestTwoMinutesOfAConflictCostLittle(t *testing.T) {
+func TestFieldManagerConflictOfTwoMinutesCostsFewWrites(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -78,7 +78,7 @@ func (w *world) writes(since int) int {
 	return count(requests, "patch") + count(requests, "create") - count(requests, "patch events") - count(requests, "create events")
 }
 
-func TestAConflictCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
+func TestFieldManagerConflictEndsWithTheOtherClient(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -107,7 +107,7 @@ func TestAConflictCostsLittleAndEndsWithTheOtherSide(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAConflictIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
+func TestFieldManagerConflictEndsOnceTheObjectIsAsDesired(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -126,7 +126,7 @@ func TestAConflictIsOverAsSoonAsTheObjectIsAsItShouldBe(t *testing.T) {
 	}
 }
 
-func TestAnAutoscalerOnTheDeploymentIsToldWhereItBelongs(t *testing.T) {
+func TestFieldManagerConflictOfAnAutoscalerNamesTheFix(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -64,9 +64,9 @@ func crashes(pod *corev1.Pod) {
 	}}
 }
 
-// TestACacheThatMakesNoProgressIsStalledUntilItContinues: the Deployment's controller is the real one. It reports no
+// TestProgressDeadlineExceededUntilTheCacheProgresses: the Deployment's controller is the real one. It reports no
 // deadline any more once a Deployment was complete.
-func TestACacheThatMakesNoProgressIsStalledUntilItContinues(t *testing.T) {
+func TestProgressDeadlineExceededUntilTheCacheProgresses(t *testing.T) {
 	quota := func(w *world) *corev1.ResourceQuota {
 		return &corev1.ResourceQuota{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"},
@@ -127,8 +127,8 @@ func TestACacheThatMakesNoProgressIsStalledUntilItContinues(t *testing.T) {
 	}
 }
 
-// TestALongRolloutIsNeverStalled takes longer than the deadline, and makes a step every two seconds.
-func TestALongRolloutIsNeverStalled(t *testing.T) {
+// TestALongRolloutIsNeverProgressDeadlineExceeded takes longer than the deadline, and makes a step every two seconds.
+func TestALongRolloutIsNeverProgressDeadlineExceeded(t *testing.T) {
 	const pace = 2 * time.Second // A busy machine may add several seconds to each.
 	w := newWorld(t)
 	history := w.history("cache")

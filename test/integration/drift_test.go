@@ -72,7 +72,7 @@ func (w *world) notes(reason string) []string {
 	return notes
 }
 
-func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
+func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing.T) {
 	const field = `.spec.template.spec.containers[name="memcached"]`
 	tests := map[string]struct {
 		damage func(w *world)
@@ -163,8 +163,8 @@ func TestADriftIsToldWithItsAuthorAndCostsOneReadAndOneWrite(t *testing.T) {
 	}
 }
 
-// TestAChangedKeyLeavesNothingBehind: for server-side apply, a list item with another key is another item.
-func TestAChangedKeyLeavesNothingBehind(t *testing.T) {
+// TestDriftInTheKeyOfAListItemIsReverted: for server-side apply, a list item with another key is another item.
+func TestDriftInTheKeyOfAListItemIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")

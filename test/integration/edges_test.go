@@ -15,7 +15,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestAMemcachedThatIsDeletedAndMadeAnewAtOnceBecomesReady(t *testing.T) {
+func TestAMemcachedThatIsDeletedAndCreatedAgainBecomesReady(t *testing.T) {
 	w := newWorld(t)
 	for range 3 {
 		mc := w.memcached("cache", 2)
@@ -29,7 +29,7 @@ func TestAMemcachedThatIsDeletedAndMadeAnewAtOnceBecomesReady(t *testing.T) {
 	}
 }
 
-func TestAChildThatIsHeldByAFinalizerIsNotCalledReady(t *testing.T) {
+func TestRollingOutWhileAFinalizerKeepsAManagedObject(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
@@ -56,8 +56,8 @@ func TestAStatusThatAnotherClientEmptiesIsWrittenAgain(t *testing.T) {
 	w.Expect(got).To(gomega.Equal(want))
 }
 
-// TestAFightEndsAfterAFewWrites has two operators with different defaults, and a cache that is to have the defaults.
-func TestAConflictEndsAfterAFewWrites(t *testing.T) {
+// TestFieldManagerConflictOfTwoOperatorsCostsFewWrites has two operators with different defaults, and a cache that is to have the defaults.
+func TestFieldManagerConflictOfTwoOperatorsCostsFewWrites(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
 	scope := "--watch-namespaces=" + w.namespace
@@ -82,7 +82,7 @@ func TestAConflictEndsAfterAFewWrites(t *testing.T) {
 
 func (w *world) requests() []string { return audit.requests(w.t, w.namespace) }
 
-func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
+func TestOwnershipConflictOfAServiceThatCanNotBeAdopted(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(cluster.Create(w.ctx, serviceLike(w.namespace, ""))).To(gomega.Succeed())
 	w.memcached("cache", 1)
@@ -96,7 +96,7 @@ func TestAServiceThatCanNotBeTakenOverIsSaidSo(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-func TestAVeryLongMessageIsCutAndNotLost(t *testing.T) {
+func TestAVeryLongMessageOfInvalidSpecIsCut(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

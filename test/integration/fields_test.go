@@ -37,7 +37,7 @@ func (w *world) patch(object client.Object, name, patch string) {
 
 // testedElsewhere are fields that change no object here, or that the API server keeps.
 var testedElsewhere = map[string]string{
-	"spec.suspend":      "TestASuspendedMemcachedIsOnlyLookedAt",
+	"spec.suspend":      "TestSuspendedWritesNothingButTheStatus",
 	"spec.updatePolicy": "waves_test.go",
 	"spec.slots":        "slots_test.go",
 	"spec.slots.mode":   "slots_test.go",
@@ -175,7 +175,7 @@ func TestADisruptionBudgetOfAnotherClientIsNotDeleted(t *testing.T) {
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 }
 
-func TestASuspendedMemcachedIsOnlyLookedAt(t *testing.T) {
+func TestSuspendedWritesNothingButTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")

@@ -112,7 +112,7 @@ func TestAChangedSpecReachesTheDeployment(t *testing.T) {
 	w.ready("cache")
 }
 
-func TestAnImageThatIsNoReferenceIsSaidSoAndLeavesThePodsAlone(t *testing.T) {
+func TestInvalidSpecOfAnImageThatIsNoReferenceChangesNoPod(t *testing.T) {
 	w := newWorld(t)
 	mc := w.memcached("cache", 2)
 	w.ready("cache")

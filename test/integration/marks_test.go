@@ -67,8 +67,8 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 	}
 }
 
-// TestWhatOthersPutInThePlaceOfAnOwnedFieldIsRemoved: beside it, the API server refuses the owned one.
-func TestWhatOthersPutInThePlaceOfAnOwnedFieldIsRemoved(t *testing.T) {
+// TestDriftByAFieldThatExcludesAnOwnedOneIsReverted: beside it, the API server refuses the owned one.
+func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")
@@ -139,8 +139,8 @@ func TestAnOwnerReferenceThatAnotherClientRemovesComesBack(t *testing.T) {
 	w.Expect(reasons()).To(gomega.HaveEach(cachev1.ReasonAllPodsReady))
 }
 
-// TestWhoTakesTheOwnerReferenceAwayEachTimeHasAConflict: it does not continue for ever.
-func TestWhoTakesTheOwnerReferenceAwayEachTimeHasAConflict(t *testing.T) {
+// TestFieldManagerConflictWithAClientThatKeepsRemovingTheOwnerReference: it does not continue for ever.
+func TestFieldManagerConflictWithAClientThatKeepsRemovingTheOwnerReference(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -175,7 +175,7 @@ func (w *world) reasons(name string) func() []string {
 	}
 }
 
-func TestAChildThatIsDeletedWhenTheWriteArrivesIsMadeAnew(t *testing.T) {
+func TestAManagedObjectThatIsDeletedDuringAWriteIsCreatedAgain(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
 	w.memcached("cache", 1)
@@ -244,8 +244,8 @@ func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce(t *testing.T) {
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 }
 
-// TestAChildThatAnotherControllerTakesMeanwhileIsLeftToIt: the operator has read it as its own.
-func TestAChildThatAnotherControllerTakesMeanwhileIsLeftToIt(t *testing.T) {
+// TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone: the operator has read it as its own.
+func TestAManagedObjectThatAnotherControllerTakesDuringAWriteIsLeftAlone(t *testing.T) {
 	tests := map[string]struct {
 		spec, request string
 		code          int

@@ -76,7 +76,7 @@ spec:
 
 var ourSelector = map[string]string{"app": "memcached", "memcached_cr": "cache"}
 
-func TestAnObjectThatIsNotOwnedIsLeftExactlyAsItIs(t *testing.T) {
+func TestOwnershipConflictLeavesTheObjectAsItIs(t *testing.T) {
 	tests := map[string]struct {
 		foreign func(namespace string) client.Object
 		message string
@@ -173,7 +173,7 @@ func spelled(w *world, object client.Object) string {
 	return string(content)
 }
 
-func TestWhatOthersAddToAChildStays(t *testing.T) {
+func TestAdditionsOfOtherClientsToManagedObjectsStay(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)
 	w.ready("cache")

@@ -17,7 +17,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestARolloutIsHeldAndContinues(t *testing.T) {
+func TestSuspendedPausesARolloutThatContinuesAfterwards(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
 	w.says("cache", "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it")
@@ -37,7 +37,7 @@ func TestARolloutIsHeldAndContinues(t *testing.T) {
 	w.Expect(deployment.ManagedFields).NotTo(gomega.ContainElement(gomega.HaveField("Manager", "memcached-operator-pause")))
 }
 
-func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {
+func TestAPausedRolloutGoesBackToTheFormerSpec(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true}`)
 	w.says("cache", "the rollout is paused")
@@ -50,7 +50,7 @@ func TestAHeldRolloutGoesBackToTheFormerSpec(t *testing.T) {
 	w.Expect(left(w, old)).To(gomega.Equal(held), "no further Pod is lost on the way back")
 }
 
-func TestARolloutIsHeldWhateverElseIsWrongWithTheSpec(t *testing.T) {
+func TestSuspendedPausesARolloutDespiteAnInvalidSpec(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)
 	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
@@ -59,7 +59,7 @@ func TestARolloutIsHeldWhateverElseIsWrongWithTheSpec(t *testing.T) {
 	w.Expect(left(w, old)).To(gomega.HaveLen(2))
 }
 
-func TestAPauseThatFailsBesideAnInvalidSpecIsTriedAgain(t *testing.T) {
+func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
 	allow := w.refusePauses()
 	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)

@@ -25,9 +25,9 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
-// TestOpenShiftsAPIsComeAndGoWhileTheOperatorRuns is not parallel to others: their operators would take the cluster for
+// TestThePlatformFollowsTheAPIsOfOpenShiftWhileTheOperatorRuns is not parallel to others: their operators would take the cluster for
 // an OpenShift, too.
-func TestOpenShiftsAPIsComeAndGoWhileTheOperatorRuns(t *testing.T) {
+func TestThePlatformFollowsTheAPIsOfOpenShiftWhileTheOperatorRuns(t *testing.T) {
 	w := emptyWorld(t, clusterKubeconfig)
 	w.startWith(nil)
 	w.memcached("before", 2)

@@ -7,7 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-func TestThePullPolicyFollowsTheImageAndNobodyElse(t *testing.T) {
+func TestThePullPolicyFollowsOnlyTheImage(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -27,8 +27,8 @@ func (h *handedOver) whileRefused(reason string) {
 	h.change(`{"rollout":{"maxUnavailable":null}}`)
 }
 
-// TestAForeignServiceGetsNoPodsOfSlots has Services with the names that a cache with slots would give its own.
-func TestAForeignServiceGetsNoPodsOfSlots(t *testing.T) {
+// TestOwnershipConflictOfAServiceWithTheNameOfASlot has Services with the names that a cache with slots would give its own.
+func TestOwnershipConflictOfAServiceWithTheNameOfASlot(t *testing.T) {
 	w := newSlotWorld(t)
 	foreign := map[string]*corev1.Service{}
 	for _, name := range []string{"web-slots", "web-0"} {

@@ -12,7 +12,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestANewMemcachedCostsOneWriteAChildAndTwoOfTheStatus(t *testing.T) {
+func TestANewMemcachedCostsOneWriteForEachObjectAndTwoOfTheStatus(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
 	w.ready("cache")

@@ -38,7 +38,7 @@ func (w *world) secret(name string, data map[string]string) {
 
 const password = "correct-horse-battery"
 
-func TestASecretThatCanNotBeUsedIsToldAndPodsStayAsTheyAre(t *testing.T) {
+func TestSecretNotFoundAndInvalidSecretChangeNoPod(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")
@@ -124,7 +124,7 @@ func authority(t *testing.T, name string) *pki.Authority {
 	return authority
 }
 
-func TestTheStatusTellsTheCertificateAndItsEnd(t *testing.T) {
+func TestCertificateExpiredOnceItHasAndTheStatusHasItsEnd(t *testing.T) {
 	w := newWorld(t)
 	hour := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	w.secret("tls", certificate(t, hour))
@@ -161,7 +161,7 @@ func TestTheStatusTellsTheCertificateAndItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheStatusTellsWhatOnlyARestartEnds(t *testing.T) {
+func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	w := newWorld(t)
 	hour := time.Now().Add(time.Hour)
 	one, other := authority(t, "one"), authority(t, "other")

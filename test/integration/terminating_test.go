@@ -14,8 +14,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestANamespaceThatIsBeingDeletedIsNoFailure: its controller does not run here, so it stays as it is then.
-func TestANamespaceThatIsBeingDeletedIsNoFailure(t *testing.T) {
+// TestRollingOutInANamespaceThatIsBeingDeleted: its controller does not run here, so it stays as it is then.
+func TestRollingOutInANamespaceThatIsBeingDeleted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 0)
 	w.reason("cache", cachev1.ReasonScaledToZero)

@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-func TestTheStatusSaysWhatKeepsPodsFromStarting(t *testing.T) {
+func TestPodsNotReadyNamesTheCause(t *testing.T) {
 	tests := map[string]struct {
 		placement cachev1.Placement
 		before    func(w *world) client.Object

@@ -106,8 +106,8 @@ func TestOperatorsThatTakeTurnsWriteNothingButTheStatus(t *testing.T) {
 	w.Expect(w.uids("cache")).To(gomega.Equal(uids))
 }
 
-// TestTwoOperatorsThatTellDifferentThingsDoNotContinueForEver: each writes what waits by its own defaults.
-func TestTwoOperatorsThatTellDifferentThingsDoNotContinueForEver(t *testing.T) {
+// TestTwoOperatorsWithDifferentDefaultsDoNotContinueForEver: each writes what waits by its own defaults.
+func TestTwoOperatorsWithDifferentDefaultsDoNotContinueForEver(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	first := w.operator
@@ -128,7 +128,7 @@ func TestTwoOperatorsThatTellDifferentThingsDoNotContinueForEver(t *testing.T) {
 	w.Eventually(func() int { return len(w.uids("cache")) }).Should(gomega.Equal(2), "what matters is still done")
 }
 
-func TestAnOrphanIsTakenOverWithThePodsThatItHas(t *testing.T) {
+func TestAnOrphanedDeploymentIsAdoptedWithItsPods(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	mc := w.memcached("cache", 2)
@@ -157,7 +157,7 @@ func (w *world) orphan(mc *cachev1.Memcached) {
 	}).Should(gomega.BeTrue())
 }
 
-func TestACacheIsFreedFromADefaultThatCanNotBePulled(t *testing.T) {
+func TestAnUpdateReplacesADefaultImageThatCanNotBePulled(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	w.memcached("cache", 2)

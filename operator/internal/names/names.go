@@ -119,7 +119,9 @@ func SlotService(instance string) string { return instance + "-slots" }
 func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }
 
 // EndpointSliceName returns the name of a Service's EndpointSlice for an IP family.
-func EndpointSliceName(service string, family string) string { return service + "-" + strings.ToLower(family) }
+func EndpointSliceName(service string, family string) string {
+	return service + "-" + strings.ToLower(family)
+}
 
 // Selector returns the labels that select the Pods of a Memcached. They cannot change: a Deployment's selector is
 // immutable.
