@@ -1,4 +1,4 @@
-# `make help` lists everything. Two commands matter most: `make demo` and `make test`.
+# `make help` lists the targets, for users and for maintainers. Two commands matter most: `make demo` and `make test`.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -34,15 +34,14 @@ TOOLS := $(CURDIR)/scripts/tools/go.mod
 # test/docs/crds pins CRDs of others.
 MODULES := . scripts/gitops test/helm
 
-##@ General
+##@ For users: See it work
 
 .PHONY: help
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2} \
-		/^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+	@for group in users maintainers; do awk -v group="For $$group" 'BEGIN {FS = ":.*##"; printf "\n\033[1m%s\033[0m\n", group} \
+		/^##@/ {shown = index($$0, "##@ " group ": ") == 1; if (shown) printf "\n %s\n", substr($$0, length(group) + 7)} \
+		shown && /^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST); done
 	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... AGENT_IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
-
-##@ See it work
 
 .PHONY: demo
 demo: ## Show it working on a new cluster here (root, Linux), or CLUSTER=current (METHOD= REGISTRY= REPO=), CLUSTER=kind (METHOD=).
@@ -59,7 +58,7 @@ DEMO_OPTIONS_local :=
 demo-down: ## Stop the demo and leave the machine as it was.
 	@go run ./scripts/cluster down
 
-##@ Test
+##@ For maintainers: Test
 
 # How long a test waits for what normally takes milliseconds, unless it says how long: other tests run beside it.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 1m
@@ -169,7 +168,7 @@ dead:
 verify: ## Check the words of prose, the size of files, and that generated files are up to date.
 	@go run ./scripts/verify
 
-##@ Change
+##@ For maintainers: Change
 
 .PHONY: generate
 generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions, the bundle. Read the diff.
@@ -203,7 +202,7 @@ rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME=, each o
 # Only what the command line names: an environment may have a NAME or a REGISTRY for something else.
 given = $(if $(findstring command,$(origin $(2))),--$(1) '$($(2))')
 
-##@ Build and push
+##@ For users: Build and push
 
 # Of an image without Docker: PLATFORMS=all are the four.
 PLATFORMS ?= linux/$(ARCH)
@@ -251,7 +250,7 @@ docker-buildx: ## Build and push both images for several platforms with Docker's
 BUILDX = $(CONTAINER_TOOL) buildx build --builder $(BUILDX_BUILDER) --provenance=false --push $(BUILD_ARGS) \
 	--platform '$(if $(filter file,$(origin PLATFORMS)),$(ALL_PLATFORMS),$(EACH_PLATFORM))'
 
-##@ Install into the cluster of your kubeconfig (no kubectl needed)
+##@ For users: Install into the cluster of your kubeconfig (no kubectl needed)
 
 .PHONY: install
 install: ## Install the CRD alone.
@@ -275,7 +274,7 @@ deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch, o
 undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
 	@go run ./scripts/deploy delete overlays/$(ARCH) $(ARGS)
 
-##@ GitOps
+##@ For users: GitOps
 
 .PHONY: gitops-init
 gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...; into a new repository, without a fork: OUT=../config [METHOD=] [UPSTREAM=] [REF=].
@@ -304,7 +303,7 @@ MEMCACHED_IMAGE ?=
 CATALOG_IMAGE ?=
 ARGOCD_NAMESPACE ?=
 
-##@ OLM and release
+##@ For maintainers: OLM and release
 
 # Tools are used only where CONTAINER_TOOL is set by whoever calls: none is needed.
 OLM_TOOL := $(if $(filter file default,$(origin CONTAINER_TOOL)),,--tool $(CONTAINER_TOOL))
