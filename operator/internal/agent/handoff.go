@@ -1,5 +1,7 @@
 package agent
 
+// The agent follows the operator's instructions for the slot of its Pod.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package agent
 
+// Metrics of the agent itself, and of a Pod with a slot.
+
 import (
 	"context"
 

@@ -1,5 +1,7 @@
 package app
 
+// The clock of the API server, from the header Date of its answers.
+
 import (
 	"net/http"
 	"sync/atomic"

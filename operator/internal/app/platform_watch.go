@@ -1,5 +1,7 @@
 package app
 
+// Watches whether OpenShift's APIs are installed or removed while the operator runs.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package apply
 
+// Unowned objects are left alone or adopted, and terminating objects are waited for.
+
 import (
 	"context"
 	"errors"
@@ -118,7 +120,7 @@ func notOwned(object render.Object, why, fix string) Outcome {
 		"%s %q already exists and %s; the operator did not change it. Fix: %s", object.Kind, *object.Metadata.Name, why, fix)}
 }
 
-// isServiceOfASlot reports whether an object is needed only because slots have Services: only theirs have a cluster IP.
+// isServiceOfASlot reports whether an object is needed because each slot has a Service: no other one has a cluster IP.
 func isServiceOfASlot(object render.Object) bool {
 	service, ok := object.Configuration.(*corev1ac.ServiceApplyConfiguration)
 	return ok && service.Spec.ClusterIP == nil

@@ -1,5 +1,7 @@
 package apply
 
+// Recognizes by the API server's answer that admission undid a write.
+
 import (
 	"errors"
 

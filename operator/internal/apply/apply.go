@@ -2,6 +2,8 @@
 // changes an object that the Memcached does not own.
 package apply
 
+// Finds what differs from the desired objects, and applies it.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package apply
 
+// Compares the desired with the cached object as server-side apply does.
+
 import (
 	"crypto/sha256"
 	"encoding/hex"

@@ -1,5 +1,7 @@
 package apply
 
+// Reverts drift, and finds the field manager.
+
 import (
 	"context"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package apply
 
+// Lists, for the fast check of covers.go.
+
 import (
 	"reflect"
 	"slices"

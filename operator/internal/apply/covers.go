@@ -1,5 +1,7 @@
 package apply
 
+// The fast check that nothing differs; if it is not sure, compare.go decides.
+
 import (
 	"reflect"
 	"slices"

@@ -1,5 +1,7 @@
 package apply
 
+// Takes over the fields that an earlier operator set, once.
+
 import (
 	"context"
 	"fmt"

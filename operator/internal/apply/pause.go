@@ -1,5 +1,7 @@
 package apply
 
+// Pauses and resumes a rollout.
+
 import (
 	"context"
 

@@ -1,5 +1,7 @@
 package apply
 
+// Deletes owned objects that are no longer desired.
+
 import (
 	"cmp"
 	"context"

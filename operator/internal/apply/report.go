@@ -1,5 +1,7 @@
 package apply
 
+// The result for each object, with its error and when to retry.
+
 import (
 	"errors"
 	"slices"

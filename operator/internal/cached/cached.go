@@ -5,6 +5,8 @@
 // Ten thousand caches have many Pods and Deployments, and the cache is most of the operator's memory.
 package cached
 
+// Trims managed objects, Secrets and Nodes.
+
 import (
 	"slices"
 

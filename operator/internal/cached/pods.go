@@ -1,5 +1,7 @@
 package cached
 
+// Reads a Pod, with the same result whether it is trimmed or not.
+
 import (
 	"slices"
 

@@ -1,5 +1,7 @@
 package cached
 
+// Stores equal amounts of resources once.
+
 import (
 	"sync"
 

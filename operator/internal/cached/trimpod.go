@@ -1,5 +1,7 @@
 package cached
 
+// Trims Pods.
+
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"

@@ -5,6 +5,8 @@
 // informers fill the cache, or how far each is behind.
 package consistent
 
+// A client whose reads from the cache include its own writes.
+
 import (
 	"context"
 	"fmt"

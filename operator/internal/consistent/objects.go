@@ -1,5 +1,7 @@
 package consistent
 
+// Reads versions from events and from the API server's answers.
+
 import (
 	"fmt"
 	"reflect"

@@ -1,5 +1,7 @@
 package consistent
 
+// Remembers the last write of each object until the cache shows it.
+
 import (
 	"sync"
 

@@ -1,6 +1,8 @@
 // Package controller reconciles Memcacheds: observe, plan, render, apply, status.
 package controller
 
+// Reconcile runs the five steps in order; every return path goes through status.Evaluate.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package controller
 
+// Watches which Nodes are cordoned, once a Memcached has slots.
+
 import (
 	"context"
 	"fmt"

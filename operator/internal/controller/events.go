@@ -1,5 +1,7 @@
 package controller
 
+// Events, which are recorded after the status is written.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package controller
 
+// Orders the updates of caches with updatePolicy Automatic.
+
 import (
 	"cmp"
 	"context"

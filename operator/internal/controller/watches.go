@@ -1,5 +1,7 @@
 package controller
 
+// Sets up the watches, and the predicates that ignore events without news.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package drift
 
+// Reads from managed fields which client wrote a field.
+
 import (
 	"fmt"
 	"slices"

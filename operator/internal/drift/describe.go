@@ -1,5 +1,7 @@
 package drift
 
+// Describes drift for events and messages, with the fix.
+
 import (
 	"encoding/json"
 	"fmt"

@@ -1,5 +1,7 @@
 package drift
 
+// Recognizes field managers for which there is a fix of their own.
+
 import (
 	"slices"
 	"strings"

@@ -1,5 +1,7 @@
 package memcached
 
+// Which of memcached's extended options users may set.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package memcached
 
+// Which arguments users may add.
+
 import (
 	"fmt"
 	"strings"

@@ -1,6 +1,8 @@
 // Package memcached knows the program memcached: its arguments and its memory. It knows nothing about Kubernetes.
 package memcached
 
+// Memcached's arguments, from its settings.
+
 import (
 	"fmt"
 	"strings"

@@ -1,5 +1,7 @@
 package memcached
 
+// Which arguments a cache with slots cannot have.
+
 import "fmt"
 
 // slotless are the options that a cache with slots cannot have.

@@ -2,6 +2,8 @@
 // on the number of caches.
 package metrics
 
+// The metrics of the operator, and the counting of reconciliations and writes.
+
 import (
 	"slices"
 

@@ -3,6 +3,8 @@
 // label, for example, cannot be applied to an existing Deployment.
 package names
 
+// Labels, annotations, names of objects and of containers.
+
 import (
 	"strconv"
 	"strings"

@@ -1,5 +1,7 @@
 package observe
 
+// Why a container does not start, from the kubelet's reasons.
+
 import (
 	"fmt"
 	"slices"

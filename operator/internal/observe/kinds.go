@@ -1,5 +1,7 @@
 package observe
 
+// The list of managed kinds: they are read, watched and cached.
+
 import (
 	"slices"
 

@@ -1,6 +1,8 @@
 // Package observe reads the managed objects and the Pods of a Memcached. It only reads.
 package observe
 
+// Reads the managed objects, the Pods and the Secrets of a Memcached into a Snapshot.
+
 import (
 	"context"
 	"errors"

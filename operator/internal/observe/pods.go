@@ -1,5 +1,7 @@
 package observe
 
+// The state of a Pod: ready or not, and why it does not become ready.
+
 import (
 	"regexp"
 	"slices"

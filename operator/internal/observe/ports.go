@@ -1,5 +1,7 @@
 package observe
 
+// The ports that a Service has.
+
 import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"

@@ -1,5 +1,7 @@
 package observe
 
+// What of a Pod decides about its slot.
+
 import (
 	"strconv"
 

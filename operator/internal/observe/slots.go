@@ -1,5 +1,7 @@
 package observe
 
+// The objects of slots, and who holds which slot.
+
 import (
 	"context"
 	"fmt"

@@ -3,6 +3,8 @@
 // it from how long the conflict has lasted.
 package pace
 
+// How long to pause before repeating a write that another client reverts.
+
 import "time"
 
 // Shortest and Longest bound the pause before another write.

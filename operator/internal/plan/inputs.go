@@ -1,5 +1,7 @@
 package plan
 
+// What the Pods are made from besides the spec, now and before.
+
 import (
 	"cmp"
 	"errors"

@@ -1,5 +1,7 @@
 package plan
 
+// Whether to pause a rollout.
+
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"

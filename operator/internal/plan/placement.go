@@ -1,5 +1,7 @@
 package plan
 
+// Topology constraints and tolerations.
+
 import (
 	"fmt"
 	"slices"

@@ -2,6 +2,8 @@
 // nothing and writes nothing.
 package plan
 
+// Resolves every default.
+
 import (
 	"cmp"
 	"slices"

@@ -1,5 +1,7 @@
 package plan
 
+// Which ports stay open while Pods are replaced, and the endpoint.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package plan
 
+// The record of what the Pods are made from.
+
 import (
 	"crypto/sha256"
 	"encoding/hex"

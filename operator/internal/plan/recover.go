@@ -1,5 +1,7 @@
 package plan
 
+// Restores a record that was lost, from the Pod template.
+
 import (
 	"strconv"
 

@@ -1,5 +1,7 @@
 package plan
 
+// The defaults of requests and limits.
+
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"

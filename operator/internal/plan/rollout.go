@@ -1,5 +1,7 @@
 package plan
 
+// How many Pods may be missing during a rollout, and during a drain of Nodes.
+
 import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 

@@ -1,5 +1,7 @@
 package plan
 
+// TLS, users, and whether an agent is needed.
+
 import (
 	"slices"
 

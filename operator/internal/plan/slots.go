@@ -1,5 +1,7 @@
 package plan
 
+// What the slots of a cache need from its objects and its Pods.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package plan
 
+// Finds errors in the spec that the schema cannot find, with the fix.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package render
 
+// Whether two Pod templates make the same Pods.
+
 import (
 	"bytes"
 	"crypto/sha256"

@@ -1,5 +1,7 @@
 package render
 
+// The NetworkPolicy.
+
 import (
 	"slices"
 

@@ -1,5 +1,7 @@
 package render
 
+// The Pod template.
+
 import (
 	"maps"
 

@@ -1,6 +1,8 @@
 // Package render turns a plan into the objects to apply. It is pure: one kind, one function, one file.
 package render
 
+// The list of managed objects, in the order in which they are applied.
+
 import (
 	"encoding/json"
 	"maps"

@@ -1,5 +1,7 @@
 package secrets
 
+// Reads each version of a Secret once, and finds what was removed from it.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package secrets
 
+// Which Memcached uses which Secret; a Secret that none uses is forgotten.
+
 import (
 	"slices"
 

@@ -1,5 +1,7 @@
 package slots
 
+// When the Pod on a cordoned Node is replaced.
+
 import (
 	"time"
 

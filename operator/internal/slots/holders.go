@@ -1,5 +1,7 @@
 package slots
 
+// Which Pod holds which slot, and what it is instructed to do.
+
 import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )

@@ -1,5 +1,7 @@
 package slots
 
+// What happens to a Pod that gave its slot away.
+
 import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )

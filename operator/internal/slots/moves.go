@@ -1,5 +1,7 @@
 package slots
 
+// When a slot moves to another Pod: one write of the EndpointSlice.
+
 import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )

@@ -20,6 +20,8 @@
 // then moves, leaving, scale (with cordoned), timeouts and status.
 package slots
 
+// The roles of Pods, and the order of the decisions.
+
 import (
 	"slices"
 	"strings"

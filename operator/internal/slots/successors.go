@@ -1,5 +1,7 @@
 package slots
 
+// Which Pod takes a slot next, and how.
+
 import (
 	"slices"
 	"strings"

@@ -1,5 +1,7 @@
 package slots
 
+// How long each step of a handoff may take.
+
 import (
 	"time"
 

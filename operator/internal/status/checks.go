@@ -1,5 +1,7 @@
 package status
 
+// The list of checks: the first finding determines the reason of Ready.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package status
 
+// Which architectures the Nodes of the cluster lack.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package status
 
+// The checks of Secrets, and the conditions about what was removed from them.
+
 import (
 	"fmt"
 	"slices"

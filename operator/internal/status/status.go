@@ -2,6 +2,8 @@
 // results of apply.
 package status
 
+// Computes the whole status.
+
 import (
 	"slices"
 	"time"

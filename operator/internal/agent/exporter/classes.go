@@ -1,5 +1,7 @@
 package exporter
 
+// Metrics of slab classes, from "stats items" and "stats slabs".
+
 import "slices"
 
 // items are the rows of "stats items", by slab class.

@@ -1,5 +1,7 @@
 package exporter
 
+// Metrics from "stats" and "stats settings".
+
 import "slices"
 
 var allCommands = newMetric(Counter, "commands_total", "Requests, by command and result.",

@@ -1,5 +1,7 @@
 package exporter
 
+// How a statistic of memcached becomes a metric.
+
 import "slices"
 
 // row is a series: its statistics, and its name. Names, labels and types are those of the official exporter, so that

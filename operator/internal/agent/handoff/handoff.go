@@ -17,6 +17,8 @@
 // thousand commands in a millisecond, and the copy is ten times slower. Before 1.6.40 that option spoils the slabs.
 package handoff
 
+// A handoff from beginning to end.
+
 import (
 	"context"
 	"errors"

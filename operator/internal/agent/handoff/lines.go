@@ -1,5 +1,7 @@
 package handoff
 
+// What a line of memcached's log says about an item.
+
 import (
 	"bytes"
 	"fmt"

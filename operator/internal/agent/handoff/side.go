@@ -1,5 +1,7 @@
 package handoff
 
+// One of the two memcacheds of a handoff, with its connections.
+
 import (
 	"context"
 	"crypto/tls"

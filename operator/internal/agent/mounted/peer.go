@@ -1,5 +1,7 @@
 package mounted
 
+// The TLS configuration for a connection to the memcached of another Pod.
+
 import (
 	"bytes"
 	"crypto/tls"

@@ -1,5 +1,7 @@
 package protocol
 
+// Reads answers, within limits.
+
 import (
 	"bufio"
 	"errors"

@@ -4,6 +4,8 @@
 // the new content. Connections stay open, and no item is lost.
 package reload
 
+// Loads a mounted Secret again when it changes, and checks that memcached uses it.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package slot
 
+// What the agent does when its instruction changes.
+
 import (
 	"context"
 	"errors"

@@ -3,6 +3,8 @@
 // Both programs use it: the operator to report an invalid Secret, and the agent before memcached loads a new one.
 package certs
 
+// The certificate, its key and the CAs of its clients.
+
 import (
 	"bytes"
 	"crypto/rsa"

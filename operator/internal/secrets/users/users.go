@@ -1,4 +1,5 @@
-// Package users reads the users in a Secret, and converts them into memcached's authentication file. Both programs use it.
+// Package users reads the users in a Secret, and converts them into memcached's authentication file. Both programs use
+// it: the operator to report an invalid Secret, and the agent to write the file.
 //
 // The Secret holds either `username` and `password`, or `users` with a line `user:password` each. Memcached silently
 // drops whatever its file cannot hold (authfile.c): the ninth user, and everything after an entry that is too long. A
@@ -6,6 +7,8 @@
 //
 // Errors contain nothing of the content: a malformed line may be a password.
 package users
+
+// The users, their limits, and memcached's authentication file.
 
 import (
 	"bytes"
