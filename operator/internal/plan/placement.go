@@ -1,6 +1,6 @@
 package plan
 
-// Topology constraints and tolerations.
+// Topology constraints, and errors in the placement.
 
 import (
 	"fmt"
