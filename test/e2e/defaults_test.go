@@ -60,7 +60,7 @@ func TestAnUpgradeWithOtherDefaultsRollsNothingUntilItIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	waits := fmt.Sprintf("image %s -> %s; architectures %s -> %s; template revision 2 -> 3. ",
+	waits := fmt.Sprintf("image %s -> %s; architectures %s -> %s; template revision 1 -> 2. ",
 		c.images.Memcached, image, architecture, strings.Join(oci.Architectures(), ", "))
 	for trigger, it := range caches {
 		it.Eventually(it.pending).Should(gomega.HavePrefix(waits), "the new operator has looked at the cache")

@@ -11,13 +11,13 @@ import (
 
 // build builds the operators of a campaign in a folder.
 func build(ctx context.Context, root, dir string, edits ...variants.Edit) (world.Programs, error) {
-	programs := world.Programs{Operator: filepath.Join(dir, "operator"), Earlier: filepath.Join(dir, "earlier-operator")}
+	programs := world.Programs{Operator: filepath.Join(dir, "operator"), Next: filepath.Join(dir, "next-operator")}
 	return programs, progress.Stage(ctx, "Operators", func(func(string)) error {
-		earlier, err := variants.Earlier(root)
+		next, err := variants.Next(root)
 		if err != nil {
 			return err
 		}
-		if err := variants.Build(ctx, root, programs.Earlier, earlier...); err != nil {
+		if err := variants.Build(ctx, root, programs.Next, next...); err != nil {
 			return err
 		}
 		return variants.Build(ctx, root, programs.Operator, edits...)

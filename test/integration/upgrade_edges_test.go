@@ -55,7 +55,7 @@ func TestWhatADeploymentLosesIsNoReasonToReplaceItsPods(t *testing.T) {
 	annotations := func(change string) string { return `{"metadata":{"annotations":` + change + `}}` }
 	damages := map[string]string{
 		"its record":         annotations(`{"cache.example.com/template-inputs":null}`),
-		"a sound record":     annotations(`{"cache.example.com/template-inputs":"{\"revision\":2,\"image\":\"other\"}"}`),
+		"a sound record":     annotations(`{"cache.example.com/template-inputs":"{\"revision\":1,\"image\":\"other\"}"}`),
 		"all its notes":      annotations(`null`),
 		"its labels":         `{"metadata":{"labels":null}}`,
 		"its labels and all": `{"metadata":{"labels":null,"annotations":null}}`,
@@ -68,7 +68,7 @@ func TestWhatADeploymentLosesIsNoReasonToReplaceItsPods(t *testing.T) {
 			w.ready("cache")
 			before, uids := w.deployment("cache"), w.uids("cache")
 			release{image: imageTwo, architectures: "s390x", revision: true}.start(w, at)
-			const waits = oneToTwo + "; architectures any -> s390x; template revision 2 -> 3"
+			const waits = oneToTwo + "; architectures any -> s390x; template revision 1 -> 2"
 			w.waits("cache", waits)
 
 			w.patch(&appsv1.Deployment{}, "cache", damage)

@@ -32,11 +32,11 @@ func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsApplied(t *testing.T) {
 		"fewer architectures":       {release{}, release{architectures: "s390x"}, "architectures any -> s390x"},
 		"OpenShift is recognised":   {release{}, release{clusterIs: openShift}, "platform Kubernetes -> OpenShift"},
 		"OpenShift is no longer it": {release{clusterIs: openShift}, release{}, "platform OpenShift -> Kubernetes"},
-		"a new Pod template":        {release{}, release{revision: true}, "template revision 2 -> 3"},
+		"a new Pod template":        {release{}, release{revision: true}, "template revision 1 -> 2"},
 		"all of it at once": {
 			release{image: one, agent: two, architectures: "amd64"},
 			release{image: two, agent: one, architectures: "arm64", clusterIs: openShift, revision: true},
-			"image " + one + " -> " + two + "; agent image " + two + " -> " + one + "; architectures amd64 -> arm64; platform Kubernetes -> OpenShift; template revision 2 -> 3",
+			"image " + one + " -> " + two + "; agent image " + two + " -> " + one + "; architectures amd64 -> arm64; platform Kubernetes -> OpenShift; template revision 1 -> 2",
 		},
 	}
 	for name, tc := range tests {

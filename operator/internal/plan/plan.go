@@ -35,7 +35,7 @@ type Plan struct {
 
 	Size        int32
 	Image       string
-	PullPolicy  corev1.PullPolicy // empty leaves it to the Pod template
+	PullPolicy  corev1.PullPolicy // empty: it follows from each image
 	PullSecrets []string
 	Memcached   memcached.Settings
 	Resources   corev1.ResourceRequirements

@@ -22,7 +22,7 @@ type Record struct {
 	Inputs
 
 	// Template is the hash of the rendered Pod template. A spec that renders another template replaces the Pods.
-	// Version 0.1.0 did not record it.
+	// It is empty in a record that was recovered from the Deployment.
 	Template string `json:"template,omitempty"`
 
 	// Requested is the last applied value of cachev1.AnnotationUpdateRequested, or the hash of a long one.

@@ -18,6 +18,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
 		WithImage(p.Agent.Image).
+		WithImagePullPolicy(pullPolicy(p, p.Agent.Image)).
 		WithArgs(agentArguments(p)...).
 		WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
 		WithResources(corev1ac.ResourceRequirements().
@@ -25,9 +26,6 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 			WithLimits(p.Agent.Resources.Limits)).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError).
 		WithSecurityContext(containerSecurity())
-	if p.PullPolicy != "" {
-		agent.WithImagePullPolicy(p.PullPolicy)
-	}
 	if p.Agent.Metrics {
 		agent.WithPorts(corev1ac.ContainerPort().
 			WithName(names.MetricsPort).

@@ -19,14 +19,13 @@ import (
 )
 
 // Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same hash: it
-// ignores the order of sets, the spelling of quantities, and a pull policy equal to the API server's default.
+// ignores the order of sets and the spelling of quantities.
 func Hash(p plan.Plan) string {
 	template := rendered(p)
 	spec := template.Spec
 	for _, containers := range [][]corev1ac.ContainerApplyConfiguration{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			spellQuantities(containers[i].Resources)
-			leaveOutPullPolicy(&containers[i])
 		}
 	}
 	sets := encode([]any{
@@ -55,12 +54,6 @@ func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration)
 			spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
 		}
 		*list = &spelled
-	}
-}
-
-func leaveOutPullPolicy(container *corev1ac.ContainerApplyConfiguration) {
-	if policy := container.ImagePullPolicy; policy != nil && *policy == pullPolicyOf(*container.Image) {
-		container.ImagePullPolicy = nil
 	}
 }
 

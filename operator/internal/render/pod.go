@@ -70,6 +70,7 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 	container := corev1ac.Container().
 		WithName(names.Container).
 		WithImage(p.Image).
+		WithImagePullPolicy(pullPolicy(p, p.Image)).
 		// Only arguments: the image's entry point locates the program.
 		WithArgs(memcached.Arguments(p.Memcached)...).
 		WithResources(corev1ac.ResourceRequirements().
@@ -80,9 +81,6 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 		WithReadinessProbe(portProbe(p).WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe(p).WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithSecurityContext(containerSecurity())
-	if p.PullPolicy != "" {
-		container.WithImagePullPolicy(p.PullPolicy)
-	}
 	if drain := delaySeconds(p); drain > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().

@@ -33,8 +33,8 @@ func TestThePullPolicyFollowsFromTheImageAsInKubernetes(t *testing.T) {
 	}
 }
 
-// TestRevision2SaysWhenEachImageIsPulled: that of the agent may have another tag than that of memcached.
-func TestRevision2SaysWhenEachImageIsPulled(t *testing.T) {
+// TestThePodTemplateSetsThePullPolicyOfEachImage: the agent's image may have another tag than memcached's.
+func TestThePodTemplateSetsThePullPolicyOfEachImage(t *testing.T) {
 	for name, tc := range map[string]struct {
 		image            string
 		policy           cachev1.ImagePullPolicy
@@ -45,7 +45,7 @@ func TestRevision2SaysWhenEachImageIsPulled(t *testing.T) {
 		"a policy":       {"memcached", "Never", corev1.PullNever, corev1.PullNever},
 		"its own policy": {"memcached:1", "IfNotPresent", corev1.PullIfNotPresent, corev1.PullIfNotPresent},
 	} {
-		spec := withPullPolicies(planned(t, func(s *cachev1.MemcachedSpec) {
+		spec := podTemplate(planned(t, func(s *cachev1.MemcachedSpec) {
 			s.Image, s.ImagePullPolicy = tc.image, tc.policy
 		}, defaults)).Spec
 		policy := func(containers []corev1ac.ContainerApplyConfiguration) corev1.PullPolicy {
@@ -60,13 +60,14 @@ func TestRevision2SaysWhenEachImageIsPulled(t *testing.T) {
 	}
 }
 
-// TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn: a cache of revision 1 does not say when images are pulled.
-func TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn(t *testing.T) {
+// TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod: to spell out a default is no change, which would also apply
+// a pending update.
+func TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod(t *testing.T) {
 	live := &appsv1.Deployment{}
-	readDeployment(t, "testdata/released/0.1.0/deployment/a-size-alone.yaml", live)
+	readDeployment(t, "testdata/deployment/a-size-alone.yaml", live)
 	for policy, waits := range map[cachev1.ImagePullPolicy]bool{"": true, "IfNotPresent": true, "Always": false} {
 		mc := memcachedWith(func(s *cachev1.MemcachedSpec) { s.ImagePullPolicy = policy })
-		mc.Status.TemplateInputs = recordWithTemplate(t, live)
+		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
 		p, err := plan.Compute(mc, currently(live), others(live))
 		if err != nil {
 			t.Fatal(err)
@@ -75,16 +76,4 @@ func TestAPullPolicyThatKubernetesWouldChooseTakesNothingNewIn(t *testing.T) {
 			t.Errorf("pull policy %q: the update waits: %v, want %v", policy, got, waits)
 		}
 	}
-}
-
-// recordWithTemplate is the record of a release as today's operator writes it, after it took the cache over.
-func recordWithTemplate(t *testing.T, live *appsv1.Deployment) string {
-	t.Helper()
-	mc := memcachedWith(nothing)
-	mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
-	p, err := plan.Compute(mc, currently(live), others(live))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Record.Encode()
 }

@@ -180,7 +180,7 @@ func newest() int {
 
 // slower is a template that differs.
 func slower(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
-	other := withPullPolicies(p)
+	other := podTemplate(p)
 	other.Spec.WithTerminationGracePeriodSeconds(*other.Spec.TerminationGracePeriodSeconds + 1)
 	return other
 }

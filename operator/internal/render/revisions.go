@@ -16,7 +16,6 @@ import (
 // revisions stay for the caches that have them.
 var templates = map[int]func(plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration{
 	1: podTemplate,
-	2: withPullPolicies,
 }
 
 // Revisions returns the revisions of the Pod template, the newest last.

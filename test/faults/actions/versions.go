@@ -13,7 +13,7 @@ import (
 
 // operators are started, in the place of the regular one or beside it.
 type operators struct {
-	Earlier       bool   `json:"earlier,omitempty"`    // a release that lacks the newest revision of the Pod template
+	Next          bool   `json:"next,omitempty"`       // a release with one more revision of the Pod template
 	LaterImage    bool   `json:"laterImage,omitempty"` // is the default
 	LaterAgent    bool   `json:"laterAgent,omitempty"`
 	Architectures string `json:"architectures"`
@@ -43,7 +43,7 @@ func operatorVersions() []Action {
 
 func drawVersion(r *rand.Rand) any {
 	return operators{
-		Earlier: r.IntN(2) == 0, LaterImage: r.IntN(2) == 0, LaterAgent: r.IntN(2) == 0,
+		Next: r.IntN(2) == 0, LaterImage: r.IntN(2) == 0, LaterAgent: r.IntN(2) == 0,
 		Architectures: []string{"", "amd64,arm64", "amd64,arm64,s390x"}[r.IntN(3)],
 	}
 }
@@ -51,8 +51,8 @@ func drawVersion(r *rand.Rand) any {
 func (o operators) launch(w *world.World) func(*world.Launch) {
 	return func(launch *world.Launch) {
 		launch.Program = w.Programs.Operator
-		if o.Earlier {
-			launch.Program = w.Programs.Earlier
+		if o.Next {
+			launch.Program = w.Programs.Next
 		}
 		defaults := world.Defaults{Image: w.Images.Memcached, Agent: w.Images.Agent, Architectures: o.Architectures}
 		if o.LaterImage {
@@ -65,7 +65,7 @@ func (o operators) launch(w *world.World) func(*world.Launch) {
 	}
 }
 
-// upgrade also goes back to an earlier release. The defaults stay when the faults are over; the version does not.
+// upgrade also goes back from the later release. The defaults stay when the faults are over; the version does not.
 func upgrade(ctx context.Context, w *world.World, step plan.Step) error {
 	to, err := arguments[operators](step)
 	if err != nil {

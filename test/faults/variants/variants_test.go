@@ -34,25 +34,6 @@ func TestAnEditAppliesOnce(t *testing.T) {
 	}
 }
 
-func TestAnEarlierReleaseLacksOneRevision(t *testing.T) {
-	edits, err := Earlier(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := Apply(root, edits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := textOf(root, revisionsFile, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after := len(revision.FindAllString(whole, -1)), len(revision.FindAllString(texts[revisionsFile], -1))
-	if after != before-1 {
-		t.Errorf("%d revisions of %d are left, want one less", after, before)
-	}
-}
-
 // The operator may use the time in other manners later, such as by an import with another name. Then the clock would
 // not jump there.
 func TestTheWholeOperatorHasTheClockOfACampaign(t *testing.T) {

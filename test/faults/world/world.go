@@ -25,7 +25,7 @@ import (
 // Programs are the paths of operators to run.
 type Programs struct {
 	Operator string // this commit's, or a mutant of it
-	Earlier  string // a release before it
+	Next     string // a release after it
 }
 
 // World is the namespace of a run.
