@@ -71,6 +71,7 @@ func (w *cordonWorld) slotMoves(name string, before map[string]string) {
 	}
 	w.Expect(w.pods(name)).To(gomega.HaveLen(2))
 	w.Expect(w.allowed(name)).To(gomega.Equal(0))
+	w.Expect(w.deployment(name).Generation).To(gomega.Equal(int64(3)), "created, one Pod more, and one less")
 }
 
 // slotStartsCold is a copy that never ends: after the timeout the slot moves without keys.

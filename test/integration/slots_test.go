@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,6 +67,26 @@ func TestARolloutHandsEachSlotOver(t *testing.T) {
 		}
 	}
 	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="",result="kept"}`: 3}))
+}
+
+// TestAnUndoneRolloutLeavesEachSlotWhereItIs: the Deployment scales an old ReplicaSet up again, which gets a new revision.
+// Otherwise the Pods that hold the slots would still count as outdated.
+func TestAnUndoneRolloutLeavesEachSlotWhereItIs(t *testing.T) {
+	w := newSlotWorld(t)
+	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsDNS)
+	before := w.holders("cache")
+	w.copies.Store(false)
+	w.patchSpec(`{"threads":2}`)
+	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+		return len(mc.Status.Slots) == 3 && mc.Status.Slots[0].State == cachev1.SlotCopying
+	})
+	w.patchSpec(`{"threads":null}`)
+	w.served("cache")
+	if diff := cmp.Diff(before, w.holders("cache")); diff != "" {
+		t.Errorf("after the undo (-before +now):\n%s", diff)
+	}
+	revision := get(w.world, "cache", &appsv1.Deployment{}).Annotations["deployment.kubernetes.io/revision"]
+	w.Expect(revision).To(gomega.Equal("3"))
 }
 
 func TestScalingDownRemovesTheHighestSlot(t *testing.T) {

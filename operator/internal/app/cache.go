@@ -31,6 +31,9 @@ func cacheOptions(operator *Options) cache.Options {
 		managed.Label = kind.Selector()
 		byObject[kind.New()] = managed
 	}
+	byObject[observe.ReplicaSet()] = cache.ByObject{
+		Label: observe.Selector(), Transform: observe.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
+	}
 	byObject[&corev1.Node{}] = cache.ByObject{Transform: cached.TrimNode, UnsafeDisableDeepCopy: new(true)}
 	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: cached.TrimSecret}
 	options := cache.Options{
@@ -63,6 +66,7 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 		cachev1.GroupVersion.WithKind("Memcached"),
 		corev1.SchemeGroupVersion.WithKind("Pod"),
 		corev1.SchemeGroupVersion.WithKind("Secret"),
+		observe.ReplicaSetKind,
 	}
 	for _, kind := range observe.Kinds(true) {
 		kinds = append(kinds, kind.GroupVersionKind)

@@ -30,7 +30,7 @@ const nodeIndex = "node"
 // indexSlots finds the objects of slots, and the Pods that a cordon concerns.
 func indexSlots(mgr ctrl.Manager) error {
 	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
-	for _, kind := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
+	for _, kind := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}, observe.ReplicaSet()} {
 		err := indexer.IndexField(ctx, kind, observe.MemcachedIndex,
 			func(object client.Object) []string { return []string{observe.MemcachedOf(object)} })
 		if err != nil {

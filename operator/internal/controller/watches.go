@@ -100,6 +100,10 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	for _, kind := range observe.Kinds(config.Slots) {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))
 	}
+	if config.Slots {
+		build.WatchesMetadata(observe.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
+			builder.WithPredicates(replicaSetChanges))
+	}
 	built, err := build.Build(config.Work.note(reconciler))
 	if err != nil {
 		return err
@@ -152,6 +156,11 @@ func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{
 		Namespace: pod.GetNamespace(), Name: observe.MemcachedOf(pod),
 	}}}
+}
+
+// replicaSetChanges selects, of a ReplicaSet's many updates, those that change which one is current.
+var replicaSetChanges = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool { return observe.ReplicaSetChanged(e.ObjectOld, e.ObjectNew) },
 }
 
 // podChanges selects, of a Pod's many updates, those that change its observed state.

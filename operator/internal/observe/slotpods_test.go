@@ -105,21 +105,3 @@ func FuzzATrimmedPodWithSlotsDecidesTheSame(f *testing.F) {
 		}
 	})
 }
-
-func TestTheDirectionOfARolloutIsReadFromTheDeployment(t *testing.T) {
-	for message, want := range map[string]string{
-		`ReplicaSet "cache-7f" is progressing.`:                "7f",
-		`ReplicaSet "cache-7f" has successfully progressed.`:   "7f",
-		`Created new replica set "cache-7f"`:                   "7f",
-		`Found new replica set "cache-7f"`:                     "7f",
-		`ReplicaSet "cache-7f" has timed out progressing.`:     "7f",
-		`Deployment is resumed`:                                "",
-		`Deployment does not have minimum availability: "why"`: "",
-	} {
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache"}}
-		deployment.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Message: message}}
-		if got := rollsTo(deployment); got != want {
-			t.Errorf("%s: %q", message, got)
-		}
-	}
-}

@@ -5,11 +5,9 @@ package observe
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -102,7 +100,11 @@ func slotKeys(mc *cachev1.Memcached) map[Key]bool {
 
 // addSlots adds the observed state of the slots to a snapshot.
 func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snapshot, pods []corev1.Pod) error {
-	s.Slots.Hash, s.Slots.NodesWatched = rollsTo(s.Deployment()), c.Slots.Nodes != nil
+	var err error
+	if s.Slots.Hash, err = c.currentHash(ctx, s.Deployment()); err != nil {
+		return err
+	}
+	s.Slots.NodesWatched = c.Slots.Nodes != nil
 	s.Slots.Endpoints, s.Slots.Family = s.holders(mc)
 	s.Versions = map[string]string{}
 	for i := range pods {
@@ -242,24 +244,4 @@ func familyOf(address string) corev1.IPFamily {
 		return corev1.IPv6Protocol
 	}
 	return corev1.IPv4Protocol
-}
-
-// newReplicaSet matches the name of the ReplicaSet that a Deployment scales up, in its condition Progressing
-// (pkg/controller/deployment of Kubernetes).
-var newReplicaSet = regexp.MustCompile(`(?i)replica ?set "([^"]+)"`)
-
-// rollsTo returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
-func rollsTo(deployment *appsv1.Deployment) string {
-	if deployment == nil || deployment.Status.ObservedGeneration < deployment.Generation {
-		return ""
-	}
-	for i := range deployment.Status.Conditions {
-		condition := &deployment.Status.Conditions[i]
-		match := newReplicaSet.FindStringSubmatch(condition.Message)
-		if condition.Type == appsv1.DeploymentProgressing && match != nil {
-			hash, _ := strings.CutPrefix(match[1], deployment.Name+"-")
-			return hash
-		}
-	}
-	return ""
 }

@@ -81,13 +81,8 @@ func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time
 	if rate := handoff(spec).BytesPerSecond; rate != nil {
 		in.Rate = rate.Value()
 	}
-	updated := 0
 	if current.Deployment != nil {
 		in.Deployed = int(orDefault(current.Deployment.Spec.Replicas, 1))
-		updated = int(current.Deployment.Status.UpdatedReplicas)
-	}
-	if in.Hash == "" {
-		in.Hash = directionOf(observed.Pods, updated)
 	}
 	p.Slots.Decision, p.Slots.Family = slots.Decide(in), observed.Family
 	if p.Size == 0 && len(p.Slots.Endpoints) == 0 {
@@ -123,27 +118,6 @@ func haveServices(mc *cachev1.Memcached) bool {
 
 // hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.
 func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
-
-// directionOf returns the pod-template-hash that a rollout leads to, where the Deployment does not name it: after a
-// pause. It is that of the youngest Pod. A Pod of an older template may be younger, because another one was lost
-// meanwhile: then as many Pods as are up to date have the hash.
-func directionOf(pods []slots.Pod, updated int) string {
-	pods = slices.DeleteFunc(slices.Clone(pods), func(pod slots.Pod) bool {
-		return !pod.Gated || pod.Ended || pod.Terminating
-	})
-	counts := map[string]int{}
-	for _, pod := range pods {
-		counts[pod.Hash]++
-	}
-	isOlder := func(pod slots.Pod) bool { return counts[pod.Hash] != updated }
-	if slices.ContainsFunc(pods, func(pod slots.Pod) bool { return !isOlder(pod) }) {
-		pods = slices.DeleteFunc(pods, isOlder)
-	}
-	if len(pods) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(pods, func(x, y slots.Pod) int { return x.Created.Compare(y.Created) }).Hash
-}
 
 // slotAddresses returns the addresses for clients, by slot.
 func (p Plan) slotAddresses() map[string]string {

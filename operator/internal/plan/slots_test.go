@@ -195,37 +195,6 @@ func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 	}
 }
 
-func TestTheDirectionOfARollout(t *testing.T) {
-	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	pods := func(hashes string) (pods []slots.Pod) { // the oldest first
-		for i, hash := range hashes {
-			pods = append(pods, slots.Pod{Hash: string(hash), Gated: true, Created: noon.Add(time.Duration(i) * time.Second)})
-		}
-		return pods
-	}
-	ended := pods("aabb")
-	ended[3].Ended, ended[2].Terminating = true, true
-	tests := map[string]struct {
-		pods    []slots.Pod
-		updated int
-		want    string
-	}{
-		"no Pod":                                    {nil, 0, ""},
-		"the youngest Pod":                          {pods("aab"), 1, "b"},
-		"a younger Pod replaces a lost one":         {pods("aba"), 1, "b"},
-		"as many of both: the youngest":             {pods("abba"), 2, "a"},
-		"the Deployment's status is not up to date": {pods("aab"), 0, "b"},
-		"Pods that end do not count":                {ended, 2, "a"},
-	}
-	for sentence, tc := range tests {
-		t.Run(sentence, func(t *testing.T) {
-			if got := directionOf(tc.pods, tc.updated); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	pod := func(name string, change func(*slots.Pod)) slots.Pod {

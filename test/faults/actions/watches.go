@@ -25,7 +25,7 @@ type watching struct {
 // watched are the resources of the operator's watches. All of them are drawn as often as each.
 var watched = []string{
 	"", "memcacheds", "deployments", "services", "networkpolicies", "poddisruptionbudgets", "pods", "secrets",
-	"endpointslices",
+	"endpointslices", "replicasets",
 }
 
 const (

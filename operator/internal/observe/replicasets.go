@@ -1,0 +1,101 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// ReplicaSetKind is the kind of the objects of which each runs the Pods of one template of a Deployment.
+var ReplicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+
+// revisionAnnotation numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
+// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then to
+// the Deployment (pkg/controller/deployment/util of Kubernetes).
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+// ReplicaSet returns an empty ReplicaSet of which only the metadata is read.
+func ReplicaSet() *metav1.PartialObjectMetadata {
+	set := &metav1.PartialObjectMetadata{}
+	set.SetGroupVersionKind(ReplicaSetKind)
+	return set
+}
+
+// currentHash returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
+// Until the Deployment controller has observed a change of the Deployment, it is the former one: most changes are of the
+// replicas, and a direction that is unknown after each of them would revert them.
+func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
+	if deployment == nil {
+		return "", nil
+	}
+	sets := &metav1.PartialObjectMetadataList{}
+	sets.SetGroupVersionKind(ReplicaSetKind.GroupVersion().WithKind(ReplicaSetKind.Kind + "List"))
+	of := client.MatchingFields{MemcachedIndex: deployment.Name}
+	if err := c.Cache.List(ctx, sets, client.InNamespace(deployment.Namespace), of); err != nil {
+		return "", fmt.Errorf("list the ReplicaSets of Deployment %s: %w", deployment.Name, err)
+	}
+	return hashOfCurrent(deployment, sets.Items), nil
+}
+
+// hashOfCurrent returns the hash of the ReplicaSet that has the revision of its Deployment. It is unknown if a
+// ReplicaSet has a newer revision: the Deployment, or the cache, is about to follow.
+func hashOfCurrent(deployment *appsv1.Deployment, sets []metav1.PartialObjectMetadata) string {
+	wanted, current := revisionOf(deployment), ""
+	for i := range sets {
+		set := &sets[i]
+		revision := revisionOf(set)
+		if !metav1.IsControlledBy(set, deployment) || revision < wanted {
+			continue
+		}
+		if revision > wanted || wanted == 0 || current != "" {
+			return ""
+		}
+		// The name has the same hash as the label, which another client may change.
+		current, _ = strings.CutPrefix(set.Name, deployment.Name+"-")
+	}
+	return current
+}
+
+// revisionOf returns the revision of a Deployment or ReplicaSet, from 1; 0 if it has none.
+func revisionOf(object metav1.Object) int {
+	revision, err := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
+	if err != nil {
+		return 0
+	}
+	return revision
+}
+
+// ReplicaSetChanged reports whether an update of a ReplicaSet changes which one is current.
+func ReplicaSetChanged(before, after metav1.Object) bool {
+	was, is := metav1.GetControllerOfNoCopy(before), metav1.GetControllerOfNoCopy(after)
+	return revisionOf(before) != revisionOf(after) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID
+}
+
+// TrimReplicaSet keeps what shows which ReplicaSet of a Deployment is current.
+func TrimReplicaSet(object any) (any, error) {
+	set, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	trimmed := ReplicaSet()
+	trimmed.Name, trimmed.Namespace, trimmed.UID = set.Name, set.Namespace, set.UID
+	trimmed.ResourceVersion, trimmed.OwnerReferences = set.ResourceVersion, set.OwnerReferences
+	trimmed.Labels = kept(set.Labels, names.LabelInstance)
+	trimmed.Annotations = kept(set.Annotations, revisionAnnotation)
+	return trimmed, nil
+}
+
+// kept returns a map with this key alone, if it has the key.
+func kept(from map[string]string, key string) map[string]string {
+	if value, found := from[key]; found {
+		return map[string]string{key: value}
+	}
+	return nil
+}
