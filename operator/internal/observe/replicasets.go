@@ -17,8 +17,8 @@ import (
 var ReplicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
 // revisionAnnotation numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
-// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then to
-// the Deployment (pkg/controller/deployment/util of Kubernetes).
+// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
+// to the Deployment (pkg/controller/deployment/util of Kubernetes).
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
 // ReplicaSet returns an empty ReplicaSet of which only the metadata is read.

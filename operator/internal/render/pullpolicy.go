@@ -9,8 +9,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// pullPolicy is the pull policy of an image of the Pods. The template always sets it: otherwise the API server derives a
-// default from the image of that moment, and keeps it for the next image.
+// pullPolicy is the pull policy of an image of the Pods. The template always sets it: otherwise the API server derives
+// a default from the image of that moment, and keeps it for the next image.
 func pullPolicy(p plan.Plan, image string) corev1.PullPolicy {
 	return cmp.Or(p.PullPolicy, pullPolicyOf(image))
 }
