@@ -130,6 +130,18 @@ func (f Field) Default() string {
 	return ""
 }
 
+// noPod is the sentence of a comment that settles what a change costs.
+const noPod = "A change replaces no Pod"
+
+// ReplacesNoPod reports whether the comment of a field, or of an object that the field is in, says so.
+func ReplacesNoPod(fields []Field, path string) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool {
+		isPart := f.Path == path || strings.HasPrefix(path, f.Path+".")
+		says := func(sentence string) bool { return strings.HasPrefix(sentence, noPod) }
+		return isPart && slices.ContainsFunc(f.Sentences(), says)
+	})
+}
+
 // everyField has one line for each field that can be set.
 //
 //go:embed every-field.yaml

@@ -117,20 +117,20 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > (has(self.minReadySeconds) ? self.minReadySeconds : 0)",message="progressDeadlineSeconds must be greater than minReadySeconds, as a new Pod counts as progress only after that time: raise progressDeadlineSeconds or lower minReadySeconds"
 type Rollout struct {
 	// maxSurge is the maximum number of Pods above size during a rollout: a number up to 1000, or a percentage of size
-	// up to 100%, rounded up. Defaults to 1.
+	// up to 100%, rounded up. A change replaces no Pod. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxSurge must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
 	// maxUnavailable is the maximum number of Pods below size during a rollout: a number up to 1000, or a percentage of
-	// size up to 100%, rounded down. Defaults to 0: a Pod is added before one is removed. If this and maxSurge both come
-	// to 0, Kubernetes uses 1 here.
+	// size up to 100%, rounded down. A change replaces no Pod. Defaults to 0: a Pod is added before one is removed. If
+	// this and maxSurge both come to 0, Kubernetes uses 1 here.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
 	// minReadySeconds is how long a new Pod must be ready before the next one is replaced, in seconds, 0 to 3600: time
-	// for an empty cache to fill. Defaults to 0.
+	// for an empty cache to fill. A change replaces no Pod. Defaults to 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

@@ -11,8 +11,8 @@ import (
 // of their own: they are what a cache is about, and the first that its users write. Everything about Kubernetes is in an
 // object by topic.
 type MemcachedSpec struct {
-	// size is the number of memcached Pods, 0 to 1000. Defaults to 1. A HorizontalPodAutoscaler sets it through the
-	// scale subresource; omit it from Git then.
+	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
+	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -105,12 +105,12 @@ type MemcachedSpec struct {
 	Slots *Slots `json:"slots,omitempty"`
 
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
-	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, at once. Defaults to
-	// OnSpecChange.
+	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, at once. A change
+	// replaces no Pod, except that Automatic applies a pending update. Defaults to OnSpecChange.
 	// +optional
 	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
 
-	// disruption limits how many Pods may be unavailable while Nodes are drained.
+	// disruption limits how many Pods may be unavailable while Nodes are drained. A change replaces no Pod.
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`
 
@@ -131,7 +131,7 @@ type MemcachedSpec struct {
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
-	// service configures the Service.
+	// service configures the Service. A change replaces no Pod.
 	// +optional
 	Service *Service `json:"service,omitempty"`
 
@@ -147,12 +147,12 @@ type MemcachedSpec struct {
 	// +optional
 	Metrics *Metrics `json:"metrics,omitempty"`
 
-	// networkPolicy is who may connect to the Pods.
+	// networkPolicy is who may connect to the Pods. A change replaces no Pod.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
 	// suspend stops the operator from writing anything but the status. It pauses a rollout in progress; it resumes when
-	// suspend is false. Defaults to false.
+	// suspend is false. A change replaces no Pod. Defaults to false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }

@@ -44,6 +44,22 @@ func TestEveryFieldHasASentenceInTheDocs(t *testing.T) {
 	}
 }
 
+// TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods: the model of test/faults reads it there, and so do users.
+func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
+	fields, err := crd.Fields(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, effect := range effects(t) {
+		switch says := crd.ReplacesNoPod(fields, effect.field.Path); {
+		case says && effect.replacesPods:
+			t.Errorf("the comment of %s says that a change replaces no Pod, and it does", effect.field.Path)
+		case !says && !effect.replacesPods:
+			t.Errorf("the comment of %s does not say: A change replaces no Pod.", effect.field.Path)
+		}
+	}
+}
+
 // fieldTable links each field to its heading in one of the pages beside the page of the fields, if there is one.
 func fieldTable(t *testing.T) string {
 	t.Helper()
