@@ -178,6 +178,7 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults ./test/docs -run TestTheDocs -update
+	@go test ./test/faults/model -run TestTheModelKnows -update
 	@go test ./test/fleet -update
 	@go -C scripts/gitops test . -run 'Plans|Diffs' -update
 

@@ -8,7 +8,7 @@ type PodTemplate struct {
 
 	// serviceAccountName is the ServiceAccount of the Pods: a DNS-1123 subdomain of 1 to 253 characters. memcached and
 	// the agent need no rights; some clusters tie image policies, Pod security or workload identity to it. Defaults to
-	// the ServiceAccount default of the namespace.
+	// default, which each namespace has.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -5,77 +5,65 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// harmless are the fields of the spec that never replace a Pod: docs/memcached/README.md has them.
-var (
-	harmless = []string{
-		"size", "suspend", "updatePolicy", "networkPolicy", "disruption", "commonMetadata", "service", "rollout",
-	}
-)
-
-// defaults are the values of fields that are not set, as far as the operator's version does not decide them.
-var defaults = map[string]any{
-	"memory": "64Mi", "maxItemSize": "1Mi", "maxConnections": 1024.0, "threads": 4.0,
-	"terminationDelaySeconds": 30.0,
-	"metrics": map[string]any{"mode": "Enabled", "slabMetrics": "Totals"},
+// specField is what the API's comment and type of a field of the spec state about a change of it. specFields has those
+// of all fields.
+type specField struct {
+	harmless   bool   // A change replaces no Pod.
+	fallback   string // the default, unless the rest of the spec or the operator's version decides it
+	isQuantity bool   // or a map of quantities
+	isSet      bool   // a list whose order does not matter
 }
 
 // podFields returns the fields of a spec that replace the Pods. Other spellings of the same are equal: a default that
 // is written out, another unit, another order of a set, an empty object.
 func podFields(mc *cachev1.Memcached) string {
 	spec := plain(mc.Spec)
-	maps.DeleteFunc(spec, func(name string, _ any) bool { return slices.Contains(harmless, name) })
-	if placement, ok := spec["placement"].(map[string]any); ok {
-		withoutNoEffect(placement)
-	}
-	if template, ok := spec["podTemplate"].(map[string]any); ok {
-		withoutDefaults(template)
-	}
-	spec["slots"] = nil
 	if wantsSlots(mc) {
-		spec["slots"] = true // Which mode does not matter to the Pods.
+		spec["slots"] = true // Only whether there are slots matters to the Pods.
 	}
-	for name, fallback := range defaults {
-		spec[name] = withDefault(spec[name], fallback)
+	for path, field := range specFields {
+		field.normalize(spec, strings.Split(path, "."))
 	}
-	maps.DeleteFunc(spec, func(_ string, value any) bool { return isEmpty(value) })
-	spec["imagePullSecrets"] = sortedSet(spec["imagePullSecrets"])
-	for _, quantity := range []string{"memory", "maxItemSize"} {
-		spec[quantity] = amount(spec[quantity])
-	}
-	if resources, ok := spec["resources"].(map[string]any); ok {
-		spec["resources"] = amounts(resources)
-	}
+	leaveOutEmpty(spec)
 	return encoded(spec)
 }
 
-// withoutNoEffect removes what has no effect from a placement.
-func withoutNoEffect(placement map[string]any) {
-	for _, set := range []string{"architectures", "preferredArchitectures"} {
-		placement[set] = sortedSet(placement[set])
+// normalize removes a field at a path that has no effect on the Pods, and otherwise spells it in one way.
+func (f specField) normalize(object map[string]any, path []string) {
+	name := path[0]
+	value, isSet := object[name]
+	switch below, _ := value.(map[string]any); {
+	case !isSet:
+	case len(path) > 1:
+		f.normalize(below, path[1:])
+	case f.harmless, f.fallback != "" && amount(value) == amount(f.fallback):
+		delete(object, name)
+	case f.isQuantity && below != nil:
+		for resource := range below {
+			below[resource] = amount(below[resource])
+		}
+	case f.isQuantity:
+		object[name] = amount(value)
+	case f.isSet:
+		object[name] = sortedSet(value)
 	}
-	maps.DeleteFunc(placement, func(_ string, value any) bool { return value == defaultScheduler })
-	if affinity, ok := placement["affinity"].(map[string]any); ok {
-		maps.DeleteFunc(affinity, func(_ string, value any) bool { return isEmpty(value) })
-	}
-	maps.DeleteFunc(placement, func(_ string, value any) bool { return isEmpty(value) })
 }
 
-// withoutDefaults removes from a Pod template what the operator leaves out, too.
-func withoutDefaults(template map[string]any) {
-	if template["serviceAccountName"] == "default" {
-		delete(template, "serviceAccountName")
+// leaveOutEmpty removes what has no effect: no object of the spec means anything by being there, and empty.
+func leaveOutEmpty(object map[string]any) {
+	for _, value := range object {
+		if below, ok := value.(map[string]any); ok {
+			leaveOutEmpty(below)
+		}
 	}
-	if dns, ok := template["dnsConfig"].(map[string]any); ok {
-		dns["options"] = sortedSet(dns["options"])
-		maps.DeleteFunc(dns, func(_ string, value any) bool { return isEmpty(value) })
-	}
-	maps.DeleteFunc(template, func(_ string, value any) bool { return isEmpty(value) })
+	maps.DeleteFunc(object, func(_ string, value any) bool { return isEmpty(value) })
 }
 
 func plain(value any) map[string]any {
@@ -90,21 +78,6 @@ func encoded(value any) string {
 		return err.Error()
 	}
 	return string(content)
-}
-
-func withDefault(value, fallback any) any {
-	defaults, ok := fallback.(map[string]any)
-	if !ok {
-		if value == nil {
-			return fallback
-		}
-		return value
-	}
-	fields := maps.Clone(defaults)
-	if set, ok := value.(map[string]any); ok {
-		maps.Copy(fields, set)
-	}
-	return fields
 }
 
 func isEmpty(value any) bool {
@@ -132,22 +105,13 @@ func sortedSet(value any) any {
 	return items
 }
 
-func amount(value any) any {
-	quantity, err := resource.ParseQuantity(fmt.Sprint(value))
-	if err != nil {
-		return value
+// amount spells a number or a quantity in one way, and any other value as text.
+func amount(value any) string {
+	text := fmt.Sprint(value)
+	if quantity, err := resource.ParseQuantity(text); err == nil {
+		return quantity.AsDec().String()
 	}
-	return quantity.AsDec().String()
-}
-
-func amounts(resources map[string]any) map[string]any {
-	for _, list := range resources {
-		fields, _ := list.(map[string]any)
-		for name := range fields {
-			fields[name] = amount(fields[name])
-		}
-	}
-	return resources
+	return text
 }
 
 // ordered are the lists of a Pod template whose order matters.
