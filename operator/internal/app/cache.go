@@ -32,7 +32,7 @@ func cacheOptions(operator *Options) cache.Options {
 		byObject[kind.New()] = managed
 	}
 	byObject[observe.ReplicaSet()] = cache.ByObject{
-		Label: observe.Selector(), Transform: observe.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
+		Label: observe.Selector(), Transform: cached.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
 	}
 	byObject[&corev1.Node{}] = cache.ByObject{Transform: cached.TrimNode, UnsafeDisableDeepCopy: new(true)}
 	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: cached.TrimSecret}

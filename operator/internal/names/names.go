@@ -54,6 +54,11 @@ const (
 	// the Pod (instruction.Instruction).
 	AnnotationHandoff = "cache.example.com/handoff"
 
+	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
+	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
+	// to the Deployment (pkg/controller/deployment/util of Kubernetes).
+	AnnotationRevision = "deployment.kubernetes.io/revision"
+
 	// AnnotationDefaultContainer selects the container for kubectl logs and kubectl exec.
 	AnnotationDefaultContainer = "kubectl.kubernetes.io/default-container"
 )

@@ -1,5 +1,7 @@
 package observe
 
+// Finds the ReplicaSet that a rollout scales up.
+
 import (
 	"context"
 	"fmt"
@@ -15,11 +17,6 @@ import (
 
 // ReplicaSetKind is the kind of the objects of which each runs the Pods of one template of a Deployment.
 var ReplicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
-
-// revisionAnnotation numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
-// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
-// to the Deployment (pkg/controller/deployment/util of Kubernetes).
-const revisionAnnotation = "deployment.kubernetes.io/revision"
 
 // ReplicaSet returns an empty ReplicaSet of which only the metadata is read.
 func ReplicaSet() *metav1.PartialObjectMetadata {
@@ -65,7 +62,7 @@ func hashOfCurrent(deployment *appsv1.Deployment, sets []metav1.PartialObjectMet
 
 // revisionOf returns the revision of a Deployment or ReplicaSet, from 1; 0 if it has none.
 func revisionOf(object metav1.Object) int {
-	revision, err := strconv.Atoi(object.GetAnnotations()[revisionAnnotation])
+	revision, err := strconv.Atoi(object.GetAnnotations()[names.AnnotationRevision])
 	if err != nil {
 		return 0
 	}
@@ -76,26 +73,4 @@ func revisionOf(object metav1.Object) int {
 func ReplicaSetChanged(before, after metav1.Object) bool {
 	was, is := metav1.GetControllerOfNoCopy(before), metav1.GetControllerOfNoCopy(after)
 	return revisionOf(before) != revisionOf(after) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID
-}
-
-// TrimReplicaSet keeps what shows which ReplicaSet of a Deployment is current.
-func TrimReplicaSet(object any) (any, error) {
-	set, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return object, nil
-	}
-	trimmed := ReplicaSet()
-	trimmed.Name, trimmed.Namespace, trimmed.UID = set.Name, set.Namespace, set.UID
-	trimmed.ResourceVersion, trimmed.OwnerReferences = set.ResourceVersion, set.OwnerReferences
-	trimmed.Labels = kept(set.Labels, names.LabelInstance)
-	trimmed.Annotations = kept(set.Annotations, revisionAnnotation)
-	return trimmed, nil
-}
-
-// kept returns a map with this key alone, if it has the key.
-func kept(from map[string]string, key string) map[string]string {
-	if value, found := from[key]; found {
-		return map[string]string{key: value}
-	}
-	return nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 // replicaSets is a cache with ReplicaSets.
@@ -27,7 +28,7 @@ func setOf(deployment types.UID, hash, revision string) metav1.PartialObjectMeta
 	set := ReplicaSet()
 	set.Name, set.Namespace, set.UID = "cache-"+hash, "team", types.UID(hash)
 	set.Labels = map[string]string{"app": "memcached", "memcached_cr": "cache", "pod-template-hash": hash}
-	set.Annotations = map[string]string{revisionAnnotation: revision, "deployment.kubernetes.io/desired-replicas": "3"}
+	set.Annotations = map[string]string{names.AnnotationRevision: revision, "deployment.kubernetes.io/desired-replicas": "3"}
 	set.OwnerReferences = []metav1.OwnerReference{{Kind: "Deployment", Name: "cache", UID: deployment, Controller: new(true)}}
 	return *set
 }
@@ -58,7 +59,7 @@ func TestTheCurrentReplicaSetHasTheRevisionOfItsDeployment(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 				Name: "cache", Namespace: "team", UID: "now", Generation: 4, // which the controller has not observed
-				Annotations: map[string]string{revisionAnnotation: tc.revision},
+				Annotations: map[string]string{names.AnnotationRevision: tc.revision},
 			}}
 			collector := Collector{Cache: replicaSets{items: tc.sets}}
 			if got, err := collector.currentHash(t.Context(), deployment); got != tc.want || err != nil {
@@ -73,30 +74,6 @@ func TestTheCurrentReplicaSetHasTheRevisionOfItsDeployment(t *testing.T) {
 
 func list(sets ...metav1.PartialObjectMetadata) []metav1.PartialObjectMetadata { return sets }
 
-func TestATrimmedReplicaSetDecidesTheSameAndIsSmall(t *testing.T) {
-	set := setOf("now", "a", "3")
-	set.ResourceVersion, set.ManagedFields = "7", []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager"}}
-	want := ReplicaSet()
-	want.Name, want.Namespace, want.UID, want.ResourceVersion = "cache-a", "team", "a", "7"
-	want.Labels = map[string]string{"memcached_cr": "cache"}
-	want.Annotations = map[string]string{revisionAnnotation: "3"}
-	want.OwnerReferences = set.OwnerReferences
-	once, err := TrimReplicaSet(set.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice, err := TrimReplicaSet(once) // That may happen on the way into the cache.
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, twice); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if MemcachedOf(want) != "cache" {
-		t.Error("it is not found by its Memcached")
-	}
-}
-
 func TestWhichUpdateOfAReplicaSetCounts(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		change func(*metav1.PartialObjectMetadata)
@@ -106,7 +83,7 @@ func TestWhichUpdateOfAReplicaSetCounts(t *testing.T) {
 		"it was scaled": {func(s *metav1.PartialObjectMetadata) {
 			s.Annotations["deployment.kubernetes.io/desired-replicas"] = "4"
 		}, false},
-		"an undo":             {func(s *metav1.PartialObjectMetadata) { s.Annotations[revisionAnnotation] = "4" }, true},
+		"an undo":             {func(s *metav1.PartialObjectMetadata) { s.Annotations[names.AnnotationRevision] = "4" }, true},
 		"it has no owner now": {func(s *metav1.PartialObjectMetadata) { s.OwnerReferences = nil }, true},
 		"it has another owner": {func(s *metav1.PartialObjectMetadata) {
 			s.OwnerReferences = setOf("next", "a", "3").OwnerReferences

@@ -1,5 +1,7 @@
 package render
 
+// When the images of a Pod are pulled.
+
 import (
 	"cmp"
 
