@@ -26,8 +26,8 @@ func ReplicaSet() *metav1.PartialObjectMetadata {
 }
 
 // currentHash returns the pod-template-hash of the ReplicaSet that a Deployment scales up, or "" if that is unknown.
-// Until the Deployment controller has observed a change of the Deployment, it is the former one: most changes are of the
-// replicas, and a direction that is unknown after each of them would revert them.
+// Until the Deployment controller has observed a change of the Deployment, it is the former one: most changes are of
+// the replicas, and a direction that is unknown after each of them would revert them.
 func (c Collector) currentHash(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	if deployment == nil {
 		return "", nil
