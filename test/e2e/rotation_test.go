@@ -165,7 +165,7 @@ func (r *rotation) within(change func() (notAfter float64)) {
 func (r *rotation) needsARestart(reason string) {
 	r.t.Helper()
 	r.Eventually(func() string {
-		needed := meta.FindStatusCondition(r.get().Status.Conditions, cachev1.ConditionFormerUsers)
+		needed := meta.FindStatusCondition(r.get().Status.Conditions, cachev1.ConditionRestartRequired)
 		if needed == nil {
 			return "none"
 		}

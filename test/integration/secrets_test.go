@@ -170,42 +170,42 @@ func TestClientCARemovedAndUserRemovedUntilARestart(t *testing.T) {
 	w.memcached("cache", 1)
 	w.patchSpec(`{"tls":{"secretName":"tls","clientAuth":"Require"},"auth":{"secretName":"users"}}`)
 	w.ready("cache")
-	cas, users := w.condition(cachev1.ConditionFormerClientCAs), w.condition(cachev1.ConditionFormerUsers)
+	required := w.restartRequired
 
 	w.secret("users", map[string]string{"users": "ann:old\nann:new"})
 	w.secret("tls", certificate(t, hour, other, one)) // Another certificate and another order are nothing to report.
-	w.Consistently(cas, "1s").Should(gomega.BeEmpty())
+	w.Consistently(required, "1s").Should(gomega.BeEmpty())
 	w.secret("tls", certificate(t, hour, one))
-	w.Eventually(cas).Should(gomega.ContainSubstring(`client CA "CN=other"`))
+	w.Eventually(required).Should(gomega.HavePrefix(`ClientCARemoved: Removed from the Secret "tls": client CA "CN=other"`))
 	w.secret("tls", certificate(t, hour, one, other))
-	w.Eventually(cas).Should(gomega.BeEmpty(), "it is back")
+	w.Eventually(required).Should(gomega.BeEmpty(), "it is back")
 	w.secret("tls", certificate(t, hour, one))
-	w.Eventually(cas).Should(gomega.ContainSubstring(`client CA "CN=other"`))
+	w.Eventually(required).Should(gomega.ContainSubstring(`client CA "CN=other"`))
 	w.stop()
 	w.secret("users", map[string]string{"users": "ann:new"}) // Nobody looked, so nobody knows.
 	w.start()
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
-	w.Expect(cas()).To(gomega.ContainSubstring(`client CA "CN=other"`))
-	w.Expect(users()).To(gomega.BeEmpty())
+	w.Expect(required()).To(gomega.And(
+		gomega.ContainSubstring(`client CA "CN=other"`), gomega.Not(gomega.ContainSubstring("a user or a password"))))
 
 	w.secret("users", map[string]string{"users": "ann:newer"})
-	w.Eventually(users).Should(gomega.ContainSubstring("a user or a password"))
+	w.Eventually(required).Should(gomega.And(
+		gomega.HavePrefix("ClientCARemoved: "), gomega.ContainSubstring(`removed from the Secret "users": a user or a password`)))
 	w.Eventually(func() string { // A Pod that was made within the same second is taken for an older one.
 		w.restart()
-		return cas() + users()
+		return required()
 	}, patience, "1s").Should(gomega.BeEmpty())
 }
 
-// condition returns a function that reads the message of a condition; empty where it is not there.
-func (w *world) condition(conditionType string) func() string {
-	return func() string {
-		condition := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, conditionType)
-		if condition == nil {
-			return ""
-		}
-		return condition.Message
+// restartRequired returns reason and message of the condition RestartRequired; empty if it is not set.
+func (w *world) restartRequired() string {
+	status := get(w, "cache", &cachev1.Memcached{}).Status
+	condition := meta.FindStatusCondition(status.Conditions, cachev1.ConditionRestartRequired)
+	if condition == nil {
+		return ""
 	}
+	return condition.Reason + ": " + condition.Message
 }
 
 // restart does as kubectl rollout restart, and brings the new Pods up.

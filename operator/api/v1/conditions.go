@@ -6,8 +6,8 @@ const (
 	// ConditionReady is always set. It is True while all Pods of the desired size are up to date and ready.
 	ConditionReady = "Ready"
 
-	// ConditionReconciling is set, with status True, while the operator or the cluster works towards the spec. Its
-	// lastTransitionTime is when that began for the current generation of the spec.
+	// ConditionReconciling is set, with status True, while the operator or the cluster works towards the spec.
+	// status.progressingSince is when that began for the current generation of the spec.
 	ConditionReconciling = "Reconciling"
 
 	// ConditionStalled is set, with status True, while nothing will change without a user's action.
@@ -22,15 +22,10 @@ const (
 	// differences. It does not reflect the health of the Pods: Ready may be True as well.
 	ConditionUpdatePending = "UpdatePending"
 
-	// ConditionFormerClientCAs is set, with status True, while Pods still accept clients of a CA that was removed from
-	// the Secret. Its message names the CAs and the command that restarts the Pods. It is removed once all of them have
-	// restarted.
-	ConditionFormerClientCAs = "FormerClientCAsAccepted"
-
-	// ConditionFormerUsers is set, with status True, while open connections may still be authenticated as a user who
-	// was removed from the Secret. Its message has the command that restarts the Pods. It is removed once all of them
-	// have restarted.
-	ConditionFormerUsers = "FormerUsersLoggedIn"
+	// ConditionRestartRequired is set, with status True, while Pods still accept something that was removed from a
+	// Secret: clients of a removed CA, or open connections of a removed user. Its message names the CAs and the command
+	// that restarts the Pods. It is removed once all of them have restarted. It does not reflect the health of the Pods.
+	ConditionRestartRequired = "RestartRequired"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -98,11 +93,16 @@ const (
 	ReasonUpdateInProgress = "UpdateInProgress"
 )
 
-// ReasonClientCARemoved is the reason of FormerClientCAsAccepted: memcached does not drop a client CA while it runs.
-const ReasonClientCARemoved = "ClientCARemoved"
+// Reasons of the RestartRequired condition. If both hold, the reason is ClientCARemoved, and the message names both: a
+// client of a removed CA can still open connections, a removed user can only keep those that are open.
+const (
+	// ReasonClientCARemoved: a client CA was removed from the Secret. Memcached does not drop a client CA while it runs.
+	ReasonClientCARemoved = "ClientCARemoved"
 
-// ReasonUserRemoved is the reason of FormerUsersLoggedIn: memcached checks the password only when a connection begins.
-const ReasonUserRemoved = "UserRemoved"
+	// ReasonUserRemoved: a user or a password was removed from the Secret. Memcached checks the password only when a
+	// connection begins.
+	ReasonUserRemoved = "UserRemoved"
+)
 
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached
 // that may adopt it. It is on that object, and not on the Memcached, so that only those with rights on the object can

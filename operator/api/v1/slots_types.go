@@ -106,19 +106,11 @@ type SlotStatus struct {
 	// +optional
 	State SlotState `json:"state,omitempty"`
 
-	// keysCopied is the number of keys that the last handoff of the slot copied.
+	// reason is why the slot is Cold.
 	// +optional
-	KeysCopied int64 `json:"keysCopied,omitempty"`
-
-	// bytesCopied is the size of the values that the last handoff of the slot copied.
-	// +optional
-	BytesCopied int64 `json:"bytesCopied,omitempty"`
+	Reason string `json:"reason,omitempty"`
 
 	// since is when the state began.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
-
-	// reason is why the slot is Cold.
-	// +optional
-	Reason string `json:"reason,omitempty"`
 }

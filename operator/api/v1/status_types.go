@@ -60,6 +60,20 @@ type MemcachedStatus struct {
 	// +optional
 	TemplateInputs string `json:"templateInputs,omitempty"`
 
+	// progressingSince is when the cache began to work towards the current generation of the spec, or stopped being Ready
+	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It is set together
+	// with the condition Reconciling.
+	// +optional
+	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
+
+	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
+	// RestartRequired reports.
+	// +optional
+	// +listType=map
+	// +listMapKey=reason
+	// +kubebuilder:validation:MaxItems=8
+	RestartRequired []RestartRequirement `json:"restartRequired,omitempty"`
+
 	// tls is the state of the certificate in the Secret of spec.tls.
 	// +optional
 	TLS *TLSStatus `json:"tls,omitempty"`
@@ -70,4 +84,26 @@ type MemcachedStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=1000
 	Slots []SlotStatus `json:"slots,omitempty"`
+}
+
+// RestartRequirement is why Pods that started before a time have to be restarted.
+type RestartRequirement struct {
+	// reason is ClientCARemoved or UserRemoved.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+
+	// since is when the operator found the last removal. It concerns the Pods that started before.
+	// +required
+	Since metav1.Time `json:"since"`
+
+	// secretName is the name of the Secret.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName"`
+
+	// removed describes what was removed: client CAs by their names, and users without any.
+	// +required
+	// +kubebuilder:validation:MaxLength=1024
+	Removed string `json:"removed"`
 }

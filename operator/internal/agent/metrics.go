@@ -43,6 +43,10 @@ var (
 		Name: "memcached_agent_handoff_duration_seconds", Kind: exporter.Gauge,
 		Help: "How long the last copy took, or has taken so far.",
 	}
+	handoffProgress = &exporter.Metric{
+		Name: "memcached_agent_handoff_progress_ratio", Kind: exporter.Gauge,
+		Help: "How much of the former Pod's memory the last copy has copied so far, from 0 to 1.",
+	}
 	handoffInvalidations = &exporter.Metric{
 		Name: "memcached_agent_handoff_invalidations_total", Kind: exporter.Counter,
 		Help: "Keys removed from one of the two Pods because a client changed them in the other one.",
@@ -55,7 +59,9 @@ var (
 
 // handoffMetrics are exported only with --handoff-file.
 func handoffMetrics() []*exporter.Metric {
-	return []*exporter.Metric{handoffKeys, handoffBytes, handoffDuration, handoffInvalidations, handoffFailures}
+	return []*exporter.Metric{
+		handoffKeys, handoffBytes, handoffDuration, handoffProgress, handoffInvalidations, handoffFailures,
+	}
 }
 
 // handoffSamples returns the samples of handoffMetrics.
@@ -64,6 +70,7 @@ func handoffSamples(stats slot.Stats) []exporter.Sample {
 		{Metric: handoffKeys, Value: float64(stats.Keys)},
 		{Metric: handoffBytes, Value: float64(stats.Bytes)},
 		{Metric: handoffDuration, Value: stats.Duration.Seconds()},
+		{Metric: handoffProgress, Value: stats.Progress},
 		{Metric: handoffInvalidations, Value: float64(stats.Invalidations)},
 		{Metric: handoffFailures, Value: float64(stats.Failures)},
 	}

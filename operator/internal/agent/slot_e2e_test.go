@@ -61,6 +61,9 @@ func TestAPodTakesOverTheKeysOfAnother(t *testing.T) {
 	if got := value(t, metrics, "memcached_agent_handoff_keys_total"); got != keys {
 		t.Errorf("%g keys", got)
 	}
+	if got := value(t, metrics, "memcached_agent_handoff_progress_ratio"); got != 1 {
+		t.Errorf("progress %v", got)
+	}
 	if got := value(t, metrics, "memcached_agent_handoff_failures_total"); got != 0 {
 		t.Errorf("%g failures", got)
 	}

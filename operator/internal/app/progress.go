@@ -21,7 +21,7 @@ const (
 	// seconds while it copies.
 	progressLines, progressBytes = int64(10), int64(16) << 10
 
-	// progressTimeout limits the request: nothing depends on the answer but a message.
+	// progressTimeout limits the request: nothing depends on the answer but metrics, an event and the reason of a cold slot.
 	progressTimeout = 5 * time.Second
 )
 

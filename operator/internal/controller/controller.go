@@ -140,9 +140,6 @@ func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.R
 	}
 	if result, err = retry(in, wait); err == nil {
 		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(in, now), longestWait))
-		if status.IsCopying(now) {
-			result.RequeueAfter = sooner(result.RequeueAfter, progressEvery)
-		}
 	}
 	return result, err
 }
@@ -160,9 +157,6 @@ func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
 	}
 	return ctrl.Result{RequeueAfter: sooner(sooner(wait, in.Report.RetryAfter()), slotsAfter(in))}, nil
 }
-
-// progressEvery is how often the agent's log is read while it copies.
-const progressEvery = 10 * time.Second
 
 // slotsAfter returns when to decide about slots again without an event.
 func slotsAfter(in status.Input) time.Duration {

@@ -17,6 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -31,11 +32,17 @@ type pendingEvent struct {
 	// becomes the related object: otherwise the API would merge equal events of two objects, and, without the resource
 	// version, those of two drifts.
 	object apply.Outcome
+
+	// pod is the name of the related Pod, for the same reason.
+	pod string
 }
 
 func (e pendingEvent) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
 	var related runtime.Object
-	if e.object.Name != "" {
+	switch {
+	case e.pod != "":
+		related = &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: mc.Namespace, Name: e.pod}
+	case e.object.Name != "":
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 			Namespace: mc.Namespace, Name: e.object.Name, ResourceVersion: e.object.Version,
 		}}
@@ -64,6 +71,9 @@ func eventsOf(in status.Input, now cachev1.MemcachedStatus) []pendingEvent {
 		case apply.Created, apply.Unchanged, apply.NotOwned, apply.Conflicting, apply.Terminating, apply.Waiting,
 			apply.Failed:
 		}
+	}
+	if kept := status.Kept(in, now); len(kept) > 0 {
+		found = append(found, handedOver(kept))
 	}
 	for _, slot := range status.StartedCold(in.Memcached.Status, now) {
 		found = append(found, startedCold(slot))
@@ -153,10 +163,26 @@ func driftCorrected(o apply.Outcome) pendingEvent {
 	return corrected
 }
 
+// handedOver is the event of slots that moved with their keys: one for all of a status, as a large cache has many.
+func handedOver(kept []slots.Status) pendingEvent {
+	var keys, total, bytes int64
+	var moved []string
+	for _, slot := range kept {
+		keys, total, bytes = keys+slot.Keys, total+slot.TotalKeys, bytes+slot.Bytes
+		moved = append(moved, fmt.Sprintf("slot %s to Pod %s", slot.Name, slot.Pod))
+	}
+	note := fmt.Sprintf("Handed over with %d of %d keys (%d bytes): %s", keys, total, bytes, strings.Join(moved, ", "))
+	return pendingEvent{
+		eventType: corev1.EventTypeNormal, reason: "SlotHandedOver", action: "Handoff", note: note, pod: kept[0].Pod,
+	}
+}
+
 // startedCold is the event of a slot whose keys were lost.
 func startedCold(slot cachev1.SlotStatus) pendingEvent {
 	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", slot.Name, slot.Pod, slot.Reason)
-	return pendingEvent{eventType: corev1.EventTypeWarning, reason: "SlotStartedCold", action: "Handoff", note: note}
+	return pendingEvent{
+		eventType: corev1.EventTypeWarning, reason: "SlotStartedCold", action: "Handoff", note: note, pod: slot.Pod,
+	}
 }
 
 // updatesStopped is the event of a cache that is not Ready after an automatic update.

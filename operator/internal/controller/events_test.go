@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
@@ -126,6 +127,7 @@ func TestEvents(t *testing.T) {
 		},
 		"a slot moved with its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotServing, ""),
+			want: []string{"Normal SlotHandedOver: Handed over with 97 of 100 keys (970 bytes): slot cache-0 to Pod cache-b"},
 		},
 		"the unowned object still exists": {
 			before: ready(cachev1.ReasonOwnershipConflict, "not owned"), now: ready(cachev1.ReasonOwnershipConflict, "not owned"),
@@ -135,7 +137,13 @@ func TestEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
 			var got []string
-			for _, e := range eventsOf(status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report, Updating: tc.updating}, tc.now) {
+			in := status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report, Updating: tc.updating}
+			if len(tc.now.Slots) > 0 {
+				in.Plan.Slots = &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
+					{Name: "cache-0", Pod: tc.now.Slots[0].Pod, Keys: 97, TotalKeys: 100, Bytes: 970},
+				}}}
+			}
+			for _, e := range eventsOf(in, tc.now) {
 				got = append(got, e.eventType+" "+e.reason+": "+e.note)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -67,22 +67,10 @@ func (m *Metrics) StatusReported(in status.Input, now cachev1.MemcachedStatus) {
 		}
 		m.handoffs.total.WithLabelValues(resultCold, reason).Inc()
 	}
-	for _, slot := range status.Kept(in.Memcached.Status, now) {
+	for _, slot := range status.Kept(in, now) {
 		m.handoffs.total.WithLabelValues(resultKept, "").Inc()
-		m.handoffs.copied(in, slot.Name)
-	}
-}
-
-// copied counts what the status does not have.
-func (h handoffs) copied(in status.Input, name string) {
-	if in.Plan.Slots == nil {
-		return
-	}
-	for _, slot := range in.Plan.Slots.Slots {
-		if slot.Name == name {
-			h.keys.Add(float64(slot.Keys))
-			h.source.Add(float64(slot.TotalKeys))
-			h.duration.Observe(slot.Took.Seconds())
-		}
+		m.handoffs.keys.Add(float64(slot.Keys))
+		m.handoffs.source.Add(float64(slot.TotalKeys))
+		m.handoffs.duration.Observe(slot.Took.Seconds())
 	}
 }

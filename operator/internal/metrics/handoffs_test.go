@@ -47,7 +47,7 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 			in := status.Input{
 				Memcached: &cachev1.Memcached{Status: cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.before}}},
 				Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
-					{Name: "shop-1", Keys: 5}, {Name: "shop-0", Keys: 97, TotalKeys: 100, Took: time.Minute},
+					{Name: "shop-1", Keys: 5}, {Name: "shop-0", Pod: tc.now.Pod, Keys: 97, TotalKeys: 100, Took: time.Minute},
 				}}}},
 			}
 			metrics.StatusReported(in, cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.now}})

@@ -19,6 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
@@ -123,21 +124,25 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	if err := c.addMissingHolders(ctx, mc, s); err != nil {
 		return err
 	}
-	c.addProgress(ctx, mc.Namespace, s.Slots.Pods)
+	c.addProgress(ctx, mc.Namespace, s.Slots)
 	return nil
 }
 
-// addProgress reads logs of agents, each by a request to a Node: of Pods that copy, and of those whose predecessor
-// serves no more, which may have lost what they had copied.
-func (c Collector) addProgress(ctx context.Context, namespace string, pods []slots.Pod) {
-	serves := map[string]bool{}
+// addProgress reads logs of agents, each by a request to a Node: of Pods that have just taken a slot, for what they
+// copied, and of those whose predecessor serves no more, which may have lost that.
+func (c Collector) addProgress(ctx context.Context, namespace string, observed plan.CurrentSlots) {
+	pods, serves, holds := observed.Pods, map[string]bool{}, map[string]bool{}
+	for _, endpoint := range observed.Endpoints {
+		holds[endpoint.UID] = true
+	}
 	for i := range pods {
 		serves[pods[i].UID] = pods[i].MemcachedReady && !pods[i].Ended
 	}
 	for i := range pods {
 		role, predecessor := pods[i].Instruction.Role, pods[i].Instruction.Record.Predecessor
+		isCopied := role == instruction.Receive && holds[pods[i].UID]
 		isOver := role == instruction.Moved && !serves[predecessor]
-		if !pods[i].Ended && (role == instruction.Receive || isOver) {
+		if !pods[i].Ended && (isCopied || isOver) {
 			pods[i].Progress = c.Slots.Progress(ctx, types.NamespacedName{Namespace: namespace, Name: pods[i].Name})
 		}
 	}

@@ -91,18 +91,20 @@ func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
 	ended := told(instruction.Receive)
 	ended.Ended = true
 	tests := map[string]struct {
-		pods []slots.Pod
-		want []string
+		pods   []slots.Pod
+		holder string
+		want   []string
 	}{
-		"a Pod without a role":           {[]slots.Pod{told(instruction.None), old}, nil},
-		"a Pod that serves":              {[]slots.Pod{told(instruction.Serve)}, nil},
-		"a Pod that starts empty":        {[]slots.Pod{told(instruction.Cold)}, nil},
-		"a Pod that leaves":              {[]slots.Pod{told(instruction.Leave)}, nil},
-		"a Pod that copies":              {[]slots.Pod{told(instruction.Receive), old}, []string{"team/new"}},
-		"a Pod that copied, and ended":   {[]slots.Pod{ended, old}, nil},
-		"the predecessor drains":         {[]slots.Pod{told(instruction.Moved), old}, nil},
-		"the predecessor serves no more": {[]slots.Pod{told(instruction.Moved), {Name: "old", UID: "uid-old"}}, []string{"team/new"}},
-		"the predecessor was deleted":    {[]slots.Pod{told(instruction.Moved)}, []string{"team/new"}},
+		"a Pod without a role":           {[]slots.Pod{told(instruction.None), old}, "uid-old", nil},
+		"a Pod that serves":              {[]slots.Pod{told(instruction.Serve)}, "uid-new", nil},
+		"a Pod that starts empty":        {[]slots.Pod{told(instruction.Cold)}, "uid-new", nil},
+		"a Pod that leaves":              {[]slots.Pod{told(instruction.Leave)}, "uid-old", nil},
+		"a Pod that copies":              {[]slots.Pod{told(instruction.Receive), old}, "uid-old", nil},
+		"a Pod that just took its slot":  {[]slots.Pod{told(instruction.Receive), old}, "uid-new", []string{"team/new"}},
+		"a Pod that copied, and ended":   {[]slots.Pod{ended, old}, "uid-new", nil},
+		"the predecessor drains":         {[]slots.Pod{told(instruction.Moved), old}, "uid-new", nil},
+		"the predecessor serves no more": {[]slots.Pod{told(instruction.Moved), {Name: "old", UID: "uid-old"}}, "uid-new", []string{"team/new"}},
+		"the predecessor was deleted":    {[]slots.Pod{told(instruction.Moved)}, "uid-new", []string{"team/new"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +113,9 @@ func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
 				read = append(read, pod.String())
 				return instruction.Progress{Keys: 7}
 			}}}
-			collector.addProgress(t.Context(), "team", tc.pods)
+			collector.addProgress(t.Context(), "team", plan.CurrentSlots{
+				Pods: tc.pods, Endpoints: []slots.Endpoint{{UID: tc.holder}},
+			})
 			if diff := cmp.Diff(tc.want, read); diff != "" {
 				t.Errorf("read (-want +got):\n%s", diff)
 			}

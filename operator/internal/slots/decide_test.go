@@ -134,26 +134,24 @@ func TestCopiesThatEnd(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	in := cache(holder("a0", 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
-		p.Progress = instruction.Progress{Keys: 81, Bytes: 81 << 20, TotalKeys: 100, TotalBytes: 100 << 20}
-	}))
+	in := cache(holder("a0", 0), copying("b2", "a0", 0, 0))
 	in.Addresses = map[string]string{"shop-0": "shop-0.shop-slots.team.svc"}
 	d := Decide(in)
 	want := []Status{
 		{
 			Name: "shop-0", Address: "shop-0.shop-slots.team.svc", Pod: "a0", State: instruction.StateCopying,
-			Keys: 81, Bytes: 81 << 20, Since: noon.Add(-30 * time.Second),
+			Since: noon.Add(-30 * time.Second),
 		},
 		{Name: "shop-1", State: instruction.StateCold, Reason: ReasonNoPod},
 	}
 	if diff := cmp.Diff(want, d.Slots); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if want := "handoff 2 of 2, slot shop-0: 81 % of 100 MiB"; d.Progress != want {
+	if want := "1 of 2 slots to be handed over, 1 being copied"; d.Progress != want {
 		t.Errorf("want %q, got %q", want, d.Progress)
 	}
-	if d.RequeueAfter != progressInterval {
-		t.Errorf("it is decided again after %s", d.RequeueAfter)
+	if want := in.Timeout - 30*time.Second; d.RequeueAfter != want {
+		t.Errorf("it is decided again after %s, want %s", d.RequeueAfter, want)
 	}
 }
 

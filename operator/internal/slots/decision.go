@@ -34,7 +34,7 @@ type Decision struct {
 	// Slots are what the status reports for each slot.
 	Slots []Status
 
-	// Progress is what is in progress, in one line; empty if nothing is.
+	// Progress is how many slots are still to be handed over, in one line; empty if none is.
 	Progress string
 }
 
@@ -75,12 +75,10 @@ type Status struct {
 	// State is the state of the slot. A slot that no Pod holds is Cold.
 	State instruction.State
 
-	// Keys and Bytes are what was copied: so far while State is Copying, and otherwise by the last handoff.
-	Keys  int64
-	Bytes int64
-
-	// TotalKeys is how many keys there were to copy, and Took how long the last handoff took. Both are 0 while State is
-	// Copying.
+	// Keys and Bytes are what the last handoff copied, TotalKeys is how many keys there were to copy, and Took how long it
+	// took. All are 0 while State is Copying.
+	Keys      int64
+	Bytes     int64
 	TotalKeys int64
 	Took      time.Duration
 

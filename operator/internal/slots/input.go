@@ -115,8 +115,8 @@ type Pod struct {
 	// Failure is the last termination of the agent with instruction.ExitCode.
 	Failure Failure
 
-	// Progress is the last line of progress in the agent's log. It is read for Pods with the role Receive, for those with
-	// the role Moved whose predecessor serves no more, and for no others.
+	// Progress is the last line of progress in the agent's log. It is read for holders with the role Receive, which have
+	// just taken their slot, for those with the role Moved whose predecessor serves no more, and for no others.
 	Progress instruction.Progress
 }
 

@@ -26,7 +26,6 @@ func (b *board) statusOf(holder *Pod, slot int) Status {
 	if copying := b.copying(slot); copying != nil {
 		i := b.following(copying)
 		status.State, status.Since = instruction.StateCopying, i.Since
-		status.Keys, status.Bytes = copying.Progress.Keys, copying.Progress.Bytes
 		return status
 	}
 	record := b.following(holder).Record
@@ -48,60 +47,35 @@ func (b *board) copying(slot int) *Pod {
 	return successor
 }
 
-// progress returns what is in progress, such as: handoff 2 of 5, slot shop-2: 81 % of 1.2 GiB.
+// progress returns what is in progress, such as: 3 of 5 slots to be handed over, 1 being copied. It changes only with
+// the state of a slot.
 func (b *board) progress() string {
 	if !b.Handoff || b.Suspended {
 		return ""
 	}
-	left, total := b.left()
-	text := ""
-	if left > 0 {
-		text = fmt.Sprintf("handoff %d of %d", total-left+1, total)
-	}
-	for slot := range b.Size {
-		if copying := b.copying(slot); copying != nil {
-			return fmt.Sprintf("%s, slot %s: %s", orDefault(text, "handoff"), b.slotName(slot), share(copying.Progress))
-		}
-	}
-	if text == "" {
+	left, total, copying := b.left()
+	if left == 0 {
 		return ""
 	}
-	return text + ", no Pod is ready to take the next slot"
+	return fmt.Sprintf("%d of %d slots to be handed over, %d being copied", left, total, copying)
 }
 
-// left returns how many Pods are still to be replaced, and how many in all. A cordon has no record of those that were
-// replaced before.
-func (b *board) left() (left, total int) {
-	for _, holder := range b.holders {
+// left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied. A
+// cordon has no record of those that were handed over before.
+func (b *board) left() (left, total, copying int) {
+	for slot, holder := range b.holders {
+		isCopied := b.copying(slot) != nil
+		if isCopied {
+			copying++
+		}
 		switch {
 		case holder == nil:
 		case b.isOutdated(holder):
 			left++
 			total = b.Size
-		case b.isProtected(holder):
+		case isCopied, b.isProtected(holder):
 			left++
 		}
 	}
-	return left, max(left, total)
-}
-
-// share returns how much is copied.
-func share(p instruction.Progress) string {
-	if p.TotalBytes <= 0 {
-		return "copying"
-	}
-	return fmt.Sprintf("%d %% of %s", min(100, 100*p.Bytes/p.TotalBytes), size(p.TotalBytes))
-}
-
-// size returns a number of bytes in the largest binary unit that fits.
-func size(bytes int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	value, unit := float64(bytes), 0
-	for value >= 1024 && unit < len(units)-1 {
-		value, unit = value/1024, unit+1
-	}
-	if value >= 10 || unit == 0 {
-		return fmt.Sprintf("%.0f %s", value, units[unit])
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
+	return left, max(left, total), copying
 }

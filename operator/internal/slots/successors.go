@@ -3,6 +3,7 @@ package slots
 // Which Pod takes a slot next, and how.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func (b *board) succeed(pod *Pod) {
 	case !b.Handoff:
 		b.tell(pod, b.coldInstead(pod, ReasonNever))
 	case pod.Failure.At.UTC().Truncate(time.Second).After(i.Record.OldFailure):
-		b.tell(pod, b.coldInstead(pod, orDefault(pod.Failure.Reason, ReasonFailed)))
+		b.tell(pod, b.coldInstead(pod, cmp.Or(pod.Failure.Reason, ReasonFailed)))
 	case !b.Now.Before(b.copyEnds(pod)):
 		b.tell(pod, b.coldInstead(pod, ReasonTimedOut))
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// progressInterval is how often the progress of a copy is read.
-const progressInterval = 5 * time.Second
-
 // settleTime is how long a Pod that had a role before may still be reported ready under that role: the agent reads its
 // file within a second, is probed every second, and the kubelet and the watch add less than a second each.
 const settleTime = 5 * time.Second
@@ -55,13 +52,13 @@ func (b *board) requeueAfter() time.Duration {
 }
 
 // deadlines returns when something about a Pod must be decided: its copy took too long, it may be evicted from a
-// cordoned Node, or its readiness counts. The progress of a copy is no event either.
+// cordoned Node, or its readiness counts.
 func (b *board) deadlines(pod *Pod) []time.Time {
 	i := b.following(pod)
 	settled := i.Since.Add(settleTime)
 	switch {
 	case b.isSuccessor(pod) && i.Role == instruction.Receive:
-		return []time.Time{b.Now.Add(progressInterval), i.Since.Add(b.Timeout)}
+		return []time.Time{b.copyEnds(pod)}
 	case (i.Role == instruction.Cold || i.Role == instruction.None) && b.Now.Before(settled):
 		return []time.Time{settled}
 	case b.isNeededAgain(pod) && i.Role == instruction.Leave && b.Now.Before(drained(pod)):
@@ -72,11 +69,4 @@ func (b *board) deadlines(pod *Pod) []time.Time {
 		return []time.Time{i.Record.CordonedSince.Add(b.Timeout)}
 	}
 	return nil
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }

@@ -49,7 +49,7 @@ func isTimed(reason string) bool {
 // times a rollout, until the Deployment is complete once. Pods that are added later, or that stop being ready, are
 // timed here, and so is a new spec after a rollout that exceeded its deadline.
 func timed(in Input) (late bool, left time.Duration) {
-	deployment, since := in.deployment(), reconcilingSince(in)
+	deployment, since := in.deployment(), progressingSince(in)
 	if deployment != nil && deployment.Spec.Paused {
 		return false, 0
 	}
@@ -73,20 +73,19 @@ func timed(in Input) (late bool, left time.Duration) {
 	return left <= 0, max(left, 0)
 }
 
-// reconcilingSince returns when the cache started to reconcile the current generation: now if it starts with this
-// reconciliation, and the zero time if the deadline was exceeded before.
-func reconcilingSince(in Input) time.Time {
-	conditions := in.Memcached.Status.Conditions
-	reconciling := meta.FindStatusCondition(conditions, cachev1.ConditionReconciling)
-	stalled := meta.FindStatusCondition(conditions, cachev1.ConditionStalled)
-	switch generation := in.Memcached.Generation; {
-	case reconciling != nil && reconciling.ObservedGeneration == generation:
-		return reconciling.LastTransitionTime.Time
-	case stalled != nil && stalled.ObservedGeneration == generation &&
-		stalled.Reason == cachev1.ReasonProgressDeadlineExceeded:
+// progressingSince returns when the cache began to work towards the current generation: now if it begins with this
+// reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline.
+func progressingSince(in Input) time.Time {
+	before := in.Memcached.Status
+	stalled := meta.FindStatusCondition(before.Conditions, cachev1.ConditionStalled)
+	switch {
+	case before.ObservedGeneration != in.Memcached.Generation:
+	case before.ProgressingSince != nil:
+		return before.ProgressingSince.Time
+	case stalled != nil && stalled.Reason == cachev1.ReasonProgressDeadlineExceeded:
 		return time.Time{}
 	}
-	return in.Now
+	return in.Now.Truncate(time.Second) // The precision of the API.
 }
 
 // progressDeadline is that of the Deployment, or that of the plan if there is no Deployment.

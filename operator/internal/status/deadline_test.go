@@ -13,6 +13,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 const deadline = 600 * time.Second
@@ -178,6 +179,61 @@ func TestAStalledCacheRecoversByItself(t *testing.T) {
 	in.Snapshot = ready.Snapshot
 	if got := reasonAndType(Evaluate(in)); got != "Ready AllPodsReady" {
 		t.Errorf("when all Pods are ready, it is %s", got)
+	}
+}
+
+// TestTheTimeOfAConditionIsThatOfItsStatus goes through generations: the deadline has a field of its own.
+func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
+	in := unschedulable()
+	began := in.Now
+	steps := []struct {
+		name         string
+		change       func()
+		conditions   map[string]time.Duration // type, and how long after the beginning its status changed
+		progressing  time.Duration
+		isNotWorking bool
+	}{
+		{name: "a Pod is missing", conditions: map[string]time.Duration{"Ready": 0, "Reconciling": 0}},
+		{
+			name: "it is missing for another reason", change: func() { in.Snapshot.Pods[0].Problem = "exited" },
+			conditions: map[string]time.Duration{"Ready": 0, "Reconciling": 0},
+		},
+		{
+			name: "the spec changes", change: func() { in.Memcached.Generation++ }, progressing: 2 * time.Minute,
+			conditions: map[string]time.Duration{"Ready": 0, "Reconciling": 0},
+		},
+		{
+			name: "the spec is invalid", change: func() { in.Err = &plan.InvalidSpec{} }, isNotWorking: true,
+			conditions: map[string]time.Duration{"Ready": 0, "Stalled": 3 * time.Minute},
+		},
+		{
+			name: "all Pods are ready", change: func() { in.Err, in.Snapshot = nil, rolledOut().Snapshot }, isNotWorking: true,
+			conditions: map[string]time.Duration{"Ready": 4 * time.Minute},
+		},
+		{
+			name: "a Pod fails", change: func() { in.Snapshot = unschedulable().Snapshot }, progressing: 5 * time.Minute,
+			conditions: map[string]time.Duration{"Ready": 5 * time.Minute, "Reconciling": 5 * time.Minute},
+		},
+	}
+	for _, step := range steps {
+		if step.change != nil {
+			step.change()
+		}
+		in = after(in, time.Minute)
+		status := in.Memcached.Status
+		got := map[string]time.Duration{}
+		for _, condition := range status.Conditions {
+			if condition.Type != cachev1.ConditionUpdatePending {
+				got[condition.Type] = condition.LastTransitionTime.Sub(began)
+			}
+		}
+		if diff := cmp.Diff(step.conditions, got); diff != "" {
+			t.Errorf("%s: the times of the conditions (-want +got):\n%s", step.name, diff)
+		}
+		if since := status.ProgressingSince; (since == nil) != step.isNotWorking ||
+			since != nil && since.Sub(began) != step.progressing {
+			t.Errorf("%s: progressing since %v", step.name, since)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func setUpdatePending(status *cachev1.MemcachedStatus, in Input) {
 	pending := metav1.Condition{
 		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonNoUpdatePending,
 		Message:            "No update is pending",
-		ObservedGeneration: status.ObservedGeneration,
+		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 	}
 	deployment, planned := in.Report.Of(observe.DeploymentKind.GroupKind())
 	before := meta.FindStatusCondition(status.Conditions, pending.Type)

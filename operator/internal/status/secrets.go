@@ -1,6 +1,6 @@
 package status
 
-// The checks of Secrets, and the conditions about what was removed from them.
+// The checks of Secrets, and the condition RestartRequired about what was removed from them.
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
@@ -88,41 +89,56 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// former is a condition about something that was removed from a Secret and that memcached still accepts.
-type former struct{ condition, reason, consequence string }
-
-var (
-	formerClientCAs = former{
-		cachev1.ConditionFormerClientCAs, cachev1.ReasonClientCARemoved,
-		"Memcached keeps accepting clients of a removed CA",
-	}
-	formerUsers = former{
-		cachev1.ConditionFormerUsers, cachev1.ReasonUserRemoved, "Open connections stay logged in",
-	}
-)
-
-// setFormer sets the condition until every Pod that started before the removal is replaced. It keeps the condition
-// that an earlier operator wrote, because this one does not know the Secret's former content.
-func setFormer(status *cachev1.MemcachedStatus, in Input, about former, secret *secrets.State) {
-	before := meta.FindStatusCondition(status.Conditions, about.condition)
-	now := about.current(in, secret)
-	if now == nil && before != nil && secret != nil && in.isOlder(before.LastTransitionTime.Time) &&
-		secret.Restored.Before(before.LastTransitionTime.Time) {
-		return
-	}
-	if now == nil {
-		meta.RemoveStatusCondition(&status.Conditions, about.condition)
-		return
-	}
-	if before != nil && !before.LastTransitionTime.Equal(&now.LastTransitionTime) {
-		meta.RemoveStatusCondition(&status.Conditions, about.condition) // So that the condition gets the newer time.
-	}
-	now.ObservedGeneration = status.ObservedGeneration
-	meta.SetStatusCondition(&status.Conditions, *now)
+// removable is what may be removed from a Secret, and memcached accepts until it is restarted.
+type removable struct {
+	reason, consequence string
+	secret              func(observe.Snapshot) *secrets.State
 }
 
-// current returns the condition, or nil if no Pod accepts more than the Secret holds.
-func (f former) current(in Input, secret *secrets.State) *metav1.Condition {
+// removables are in the order in which they become the reason of RestartRequired.
+var removables = []removable{{
+	cachev1.ReasonClientCARemoved, "memcached keeps accepting clients of a removed CA",
+	func(s observe.Snapshot) *secrets.State { return s.TLS },
+}, {
+	cachev1.ReasonUserRemoved, "open connections stay logged in",
+	func(s observe.Snapshot) *secrets.State { return s.Auth },
+}}
+
+// setRestartRequired reports what was removed, until every Pod that started before the removal is replaced.
+func setRestartRequired(status *cachev1.MemcachedStatus, in Input) {
+	var required []cachev1.RestartRequirement
+	var removed, consequences []string
+	for _, r := range removables {
+		if found := r.requirement(in); found != nil {
+			required = append(required, *found)
+			removed = append(removed, fmt.Sprintf("removed from the Secret %q: %s", found.SecretName, found.Removed))
+			consequences = append(consequences, r.consequence)
+		}
+	}
+	status.RestartRequired = required
+	if len(required) == 0 {
+		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionRestartRequired)
+		return
+	}
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: cachev1.ConditionRestartRequired, Status: metav1.ConditionTrue, Reason: required[0].Reason,
+		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
+		Message: fmt.Sprintf("%s. %s until the Pods that started before that are restarted, which empties them: "+
+			"kubectl rollout restart deployment %s",
+			sentence(strings.Join(removed, "; ")), sentence(strings.Join(consequences, ", and ")), in.Memcached.Name),
+	})
+}
+
+// sentence begins a text with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// longestRemoved is the limit of the API.
+const longestRemoved = 1024
+
+// requirement returns why Pods have to be restarted, or nil if none accepts more than the Secret has. It keeps what an
+// earlier operator found, because this one does not know the Secret's former content.
+func (r removable) requirement(in Input) *cachev1.RestartRequirement {
+	secret := r.secret(in.Snapshot)
 	if secret == nil {
 		return nil
 	}
@@ -134,15 +150,18 @@ func (f former) current(in Input, secret *secrets.State) *metav1.Condition {
 			removed = append(removed, removal.What)
 		}
 	}
-	if len(removed) == 0 {
-		return nil
+	if len(removed) > 0 {
+		return &cachev1.RestartRequirement{
+			Reason: r.reason, Since: metav1.NewTime(since), SecretName: secret.Name,
+			Removed: Shorten(strings.Join(slices.Compact(removed), ", "), longestRemoved),
+		}
 	}
-	return &metav1.Condition{
-		Type: f.condition, Status: metav1.ConditionTrue, Reason: f.reason, LastTransitionTime: metav1.NewTime(since),
-		Message: Shorten(fmt.Sprintf("Removed from the Secret %q: %s. %s until the Pods that started before that are "+
-			"restarted, which empties them: kubectl rollout restart deployment %s",
-			secret.Name, strings.Join(slices.Compact(removed), ", "), f.consequence, in.Memcached.Name), longestMessage),
+	for _, before := range in.Memcached.Status.RestartRequired {
+		if before.Reason == r.reason && in.isOlder(before.Since.Time) && secret.Restored.Before(before.Since.Time) {
+			return &before
+		}
 	}
+	return nil
 }
 
 // isOlder reports whether a Pod may have started before a time. Kubernetes records whole seconds.

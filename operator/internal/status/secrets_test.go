@@ -2,7 +2,6 @@ package status
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,11 +94,11 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	remove := func(secret *secrets.State, what string, minutes time.Duration) {
 		secret.Removed = append(secret.Removed, secrets.Removal{What: what, Since: minute(minutes)})
 	}
-	const cas, users = "FormerClientCAsAccepted ", "FormerUsersLoggedIn "
+	const cas, users = "ClientCARemoved ", "UserRemoved "
 	steps := []struct {
 		name string
 		seen func()
-		want []string // condition, time, and what was removed
+		want []string // reason, time, and what was removed
 	}{
 		{"all is as it was", func() { in.Snapshot.Oldest = noon }, nil},
 		{"a CA is removed", func() { remove(in.Snapshot.TLS, "one", 5) }, []string{cas + "12:05 one"}},
@@ -119,14 +118,9 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 		step.seen()
 		in.Memcached.Status = Evaluate(in)
 		var got []string
-		for _, condition := range in.Memcached.Status.Conditions {
-			if _, rest, ok := strings.Cut(condition.Message, "Removed from the Secret "); ok {
-				_, list, _ := strings.Cut(rest, ": ")
-				what, _, _ := strings.Cut(list, ". ")
-				got = append(got, condition.Type+condition.LastTransitionTime.UTC().Format(" 15:04 ")+what)
-			}
+		for _, required := range in.Memcached.Status.RestartRequired {
+			got = append(got, required.Reason+required.Since.UTC().Format(" 15:04 ")+required.Removed)
 		}
-		slices.Sort(got)
 		if diff := cmp.Diff(step.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
@@ -136,13 +130,51 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	}
 }
 
-func TestALongListOfWhatWasRemovedFitsIntoTheCondition(t *testing.T) {
+func TestOneConditionReportsAllThatRequiresARestart(t *testing.T) {
+	cas, users := []secrets.Removal{{What: "one", Since: noon}}, []secrets.Removal{{What: "a user", Since: noon.Add(time.Minute)}}
+	const end = " until the Pods that started before that are restarted, which empties them: kubectl rollout restart deployment cache"
+	tests := map[string]struct {
+		cas, users []secrets.Removal
+		reason     string
+		message    string
+	}{
+		"nothing": {},
+		"a CA": {cas: cas, reason: "ClientCARemoved", message: `Removed from the Secret "tls": one. ` +
+			"Memcached keeps accepting clients of a removed CA" + end},
+		"a user": {users: users, reason: "UserRemoved", message: `Removed from the Secret "users": a user. ` +
+			"Open connections stay logged in" + end},
+		"both": {cas: cas, users: users, reason: "ClientCARemoved", message: `Removed from the Secret "tls": one; removed from ` +
+			`the Secret "users": a user. Memcached keeps accepting clients of a removed CA, and open connections stay logged in` + end},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			in.Now, in.Snapshot.Oldest = noon.Add(time.Hour), noon
+			in.Snapshot.TLS = &secrets.State{Name: "tls", Removed: tc.cas}
+			in.Snapshot.Auth = &secrets.State{Name: "users", Removed: tc.users}
+			var want *metav1.Condition
+			if tc.reason != "" {
+				want = &metav1.Condition{
+					Type: "RestartRequired", Status: "True", Reason: tc.reason, Message: tc.message, ObservedGeneration: 7,
+					LastTransitionTime: metav1.NewTime(in.Now),
+				}
+			}
+			got := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionRestartRequired)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALongListOfWhatWasRemovedFitsIntoTheStatus(t *testing.T) {
 	in := rolledOut()
 	in.Snapshot.Oldest = noon
 	in.Snapshot.TLS = &secrets.State{Removed: []secrets.Removal{{What: strings.Repeat("long", 1e4), Since: noon}}}
-	condition := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionFormerClientCAs)
-	if len(condition.Message) > longestMessage {
-		t.Errorf("%d bytes", len(condition.Message))
+	now := Evaluate(in)
+	condition := meta.FindStatusCondition(now.Conditions, cachev1.ConditionRestartRequired)
+	if len(now.RestartRequired[0].Removed) > longestRemoved || len(condition.Message) > longestMessage {
+		t.Errorf("%d bytes, and a message of %d", len(now.RestartRequired[0].Removed), len(condition.Message))
 	}
 }
 

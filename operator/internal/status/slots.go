@@ -1,7 +1,6 @@
 package status
 
 import (
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-// setSlots reports which Pod has which slot. What is copied changes all the time: it is reported once it is copied.
+// setSlots reports which Pod has which slot. What is copied is in metrics and events: it changes all the time.
 func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	if in.Plan.Name == "" || in.Err != nil && !in.Plan.KeepsSlots() {
 		return
@@ -22,10 +21,7 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	for _, slot := range in.Plan.Slots.Slots {
 		reported := cachev1.SlotStatus{
 			Name: slot.Name, Address: slot.Address, Pod: slot.Pod, State: cachev1.SlotState(slot.State),
-			KeysCopied: slot.Keys, BytesCopied: slot.Bytes, Reason: slot.Reason,
-		}
-		if reported.State == cachev1.SlotCopying {
-			reported.KeysCopied, reported.BytesCopied = 0, 0
+			Reason: slot.Reason,
 		}
 		if !slot.Since.IsZero() {
 			reported.Since = &metav1.Time{Time: slot.Since}
@@ -34,7 +30,7 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// handoffProgress reports how far the handoff of slots is, while Pods are replaced.
+// handoffProgress reports how many slots are still to be handed over, while Pods are replaced.
 func handoffProgress(in Input, v verdict) string {
 	if in.Plan.Slots == nil || in.Plan.Slots.Progress == "" || v.state != reconciling {
 		return ""
@@ -42,17 +38,15 @@ func handoffProgress(in Input, v verdict) string {
 	return "; " + in.Plan.Slots.Progress
 }
 
-// IsCopying reports whether the keys of a slot are being copied: only the agent's log shows how far that is.
-func IsCopying(now cachev1.MemcachedStatus) bool {
-	return slices.ContainsFunc(now.Slots, func(slot cachev1.SlotStatus) bool { return slot.State == cachev1.SlotCopying })
-}
-
 // Kept returns the slots that moved to another Pod with their keys since the last status.
-func Kept(before, now cachev1.MemcachedStatus) []cachev1.SlotStatus {
-	var kept []cachev1.SlotStatus
-	for _, slot := range now.Slots {
-		was := slotNamed(before, slot.Name)
-		if slot.State == cachev1.SlotServing && slot.Pod != "" && was.Pod != "" && was.Pod != slot.Pod {
+func Kept(in Input, now cachev1.MemcachedStatus) []slots.Status {
+	if in.Plan.Slots == nil {
+		return nil
+	}
+	var kept []slots.Status
+	for _, slot := range in.Plan.Slots.Slots {
+		was, is := slotNamed(in.Memcached.Status, slot.Name), slotNamed(now, slot.Name)
+		if is.State == cachev1.SlotServing && is.Pod == slot.Pod && is.Pod != "" && was.Pod != "" && was.Pod != is.Pod {
 			kept = append(kept, slot)
 		}
 	}

@@ -43,7 +43,9 @@ func TestASlotIsCountedOnceWhenAnotherPodTakesIt(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before, now := cachev1.MemcachedStatus{Slots: tc.before}, cachev1.MemcachedStatus{Slots: tc.now}
-			if kept := Kept(before, now); len(kept) != tc.wantKept {
+			in := Input{Memcached: &cachev1.Memcached{Status: before}, Plan: plan.Plan{Slots: &plan.Slots{}}}
+			in.Plan.Slots.Slots = []slots.Status{{Name: "shop-0", Pod: tc.now[0].Pod}}
+			if kept := Kept(in, now); len(kept) != tc.wantKept {
 				t.Errorf("kept: %+v", kept)
 			}
 			if cold := StartedCold(before, now); len(cold) != tc.wantCold {
@@ -53,7 +55,7 @@ func TestASlotIsCountedOnceWhenAnotherPodTakesIt(t *testing.T) {
 	}
 }
 
-func TestTheProgressOfAHandoffIsInTheMessageWhilePodsAreReplaced(t *testing.T) {
+func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
 	with := func(progress string) *plan.Slots { return &plan.Slots{Decision: slots.Decision{Progress: progress}} }
 	tests := map[string]struct {
 		slots *plan.Slots
@@ -62,8 +64,8 @@ func TestTheProgressOfAHandoffIsInTheMessageWhilePodsAreReplaced(t *testing.T) {
 	}{
 		"without slots there is none":        {slots: nil, state: reconciling},
 		"at rest there is none":              {slots: with(""), state: reconciling},
-		"while Pods are replaced":            {slots: with("handoff 1 of 3"), state: reconciling, want: "; handoff 1 of 3"},
-		"a cache that can't progress has no": {slots: with("handoff 1 of 3"), state: stalled},
+		"while Pods are replaced":            {slots: with("1 of 3 slots"), state: reconciling, want: "; 1 of 3 slots"},
+		"a cache that can't progress has no": {slots: with("1 of 3 slots"), state: stalled},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@ package status
 // Computes the whole status.
 
 import (
-	"slices"
+	"cmp"
 	"time"
 	"unicode/utf8"
 
@@ -65,13 +65,12 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)
-		setFormer(&status, in, formerClientCAs, in.Snapshot.TLS)
-		setFormer(&status, in, formerUsers, in.Snapshot.Auth)
+		setRestartRequired(&status, in)
 	}
 	for _, conditionType := range formerConditions {
 		meta.RemoveStatusCondition(&status.Conditions, conditionType)
 	}
-	setConditions(&status, judge(in), in.Now)
+	setConditions(&status, judge(in), in)
 	setSuspended(&status, in)
 	if in.Err == nil { // Otherwise the pending update is unknown.
 		setUpdatePending(&status, in)
@@ -150,16 +149,15 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
 		Message:            "The operator writes only the status while spec.suspend is true",
-		ObservedGeneration: status.ObservedGeneration,
+		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 	})
 }
 
-// setConditions writes Ready, and Reconciling or Stalled if one of them is True. The time of Reconciling starts again
-// with each generation, so that each has the whole deadline.
-func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
-	before := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReconciling)
-	if before != nil && before.ObservedGeneration != status.ObservedGeneration {
-		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionReconciling)
+// setConditions writes Ready, and Reconciling or Stalled if one of them is True.
+func setConditions(status *cachev1.MemcachedStatus, v verdict, in Input) {
+	status.ProgressingSince = nil
+	if v.state == reconciling {
+		status.ProgressingSince = new(metav1.NewTime(cmp.Or(progressingSince(in), in.Now.Truncate(time.Second))))
 	}
 	ready := metav1.ConditionFalse
 	if v.state == done {
@@ -169,7 +167,7 @@ func setConditions(status *cachev1.MemcachedStatus, v verdict, now time.Time) {
 	set := func(conditionType string, value metav1.ConditionStatus) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: conditionType, Status: value, Reason: v.reason, Message: v.message,
-			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(now),
+			ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 		})
 	}
 	set(cachev1.ConditionReady, ready)
@@ -203,17 +201,5 @@ func Shorten(text string, longest int) string {
 
 // Differs reports whether writing the status would change anything.
 func Differs(old, now cachev1.MemcachedStatus) bool {
-	return old.ObservedGeneration != now.ObservedGeneration ||
-		old.Replicas != now.Replicas ||
-		old.ReadyReplicas != now.ReadyReplicas ||
-		old.Selector != now.Selector ||
-		old.Endpoint != now.Endpoint ||
-		old.Image != now.Image ||
-		old.AgentImage != now.AgentImage ||
-		old.TemplateRevision != now.TemplateRevision ||
-		old.TemplateInputs != now.TemplateInputs ||
-		!equality.Semantic.DeepEqual(old.TLS, now.TLS) ||
-		!slices.Equal(old.Nodes, now.Nodes) ||
-		!equality.Semantic.DeepEqual(old.Slots, now.Slots) ||
-		!slices.Equal(old.Conditions, now.Conditions)
+	return !equality.Semantic.DeepEqual(old, now)
 }

@@ -49,8 +49,10 @@ type Memcached struct {
 type Stats struct {
 	Keys, Bytes, Invalidations, Failures int64
 
-	// Duration is how long the last copy took, or has taken so far.
+	// Duration is how long the last copy took, or has taken so far, and Progress how much of the former Pod's memory it has
+	// copied, from 0 to 1.
 	Duration time.Duration
+	Progress float64
 }
 
 // Stats returns the sums.
@@ -62,9 +64,20 @@ func (m *Memcached) Stats() Stats {
 		stats.add(m.now.Progress())
 	}
 	if !m.since.IsZero() {
-		stats.Duration = time.Since(m.since)
+		stats.Duration, stats.Progress = time.Since(m.since), ratio(m.now.Progress())
 	}
 	return stats
+}
+
+// ratio returns how much is copied. The memory of the former Pod includes more than keys and values.
+func ratio(p handoff.Progress) float64 {
+	switch {
+	case p.Copied:
+		return 1
+	case p.TotalBytes <= 0:
+		return 0
+	}
+	return min(1, float64(p.Bytes)/float64(p.TotalBytes))
 }
 
 func (s *Stats) add(p handoff.Progress) {
@@ -156,7 +169,8 @@ func (m *Memcached) endOfCopy() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if !m.since.IsZero() {
-		m.stats.Duration, m.since = time.Since(m.since), time.Time{}
+		m.stats.Duration, m.stats.Progress = time.Since(m.since), ratio(m.now.Progress())
+		m.since = time.Time{}
 	}
 }
 
