@@ -192,12 +192,7 @@ func (r *Reconciler) writeStatus(
 	if wait := r.statuses.wait(mc, now); wait > 0 {
 		return wait, nil
 	}
-	patched := mc.DeepCopy()
-	patched.Status = now
-	// The status belongs to the Memcached that was read, and not to a new one of the same name. The API server ignores
-	// the uid in a patch of the status, and compares the resource version.
-	asRead := client.MergeFromWithOptions(mc, client.MergeFromWithOptimisticLock{})
-	err := r.client.Status().Patch(ctx, patched, asRead)
+	patched, err := r.patchStatus(ctx, mc, now)
 	switch {
 	case apierrors.IsNotFound(err):
 		return 0, nil // It was deleted since it was read.

@@ -34,7 +34,8 @@ type statuses struct {
 // written is the status of a Memcached as last written.
 type written struct {
 	hash       [sha256.Size]byte
-	generation int64 // of the spec, then
+	version    string // the resource version, so that the status need not be hashed to recognize it
+	generation int64  // of the spec, then
 	at         time.Time
 	over       pace.Writes // the writes over another client's status
 }
@@ -93,14 +94,21 @@ func (s *statuses) note(there, now *cachev1.Memcached) {
 	if s.isOverwritten(there) {
 		over = over.After(s.now())
 	}
-	s.written[there.UID] = written{hash: hashOf(now), generation: there.Generation, at: s.now(), over: over}
+	s.written[there.UID] = written{
+		hash: hashOf(now), version: now.ResourceVersion, generation: there.Generation, at: s.now(), over: over,
+	}
 	s.tidy()
 }
 
 // isOverwritten reports whether another client replaced the status that was last written.
 func (s *statuses) isOverwritten(there *cachev1.Memcached) bool {
 	last, known := s.written[there.UID]
-	return known && last.hash != hashOf(there)
+	return known && !last.isIn(there)
+}
+
+// isIn reports whether the status is that of a Memcached.
+func (w written) isIn(there *cachev1.Memcached) bool {
+	return w.version != "" && w.version == there.ResourceVersion || w.hash == hashOf(there)
 }
 
 // news ignores updates of a Memcached that contain nothing but the status which the operator has just written.
@@ -122,7 +130,7 @@ func (s *statuses) isOwn(there *cachev1.Memcached) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, known := s.written[there.UID]
-	return known && last.hash == hashOf(there)
+	return known && last.isIn(there)
 }
 
 // tidy occasionally forgets records that are too old to matter.

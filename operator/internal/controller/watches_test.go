@@ -21,14 +21,14 @@ func TestOnlyNewsOfAMemcachedIsLookedAt(t *testing.T) {
 		want   bool
 	}{
 		"the status that was written last":                 {func(*cachev1.Memcached) {}, false},
-		"a status of another client":                       {func(mc *cachev1.Memcached) { mc.Status.ReadyReplicas = 9 }, true},
+		"a status of another client":                       {func(mc *cachev1.Memcached) { mc.ResourceVersion, mc.Status.ReadyReplicas = "3", 9 }, true},
 		"that status, and another spec":                    {func(mc *cachev1.Memcached) { mc.Generation = 2 }, true},
 		"that status, and an annotation":                   {func(mc *cachev1.Memcached) { mc.Annotations = map[string]string{"a": "b"} }, true},
 		"that status, and a label":                         {func(mc *cachev1.Memcached) { mc.Labels = map[string]string{"a": "b"} }, true},
 		"that status, of one that is deleted":              {func(mc *cachev1.Memcached) { mc.DeletionTimestamp = new(metav1.Now()) }, true},
 		"that status, of a namesake":                       {func(mc *cachev1.Memcached) { mc.UID = "other" }, true},
 		"nothing, which a resync has looked at again":      {func(mc *cachev1.Memcached) { mc.ResourceVersion = "1" }, true},
-		"the same status, which another client wrote last": {func(mc *cachev1.Memcached) { mc.Status = there.Status }, true},
+		"the same status, which another client wrote last": {func(mc *cachev1.Memcached) { mc.ResourceVersion, mc.Status = "3", there.Status }, true},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

@@ -45,12 +45,26 @@ func ChangeOf(mc *cachev1.Memcached, now cachev1.MemcachedStatus) Change {
 	return Minor
 }
 
-// podsChanged counts the Pods that changed.
+// podsChanged counts the Pods, or their slots, that changed.
 func podsChanged(old, now cachev1.MemcachedStatus) int32 {
 	return max(
-		missing(old.Nodes, now.Nodes), missing(now.Nodes, old.Nodes),
+		missing(old.Nodes, now.Nodes), missing(now.Nodes, old.Nodes), slotsChanged(old.Slots, now.Slots),
 		distance(old.Replicas, now.Replicas), distance(old.ReadyReplicas, now.ReadyReplicas),
 	)
+}
+
+// slotsChanged counts the slots that changed, or are more or fewer.
+func slotsChanged(old, now []cachev1.SlotStatus) int32 {
+	both := min(len(old), len(now))
+	count := int32(max(len(old), len(now)) - both) //nolint:gosec // At most 1000.
+	for i := range both {
+		was, is := old[i], now[i]
+		sameTime := was.Since.Equal(is.Since)
+		if was.Since, is.Since = nil, nil; !sameTime || was != is {
+			count++
+		}
+	}
+	return count
 }
 
 // missing counts the names of a sorted list that are not in another sorted list.

@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// patchStatus sends a status, and returns the Memcached as the API server answers. The status belongs to the Memcached
+// that was read, and not to a new one of the same name. The API server ignores the uid in a patch of the status, and
+// compares the resource version.
+func (r *Reconciler) patchStatus(
+	ctx context.Context, mc *cachev1.Memcached, now cachev1.MemcachedStatus,
+) (*cachev1.Memcached, error) {
+	patches, err := statusPatches(mc, now)
+	if err != nil {
+		return nil, err
+	}
+	var patched *cachev1.Memcached
+	for _, patch := range patches {
+		patched = mc.DeepCopy()
+		err = r.client.Status().Patch(ctx, patched, patch)
+		if !apierrors.IsInvalid(err) { // Otherwise a path may not exist any more: the next patch gets the conflict.
+			break
+		}
+	}
+	return patched, err
+}
+
+// longMerge is the size from which a merge patch is compared with a JSON patch. A shorter one is easier to read in an
+// audit log.
+const longMerge = 1 << 10
+
+// statusPatches returns the patches to try. A merge patch has each list that changed as a whole, which is much for a
+// cache with many slots. A JSON patch has only the items that changed.
+func statusPatches(mc *cachev1.Memcached, now cachev1.MemcachedStatus) ([]client.Patch, error) {
+	wanted := mc.DeepCopy()
+	wanted.Status = now
+	merge, err := client.MergeFromWithOptions(mc, client.MergeFromWithOptimisticLock{}).Data(wanted)
+	if err != nil {
+		return nil, fmt.Errorf("encode the status: %w", err)
+	}
+	patches := []client.Patch{client.RawPatch(types.MergePatchType, merge)}
+	if len(merge) < longMerge {
+		return patches, nil
+	}
+	items, err := status.JSONPatch(mc, now)
+	if err != nil {
+		return nil, err
+	}
+	if len(items) < len(merge) {
+		patches = append([]client.Patch{client.RawPatch(types.JSONPatchType, items)}, patches...)
+	}
+	return patches, nil
+}
