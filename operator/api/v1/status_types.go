@@ -61,8 +61,8 @@ type MemcachedStatus struct {
 	TemplateInputs string `json:"templateInputs,omitempty"`
 
 	// progressingSince is when the cache began to work towards the current generation of the spec, or stopped being Ready
-	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It is set together
-	// with the condition Reconciling.
+	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It is set
+	// together with the condition Reconciling.
 	// +optional
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 

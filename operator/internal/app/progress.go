@@ -21,11 +21,11 @@ const (
 	// seconds while it copies.
 	progressLines, progressBytes = int64(10), int64(16) << 10
 
-	// progressTimeout limits the request: nothing depends on the answer but metrics, an event and the reason of a cold slot.
+	// progressTimeout limits the request: only metrics, an event and the state of a cold slot depend on the answer.
 	progressTimeout = 5 * time.Second
 )
 
-// progressReader reads how far the agent of a Pod is with a copy. Without an answer that is unknown.
+// progressReader reads what the agent of a Pod has copied. Without an answer that is unknown.
 func progressReader(
 	config *rest.Config, client *http.Client,
 ) func(context.Context, types.NamespacedName) instruction.Progress {

@@ -155,6 +155,28 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestTheSlotsToBeHandedOverAreCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in   Input
+		want string
+	}{
+		"at rest":                       {cache(holder("b0", 0), holder("b1", 1)), ""},
+		"a rollout begins":              {cache(holder("a0", 0), holder("a1", 1)), "2 of 2 slots to be handed over, 0 being copied"},
+		"a slot of a rollout is copied": {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a0", 0, 0)), "2 of 2 slots to be handed over, 1 being copied"},
+		"a slot of a rollout has moved": {cache(left("a0", 0), holder("a1", 1), moved("b2", "a0", 0, 0)), "1 of 2 slots to be handed over, 0 being copied"},
+		"a Node is cordoned":            {cache(but(holder("b0", 0), cordoned), holder("b1", 1)), "1 of 1 slots to be handed over, 0 being copied"},
+		"a deleted Pod is copied":       {cache(but(holder("b0", 0), terminating), holder("b1", 1), copying("b2", "b0", 0, 0)), "1 of 1 slots to be handed over, 1 being copied"},
+		"the spec forbids handoffs":     {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Handoff = false }), ""},
+		"the spec is suspended":         {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Suspended = true }), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Decide(tc.in).Progress; got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 	serving := func(p *Pod) {
 		ready(p)

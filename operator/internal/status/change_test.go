@@ -20,6 +20,10 @@ func rollingOutOf(size, replaced int) cachev1.MemcachedStatus {
 		}
 		status.Nodes = append(status.Nodes, fmt.Sprintf("cache-%s-%03d", generation, i))
 	}
+	for i := range size {
+		slot := cachev1.SlotStatus{Name: fmt.Sprintf("cache-%d", i), State: cachev1.SlotServing, Since: &metav1.Time{}}
+		status.Slots = append(status.Slots, slot)
+	}
 	status.Conditions = []metav1.Condition{{
 		Type: cachev1.ConditionReady, Status: metav1.ConditionFalse, Reason: cachev1.ReasonRollingOut,
 		Message: fmt.Sprintf("%d of %d Pods replaced", replaced, size),
@@ -30,6 +34,16 @@ func rollingOutOf(size, replaced int) cachev1.MemcachedStatus {
 func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 	ready := func(s *cachev1.MemcachedStatus) {
 		meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: cachev1.ConditionReady, Status: metav1.ConditionTrue, Reason: "x"})
+	}
+	copying := func(s *cachev1.MemcachedStatus, count int) {
+		for i := range count {
+			s.Slots[i].State = cachev1.SlotCopying
+		}
+	}
+	again := func(s *cachev1.MemcachedStatus, count int) {
+		for i := range count {
+			s.Slots[i].Since = &metav1.Time{Time: noon}
+		}
 	}
 	tests := map[string]struct {
 		size, replaced int
@@ -44,6 +58,10 @@ func TestAChangeOfPodsInARolloutIsNotUrgent(t *testing.T) {
 		"19 Pods were deleted":            {size: 100, replaced: 40, want: Minor, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[19:] }},
 		"20 Pods were deleted":            {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Nodes = s.Nodes[20:] }},
 		"20 Pods are not ready":           {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.ReadyReplicas -= 20 }},
+		"19 slots changed":                {size: 100, replaced: 40, want: Minor, change: func(s *cachev1.MemcachedStatus) { copying(s, 19) }},
+		"20 slots changed":                {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { copying(s, 20) }},
+		"20 slots changed again":          {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { again(s, 20) }},
+		"25 slots more":                   {size: 100, replaced: 40, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Slots = append(s.Slots, make([]cachev1.SlotStatus, 25)...) }},
 		"25 Pods more":                    {size: 100, replaced: 41, want: Progress, change: func(s *cachev1.MemcachedStatus) { s.Replicas += 25 }},
 		"the cache is Ready":              {size: 100, replaced: 41, change: ready},
 		"the reason is another one":       {size: 100, replaced: 41, change: func(s *cachev1.MemcachedStatus) { s.Conditions[0].Reason = cachev1.ReasonPodsNotReady }},

@@ -49,8 +49,8 @@ type Memcached struct {
 type Stats struct {
 	Keys, Bytes, Invalidations, Failures int64
 
-	// Duration is how long the last copy took, or has taken so far, and Progress how much of the former Pod's memory it has
-	// copied, from 0 to 1.
+	// Duration is how long the last copy took, or has taken so far, and Progress how much of the former Pod's memory it
+	// has copied, from 0 to 1.
 	Duration time.Duration
 	Progress float64
 }
