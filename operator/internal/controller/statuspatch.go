@@ -1,5 +1,7 @@
 package controller
 
+// Sends a status: as a JSON patch where that is shorter than a merge patch.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package status
 
+// The JSON patch from one status to another: what changed in long lists.
+
 import (
 	"encoding/json"
 	"fmt"
