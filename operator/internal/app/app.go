@@ -114,7 +114,7 @@ func nodeReader(mgr ctrl.Manager, options *Options) client.Reader {
 func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
-			Revisions: render.Revisions(), Hash: render.Hash, Image: options.MemcachedImage, AgentImage: options.AgentImage,
+			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
 			Architectures: options.Architectures, Slots: options.Slots,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)

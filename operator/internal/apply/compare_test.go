@@ -12,32 +12,46 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/desired"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
+// decided is a plan with its Pod template.
+type decided struct {
+	plan.Plan
+	template render.Template
+}
+
+// decide plans a cache; false if its spec is invalid.
+func decide(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (decided, bool) {
+	outcome, template, err := desired.State(mc, current, defaults)
+	p, planned := plan.Of(outcome)
+	return decided{p, template}, planned && err == nil
+}
+
 // planned is the plan of a Memcached with a size of three and nothing else, changed by a case.
-func planned(t testing.TB, change func(*plan.Defaults)) plan.Plan {
+func planned(t testing.TB, change func(*plan.Defaults)) decided {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	mc.Spec.Size = new(int32(3))
-	defaults := plan.Defaults{Revisions: []int{1}, Hash: render.Hash, Image: "registry.example.com/memcached:1", AgentImage: "agent:1", Platform: plan.OpenShift}
+	defaults := plan.Defaults{Revisions: []int{1}, Image: "registry.example.com/memcached:1", AgentImage: "agent:1", Platform: plan.OpenShift}
 	if change != nil {
 		change(&defaults)
 	}
-	p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
-	if err != nil {
-		t.Fatal(err)
+	p, planned := decide(mc, plan.Current{SecretsUsable: true}, defaults)
+	if !planned {
+		t.Fatal("there is no plan")
 	}
 	return p
 }
 
 // rendered is the Deployment of a plan.
-func rendered(t testing.TB, p plan.Plan) render.Object {
+func rendered(t testing.TB, p decided) render.Object {
 	t.Helper()
-	for _, object := range render.Objects(p) {
+	for _, object := range render.Objects(p.Plan, p.template, nil) {
 		if object.GroupKind == observe.DeploymentKind.GroupKind() {
 			return object
 		}
@@ -47,7 +61,7 @@ func rendered(t testing.TB, p plan.Plan) render.Object {
 }
 
 // stamped renders and stamps the Deployment of a plan.
-func stamped(t testing.TB, p plan.Plan) render.Object {
+func stamped(t testing.TB, p decided) render.Object {
 	t.Helper()
 	object := rendered(t, p)
 	if err := stamp(object); err != nil {

@@ -23,14 +23,14 @@ func FuzzWhatIsCoveredDoesNotDiffer(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	known := newSchemas(clientgoscheme.Scheme)
-	defaults := plan.Defaults{Revisions: render.Revisions(), Hash: render.Hash, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filler := arbitrary.Filler(data)
-		planned, err := plan.Compute(arbitrary.Memcached(filler), plan.Current{SecretsUsable: true}, defaults)
-		if err != nil {
+		p, planned := decide(arbitrary.Memcached(filler), plan.Current{SecretsUsable: true}, defaults)
+		if !planned {
 			return
 		}
-		for _, object := range render.Objects(planned) {
+		for _, object := range render.Objects(p.Plan, p.template, nil) {
 			kind := known[object.GroupKind]
 			live := served(t, object)
 			isSureOfTheSame(t, kind, object.Configuration, live)

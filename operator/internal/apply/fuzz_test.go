@@ -22,17 +22,17 @@ func FuzzNothingDiffersOnceItIsApplied(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
 	known := newSchemas(clientgoscheme.Scheme)
-	defaults := plan.Defaults{Revisions: render.Revisions(), Hash: render.Hash, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: render.Revisions(), Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filler := arbitrary.Filler(data)
 		mc := arbitrary.Memcached(filler)
 		deployment := &appsv1.Deployment{}
 		filler.Fill(deployment)
-		planned, err := plan.Compute(mc, plan.Current{Deployment: deployment, SecretsUsable: true}, defaults)
-		if err != nil {
+		p, planned := decide(mc, plan.Current{Deployment: deployment, SecretsUsable: true}, defaults)
+		if !planned {
 			return
 		}
-		for _, object := range render.Objects(planned) {
+		for _, object := range render.Objects(p.Plan, p.template, deployment) {
 			live := client.Object(deployment)
 			if object.GroupKind != observe.DeploymentKind.GroupKind() {
 				live = observe.New(object.GroupKind)

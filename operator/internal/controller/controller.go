@@ -16,6 +16,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/desired"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
@@ -69,112 +70,89 @@ func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 	if !mc.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // The garbage collector deletes the owned objects.
 	}
-	in := r.sync(ctx, mc)
-	in.Nodes = r.nodes.lookFor(ctx, in)
-	result, err := r.report(ctx, in)
+	c := &reconciliation{memcached: mc, now: time.Now()}
+	if c.err = r.look(ctx, c); c.err == nil {
+		c.err = r.plan(ctx, c)
+		r.apply(ctx, c)
+	}
+	c.nodes, c.nodesAge = r.nodes.lookFor(ctx, c)
+	return r.report(ctx, c)
+}
+
+// look observes the current state.
+func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
+	err := errors.Join(r.secrets.startFor(c.memcached), r.cordons.startFor(c.memcached))
 	if err != nil {
-		return ctrl.Result{}, err
+		return err
 	}
-	return untilExpiry(in, r.nodes.lookAgain(in, result)), nil
-}
-
-// sync runs all steps before the status, until one fails, and returns what they found.
-func (r *Reconciler) sync(ctx context.Context, mc *cachev1.Memcached) status.Input {
-	in := status.Input{Memcached: mc, Now: time.Now()}
-	if in.Err = errors.Join(r.secrets.startFor(mc), r.cordons.startFor(mc)); in.Err != nil {
-		return in
-	}
-	if in.Snapshot, in.Err = r.observe.Collect(ctx, mc); in.Err != nil {
-		return in
-	}
-	r.plan(ctx, &in)
-	switch {
-	case in.Plan.Pause: // Even if the rest of the spec is invalid.
-		in.Report = r.syncer.Pause(ctx, mc, in.Snapshot)
-	case in.Plan.Suspended:
-	case in.Err == nil:
-		in.Report = r.syncer.Sync(ctx, mc, in.Snapshot, render.Objects(in.Plan))
-		r.syncPods(ctx, &in)
-	case in.Plan.KeepsSlots():
-		in.Report = r.syncer.SyncExisting(ctx, mc, in.Snapshot, render.KeptObjects(in.Plan))
-		r.syncPods(ctx, &in)
-	}
-	return in
-}
-
-// syncPods changes the Pods as their slots require.
-func (r *Reconciler) syncPods(ctx context.Context, in *status.Input) {
-	if in.Plan.Slots == nil || len(in.Plan.Slots.Changes) == 0 {
-		return
-	}
-	in.PodsChanged, in.PodsErr = r.syncer.SyncPods(ctx, in.Memcached, in.Snapshot, in.Plan.Slots.Changes)
+	c.snapshot, err = r.observe.Collect(ctx, c.memcached)
+	return err
 }
 
 // plan computes the plan. A cache with updatePolicy Automatic may be queued for its update.
-func (r *Reconciler) plan(ctx context.Context, in *status.Input) {
-	mc, current, defaults := in.Memcached, in.Snapshot.Current(), r.defaults(ctx)
-	defaults.Queued, defaults.Now = true, in.Now
-	in.Plan, in.Err = plan.Compute(mc, current, defaults)
-	if turn := r.updates.enter(*in); turn.phase == updating {
-		in.Updating = !turn.unready
-		defaults.Queued = false
-		in.Plan, in.Err = plan.Compute(mc, current, defaults)
+func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
+	defaults := r.defaults(ctx)
+	defaults.Now = c.now
+	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
+	if err == nil {
+		draft, c.template = desired.Choose(draft)
+	}
+	turn := r.updates.enter(c.candidate(draft))
+	if err != nil {
+		return err
+	}
+	if turn.phase == updating {
+		c.updating = !turn.unready
+		if draft.IsPending() {
+			draft, c.template = desired.Update(draft)
+		}
+	}
+	c.outcome = draft.Outcome(c.template.Hash)
+	return nil
+}
+
+// apply writes the managed objects, and the Pods as their slots require.
+func (r *Reconciler) apply(ctx context.Context, c *reconciliation) {
+	c.pause = plan.MustPause(c.memcached, c.snapshot.Deployment())
+	planned, valid := plan.Of(c.outcome)
+	switch {
+	case c.pause: // Even if the rest of the spec is invalid.
+		c.report = r.syncer.Pause(ctx, c.memcached, c.snapshot)
+		return
+	case c.memcached.Spec.Suspend:
+		return
+	case valid:
+		objects := render.Objects(planned, c.template, c.snapshot.Deployment())
+		c.report = r.syncer.Sync(ctx, c.memcached, c.snapshot, objects)
+	case c.kept() != nil:
+		c.report = r.syncer.SyncExisting(ctx, c.memcached, c.snapshot, render.KeptObjects(*c.kept()))
+	}
+	if decided := c.slots(); len(decided.Changes) > 0 {
+		c.podsChanged, c.podsErr = r.syncer.SyncPods(ctx, c.memcached, c.snapshot, decided.Changes)
 	}
 }
 
 // report writes the status if it differs, then the events, and decides whether to reconcile again.
-func (r *Reconciler) report(ctx context.Context, in status.Input) (result ctrl.Result, err error) {
-	now := status.Evaluate(in)
-	r.updates.settle(in, now)
-	defer func() { r.metrics.Reconciled(in, now, err) }()
-	wait, err := r.writeStatus(ctx, in.Memcached, now)
+func (r *Reconciler) report(ctx context.Context, c *reconciliation) (result ctrl.Result, err error) {
+	c.input = c.statusInput()
+	c.status = status.Evaluate(c.input)
+	r.updates.settle(c.memcached, c.status)
+	defer func() { r.metrics.Reconciled(c.memcached, c.report, c.status, err) }()
+	c.statusWait, err = r.writeStatus(ctx, c.memcached, c.status)
 	if err != nil {
-		return ctrl.Result{}, errors.Join(in.Err, in.Report.Err(), err)
+		return ctrl.Result{}, errors.Join(c.err, c.report.Err(), err)
 	}
-	if wait > 0 {
-		now = in.Memcached.Status // Events follow the status that is written.
+	if c.statusWait > 0 {
+		c.status = c.memcached.Status // Events follow the status that is written.
 	}
-	r.metrics.StatusReported(in, now)
-	for _, event := range eventsOf(in, now) {
-		event.record(r.events, in.Memcached)
+	r.metrics.StatusReported(c.memcached.Status, c.status, c.slots().Slots)
+	for _, event := range eventsOf(c) {
+		event.record(r.events, c.memcached)
 	}
-	if result, err = retry(in, wait); err == nil {
-		result.RequeueAfter = sooner(result.RequeueAfter, min(status.Deadline(in, now), longestWait))
-	}
-	return result, err
-}
-
-// retry decides whether to reconcile again without an event. The status may have to be written later.
-func retry(in status.Input, wait time.Duration) (ctrl.Result, error) {
-	err := in.Report.Err()
-	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); !invalid {
-		// A retry of an invalid spec would end the same way, and the status names the fix. A pause of a rollout may
-		// succeed.
-		err = errors.Join(in.Err, in.Snapshot.Err(), err)
-	}
-	if err = errors.Join(err, in.PodsErr); err != nil {
+	if err = c.failure(); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: sooner(sooner(wait, in.Report.RetryAfter()), slotsAfter(in))}, nil
-}
-
-// slotsAfter returns when to decide about slots again without an event.
-func slotsAfter(in status.Input) time.Duration {
-	switch {
-	case in.Plan.Slots == nil:
-		return 0
-	case in.PodsChanged:
-		return changedRetry
-	}
-	return in.Plan.Slots.RequeueAfter
-}
-
-// sooner returns the shorter of two waits; 0 means no wait.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
+	return ctrl.Result{RequeueAfter: c.again()}, nil
 }
 
 // changedRetry is how soon to reconcile again if the Memcached was changed or replaced before its status was written.

@@ -53,46 +53,47 @@ func (e pendingEvent) record(recorder events.EventRecorder, mc *cachev1.Memcache
 }
 
 // eventsOf returns the events of a reconciliation: changes of managed objects, and a new reason of Ready.
-func eventsOf(in status.Input, now cachev1.MemcachedStatus) []pendingEvent {
+func eventsOf(c *reconciliation) []pendingEvent {
 	var found []pendingEvent
-	for _, made := range createdTogether(in) {
+	before, now := c.memcached.Status, c.status
+	for _, made := range createdTogether(c) {
 		found = append(found, created(made))
 	}
-	for _, outcome := range in.Report {
+	for _, outcome := range c.report {
 		switch outcome.Result {
 		case apply.Adopted:
 			found = append(found, adopted(outcome))
 		case apply.Deleted:
 			found = append(found, deleted(outcome))
 		case apply.Updated:
-			found = append(found, updated(in, outcome))
+			found = append(found, updated(c, outcome))
 		case apply.Paused:
 			found = append(found, paused(outcome))
 		case apply.Created, apply.Unchanged, apply.NotOwned, apply.Conflicting, apply.Terminating, apply.Waiting,
 			apply.Failed:
 		}
 	}
-	if kept := status.Kept(in, now); len(kept) > 0 {
+	if kept := status.Kept(before, now, c.slots().Slots); len(kept) > 0 {
 		found = append(found, handedOver(kept))
 	}
-	for _, slot := range status.StartedCold(in.Memcached.Status, now) {
+	for _, slot := range status.StartedCold(before, now) {
 		found = append(found, startedCold(slot))
 	}
-	found = append(found, transition(in.Memcached.Status, now)...)
-	if in.Updating && updateFailed(now) && !updateFailed(in.Memcached.Status) {
+	found = append(found, transition(before, now)...)
+	if c.updating && updateFailed(now) && !updateFailed(before) {
 		found = append(found, updatesStopped())
 	}
 	return found
 }
 
 // updated distinguishes the three causes of an update: a changed size, a changed desired state, or drift.
-func updated(in status.Input, o apply.Outcome) pendingEvent {
+func updated(c *reconciliation, o apply.Outcome) pendingEvent {
 	scaled := o.GroupKind == observe.DeploymentKind.GroupKind() && slices.Contains(o.Fields, ".spec.replicas")
 	switch {
 	case len(o.Drift) > 0:
 		return driftCorrected(o)
 	case scaled:
-		return rescaled(o, in.Plan.Size)
+		return rescaled(o, c.input.Plan.Size)
 	}
 	return broughtUpToSpec(o)
 }
@@ -100,12 +101,12 @@ func updated(in status.Input, o apply.Outcome) pendingEvent {
 // createdTogether groups the created objects by event. Those of a new Memcached share one event: one for each would
 // nearly double the requests. Later each object has its own, as the API would merge two events about different
 // objects of one Memcached.
-func createdTogether(in status.Input) []apply.Report {
+func createdTogether(c *reconciliation) []apply.Report {
 	var made []apply.Report
-	for _, outcome := range in.Report {
+	for _, outcome := range c.report {
 		switch {
 		case outcome.Result != apply.Created:
-		case in.Memcached.Status.ObservedGeneration == 0 && len(made) == 1:
+		case c.memcached.Status.ObservedGeneration == 0 && len(made) == 1:
 			made[0] = append(made[0], outcome)
 		default:
 			made = append(made, apply.Report{outcome})

@@ -14,7 +14,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 func TestEvents(t *testing.T) {
@@ -136,14 +135,15 @@ func TestEvents(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
+			c := &reconciliation{memcached: mc, report: tc.report, updating: tc.updating, status: tc.now}
+			c.input.Plan.Size = 5
 			var got []string
-			in := status.Input{Memcached: mc, Plan: plan.Plan{Size: 5}, Report: tc.report, Updating: tc.updating}
 			if len(tc.now.Slots) > 0 {
-				in.Plan.Slots = &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
+				c.outcome = plan.Ready{Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
 					{Name: "cache-0", Pod: tc.now.Slots[0].Pod, Keys: 97, TotalKeys: 100, Bytes: 970},
-				}}}
+				}}}}}
 			}
-			for _, e := range eventsOf(in, tc.now) {
+			for _, e := range eventsOf(c) {
 				got = append(got, e.eventType+" "+e.reason+": "+e.note)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

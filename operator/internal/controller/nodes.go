@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // Without this right, the status has the message of the scheduler instead.
@@ -45,35 +44,36 @@ func newNodes(reader client.Reader) *nodes {
 	return &nodes{reader: reader, now: time.Now}
 }
 
-// lookFor returns the Nodes if a reconciliation needs them, or nil if they are unknown. Concurrent reconciliations
-// share one list request, and each waits no longer than its own context allows.
-func (m *nodes) lookFor(ctx context.Context, in status.Input) observe.Nodes {
-	unplaced := slices.ContainsFunc(in.Snapshot.Pods, func(pod observe.Pod) bool { return pod.Unschedulable })
-	if m.reader == nil || !unplaced || len(in.Plan.Architectures) == 0 {
-		return nil
+// lookFor returns the Nodes if a reconciliation needs them, or nil if they are unknown, and how old the list is.
+// Concurrent reconciliations share one list request, and each waits no longer than its own context allows.
+func (m *nodes) lookFor(ctx context.Context, c *reconciliation) (known observe.Nodes, age time.Duration) {
+	unplaced := slices.ContainsFunc(c.snapshot.Pods, func(pod observe.Pod) bool { return pod.Unschedulable })
+	planned, _ := plan.Of(c.outcome)
+	if m.reader == nil || !unplaced || len(planned.Architectures) == 0 {
+		return nil, 0
 	}
-	if known, fresh := m.recall(); fresh {
-		return known
+	if known, age = m.recall(); age < nodesTTL {
+		return known, age
 	}
 	look := m.looks.DoChan("", func() (any, error) { return m.look(context.WithoutCancel(ctx)), nil })
 	select {
-	case result := <-look:
-		return result.Val.(observe.Nodes)
+	case <-look:
+		return m.recall()
 	case <-ctx.Done():
-		return nil
+		return nil, 0
 	}
 }
 
-// recall returns the known Nodes, and whether they are recent enough.
-func (m *nodes) recall() (known observe.Nodes, fresh bool) {
+// recall returns the known Nodes, and how old the list is.
+func (m *nodes) recall() (known observe.Nodes, age time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.known, m.now().Sub(m.asked) < nodesTTL
+	return m.known, m.now().Sub(m.asked)
 }
 
 // look lists the Nodes. After a failure they are unknown for a while.
 func (m *nodes) look(ctx context.Context) observe.Nodes {
-	if known, fresh := m.recall(); fresh {
+	if known, age := m.recall(); age < nodesTTL {
 		return known // Another list request ended after the caller's check.
 	}
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
@@ -86,20 +86,4 @@ func (m *nodes) look(ctx context.Context) observe.Nodes {
 	defer m.mu.Unlock()
 	m.known, m.asked = known, m.now()
 	return known
-}
-
-// lookAgain schedules another reconciliation if the message depends on the Nodes, whose changes are not watched, or
-// on an old list.
-func (m *nodes) lookAgain(in status.Input, result ctrl.Result) ctrl.Result {
-	if in.Nodes == nil {
-		return result
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	age := m.now().Sub(m.asked)
-	if age < nodesFresh && !status.LacksNodes(in) {
-		return result
-	}
-	result.RequeueAfter = sooner(result.RequeueAfter, max(nodesTTL-age, nodesFresh))
-	return result
 }

@@ -10,12 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // nodeReader answers with two pages of one Node each, and counts the lists that are begun.
@@ -43,37 +41,37 @@ func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...
 	return nil
 }
 
-// lacking is the input for a cache with an unschedulable Pod.
-func lacking() status.Input {
-	return status.Input{
-		Plan:     plan.Plan{Architectures: []string{"s390x"}},
-		Snapshot: observe.Snapshot{Pods: []observe.Pod{{Unschedulable: true}}},
+// lacking is the reconciliation of a cache with an unschedulable Pod.
+func lacking(architectures ...string) *reconciliation {
+	return &reconciliation{
+		outcome:  plan.Ready{Plan: plan.Plan{Pod: plan.Pod{Architectures: architectures}}},
+		snapshot: observe.Snapshot{Pods: []observe.Pod{{Unschedulable: true}}},
 	}
 }
 
 func TestNodesAreListedOnlyWhenNeeded(t *testing.T) {
 	both := observe.Nodes{"amd64": 1, "arm64": 1}
 	tests := map[string]struct {
-		change func(*status.Input)
-		want   observe.Nodes
-		lists  int
+		c     *reconciliation
+		want  observe.Nodes
+		lists int
 	}{
-		"a Pod has no Node":            {func(*status.Input) {}, both, 1},
-		"all Pods have Nodes":          {func(in *status.Input) { in.Snapshot.Pods[0].Unschedulable = false }, nil, 0},
-		"the Pods may run on any Node": {func(in *status.Input) { in.Plan.Architectures = nil }, nil, 0},
-		"there are no Pods":            {func(in *status.Input) { in.Snapshot.Pods = nil }, nil, 0},
+		"a Pod has no Node":            {lacking("s390x"), both, 1},
+		"all Pods have Nodes":          {&reconciliation{outcome: lacking("s390x").outcome, snapshot: observe.Snapshot{Pods: []observe.Pod{{}}}}, nil, 0},
+		"the Pods may run on any Node": {lacking(), nil, 0},
+		"there are no Pods":            {&reconciliation{outcome: lacking("s390x").outcome}, nil, 0},
+		"the spec is invalid":          {&reconciliation{outcome: plan.Invalid{}, snapshot: lacking().snapshot}, nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			reader, in := &nodeReader{}, lacking()
-			tc.change(&in)
-			got := newNodes(reader).lookFor(t.Context(), in)
+			reader := &nodeReader{}
+			got, _ := newNodes(reader).lookFor(t.Context(), tc.c)
 			if diff := cmp.Diff(tc.want, got); diff != "" || reader.lists != tc.lists {
 				t.Errorf("%d lists, want %d; Nodes (-want +got):\n%s", reader.lists, tc.lists, diff)
 			}
 		})
 	}
-	if got := newNodes(nil).lookFor(t.Context(), lacking()); got != nil {
+	if got, _ := newNodes(nil).lookFor(t.Context(), lacking("s390x")); got != nil {
 		t.Errorf("an operator without the right knows of %v", got)
 	}
 }
@@ -86,7 +84,7 @@ func TestNodesAreListedAtMostOnceAMinute(t *testing.T) {
 			m := newNodes(reader)
 			m.now = func() time.Time { return now }
 			for range 6 { // three minutes
-				known := m.lookFor(t.Context(), lacking())
+				known, _ := m.lookFor(t.Context(), lacking("s390x"))
 				if (known == nil) != (err != nil) {
 					t.Errorf("Nodes %v with error %v", known, err)
 				}
@@ -111,15 +109,14 @@ func TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout(t *testing.T)
 				allowed, start := time.Duration(i+1)*time.Second, time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), allowed)
 				defer cancel()
-				if known := m.lookFor(ctx, lacking()); known != nil || time.Since(start) != allowed {
+				if known, _ := m.lookFor(ctx, lacking("s390x")); known != nil || time.Since(start) != allowed {
 					t.Errorf("after %s of %s, it knows of %v", time.Since(start), allowed, known)
 				}
-				m.lookAgain(lacking(), ctrl.Result{})
 			})
 		}
 		reconciliations.Wait()
 		close(reader.release)
-		known := m.lookFor(t.Context(), lacking())
+		known, _ := m.lookFor(t.Context(), lacking("s390x"))
 		if diff := cmp.Diff(observe.Nodes{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
 			t.Errorf("%d lists; Nodes (-want +got):\n%s", reader.lists, diff)
 		}
@@ -156,12 +153,10 @@ func TestAReconciliationIsRepeatedWhileItsNodesMayBeOutdated(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			now := time.Unix(1_000_000, 0)
-			m := newNodes(&nodeReader{})
-			m.now, m.asked = func() time.Time { return now }, now.Add(-tc.age)
-			in := lacking()
-			in.Nodes = tc.nodes
-			if got := m.lookAgain(in, ctrl.Result{RequeueAfter: tc.before}).RequeueAfter; got != tc.want {
+			c := lacking("s390x")
+			c.nodes, c.nodesAge, c.statusWait = tc.nodes, tc.age, tc.before
+			c.input = c.statusInput()
+			if got := c.again(); got != tc.want {
 				t.Errorf("repeated after %s, want %s", got, tc.want)
 			}
 		})

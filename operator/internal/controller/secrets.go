@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +19,6 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // The operator reads the content of a Secret that a Memcached names, and watches metadata only. A role cannot
@@ -96,17 +94,4 @@ func (w *secretWatch) changed(ctx context.Context, secret *secretMetadata, versi
 	for _, request := range memcacheds(ctx, w.reader, client.InNamespace(secret.Namespace), named) {
 		q.Add(request)
 	}
-}
-
-// longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
-const longestWait = 24 * time.Hour
-
-// untilExpiry schedules a reconciliation for when the certificate expires, which is no event.
-func untilExpiry(in status.Input, result ctrl.Result) ctrl.Result {
-	if in.Snapshot.TLS == nil || in.Snapshot.TLS.NotAfter.IsZero() || in.Snapshot.TLS.Expired {
-		return result
-	}
-	left := min(max(time.Until(in.Snapshot.TLS.NotAfter), time.Second), longestWait)
-	result.RequeueAfter = sooner(result.RequeueAfter, left)
-	return result
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,7 +51,7 @@ func newRolling() *rolling {
 			ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid", Generation: 1, ResourceVersion: "1234567"},
 			Spec:       cachev1.MemcachedSpec{Size: new(int32(manySlots))},
 		},
-		Plan:     plan.Plan{Name: "shop", Namespace: "team", Size: manySlots, Slots: &plan.Slots{}},
+		Plan:     plan.Plan{Pod: plan.Pod{Name: "shop"}, Namespace: "team", Size: manySlots, Slots: &plan.Slots{}},
 		Snapshot: observe.Snapshot{Name: "shop", Objects: map[observe.Key]client.Object{{GroupKind: kind, Name: "shop"}: deployment}},
 		Report:   apply.Report{{GroupKind: kind, Name: "shop", Result: apply.Unchanged}},
 		Now:      time.Unix(1_700_000_000, 0),
@@ -164,7 +165,7 @@ func TestARolloutOfAThousandSlotsWritesLessThanTwoMebibytesOfStatus(t *testing.T
 				r.handOver(t, slot, slot+surge)
 			}
 			r.pass(t, time.Second)
-			if last := r.in.Memcached.Status; !status.IsReady(r.in) || last.Slots[manySlots-1].Pod != podOf(manySlots-1, 2) {
+			if last := r.in.Memcached.Status; !meta.IsStatusConditionTrue(last.Conditions, cachev1.ConditionReady) || last.Slots[manySlots-1].Pod != podOf(manySlots-1, 2) {
 				t.Errorf("in the end: %+v", last.Conditions)
 			}
 			t.Logf("%d writes with %d bytes", r.writes, r.bytes)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,7 +20,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // phase is the progress of a cache's update to the operator's defaults.
@@ -119,23 +120,57 @@ func (w *updateQueue) startAnew() {
 	}
 }
 
-// enter returns the progress of a cache; while it is updating, its update may be applied. The plan is the one without
-// the update.
-func (w *updateQueue) enter(in status.Input) turn {
+// candidate is what the queue has to know of a cache.
+type candidate struct {
+	memcached *cachev1.Memcached
+
+	// planned: the spec is valid, and pending: an update is left out of the plan. usable: new Pods can start with the
+	// Secrets that the spec names.
+	planned, pending, usable bool
+
+	// complete: the Deployment has all its Pods, ready and with its current template. The status may not show that yet.
+	complete bool
+}
+
+// candidate describes a cache to the queue. The draft is the one without the update.
+func (c *reconciliation) candidate(draft plan.Draft) candidate {
+	return candidate{
+		memcached: c.memcached, planned: draft.IsValid(), pending: draft.IsPending(), usable: c.snapshot.Usable(),
+		complete: isComplete(c.snapshot.Deployment()),
+	}
+}
+
+// isComplete reports whether a Deployment has all its Pods, ready and with its current template.
+func isComplete(live *appsv1.Deployment) bool {
+	if live == nil || live.Spec.Replicas == nil || live.Status.ObservedGeneration < live.Generation {
+		return false
+	}
+	size, now := *live.Spec.Replicas, live.Status
+	return now.Replicas == size && now.UpdatedReplicas == size &&
+		now.ReadyReplicas == size && now.AvailableReplicas == size
+}
+
+// isReady reports whether a cache was Ready and still has all its Pods.
+func (c candidate) isReady() bool {
+	return c.complete && meta.IsStatusConditionTrue(c.memcached.Status.Conditions, cachev1.ConditionReady)
+}
+
+// enter returns the progress of a cache; while it is updating, its update may be applied.
+func (w *updateQueue) enter(c candidate) turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	key := client.ObjectKeyFromObject(in.Memcached)
+	key := client.ObjectKeyFromObject(c.memcached)
 	its := w.turns[key]
-	if its == nil || its.uid != in.Memcached.UID {
+	if its == nil || its.uid != c.memcached.UID {
 		return turn{}
 	}
 	before := its.phase
 	switch {
 	case before == updating:
-	case wasUpdating(in, before):
+	case wasUpdating(c, before):
 		its.phase, its.unready = updating, false
-	case len(in.Plan.Pending) > 0 && in.Err == nil && in.Snapshot.Usable():
-		its.phase, its.unready = queued, !status.IsReady(in)
+	case c.pending && c.usable:
+		its.phase, its.unready = queued, !c.isReady()
 		if slices.Contains(w.next(), key) {
 			its.phase = updating
 		}
@@ -150,21 +185,21 @@ func (w *updateQueue) enter(in status.Input) turn {
 
 // wasUpdating reports whether an earlier operator started to update a cache. It may have ended before it wrote that
 // into the status, which then still reports a pending update.
-func wasUpdating(in status.Input, known phase) bool {
-	pending := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionUpdatePending)
-	if pending == nil || status.IsReady(in) {
+func wasUpdating(c candidate, known phase) bool {
+	pending := meta.FindStatusCondition(c.memcached.Status.Conditions, cachev1.ConditionUpdatePending)
+	if pending == nil || c.complete {
 		return false
 	}
 	return pending.Reason == cachev1.ReasonUpdateInProgress ||
-		known == unseen && pending.Status == metav1.ConditionTrue && len(in.Plan.Pending) == 0 && in.Err == nil
+		known == unseen && pending.Status == metav1.ConditionTrue && c.planned && !c.pending
 }
 
 // settle ends the update of a cache that is Ready now. If the update failed, it stops all others.
-func (w *updateQueue) settle(in status.Input, now cachev1.MemcachedStatus) {
+func (w *updateQueue) settle(mc *cachev1.Memcached, now cachev1.MemcachedStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	turn := w.turns[client.ObjectKeyFromObject(in.Memcached)]
-	if turn == nil || turn.uid != in.Memcached.UID || turn.phase != updating {
+	turn := w.turns[client.ObjectKeyFromObject(mc)]
+	if turn == nil || turn.uid != mc.UID || turn.phase != updating {
 		return
 	}
 	before := *turn

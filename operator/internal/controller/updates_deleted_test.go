@@ -6,14 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 func TestNothingIsKeptOfDeletedCaches(t *testing.T) {
 	f := newFleet(t, 1, "a", "b", "c")
 	f.updates("a", "b", "c")
-	old := status.Input{Memcached: f.caches["b"], Plan: plan.Plan{Pending: []string{"x"}}}
+	old := candidate{memcached: f.caches["b"], planned: true, pending: true, usable: true}
 	f.remove("a")
 	f.remove("b")
 	f.change("c", func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = "" })
@@ -24,8 +22,8 @@ func TestNothingIsKeptOfDeletedCaches(t *testing.T) {
 		t.Errorf("still known: %v", f.turns)
 	}
 	f.create("b")
-	old.Memcached = old.Memcached.DeepCopy()
-	old.Memcached.UID = "of the former b"
+	old.memcached = old.memcached.DeepCopy()
+	old.memcached.UID = "of the former b"
 	if turn := f.enter(old); turn.phase != unseen {
 		t.Error("a namesake has the turn of the one before it")
 	}

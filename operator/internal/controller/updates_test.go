@@ -9,14 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
-	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // fleet are caches that an operator updates.
@@ -25,12 +21,15 @@ type fleet struct {
 	t       *testing.T
 	caches  map[string]*cachev1.Memcached
 	pending map[string]bool
+
+	// rolling are the caches whose Pods are being replaced, while the status does not show that yet.
+	rolling map[string]bool
 }
 
 // newFleet makes caches with a pending update. None was reconciled yet.
 func newFleet(t *testing.T, most int, names ...string) *fleet {
 	t.Helper()
-	f := &fleet{updateQueue: newUpdateQueue(most), t: t, caches: map[string]*cachev1.Memcached{}, pending: map[string]bool{}}
+	f := &fleet{updateQueue: newUpdateQueue(most), t: t, caches: map[string]*cachev1.Memcached{}, pending: map[string]bool{}, rolling: map[string]bool{}}
 	for _, name := range names {
 		f.create(name)
 	}
@@ -71,24 +70,15 @@ func (f *fleet) becomes(name, reason string) {
 func (f *fleet) reconcile(name string) bool {
 	f.t.Helper()
 	mc := f.caches[name]
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-		OwnerReferences: []metav1.OwnerReference{{UID: mc.UID, Controller: new(true)}},
-	}}
-	in := status.Input{Memcached: mc, Snapshot: observe.Snapshot{
-		Objects: map[observe.Key]client.Object{{GroupKind: observe.DeploymentKind.GroupKind()}: deployment},
-	}}
-	if !meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady) {
-		in.Plan.Size = 1 // Of which no Pod is there.
-	}
-	if f.pending[name] {
-		in.Plan.Pending = []string{"image 1 -> 2"}
-	}
-	turn := f.enter(in)
-	if turn.phase == updating && f.pending[name] {
+	turn := f.enter(candidate{
+		memcached: mc, planned: true, pending: f.pending[name], usable: true,
+		complete: !f.rolling[name] && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady),
+	})
+	if turn.phase == updating && (f.pending[name] || f.rolling[name]) {
 		f.pending[name] = false
 		f.becomes(name, cachev1.ReasonRollingOut)
 	}
-	f.settle(in, mc.Status)
+	f.settle(mc, mc.Status)
 	return turn.phase == updating
 }
 
@@ -231,19 +221,21 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 		before   metav1.Condition
 		reason   string
 		takesNew bool
+		rolling  bool
 		want     bool
 	}{
 		"the Pods are being replaced":             {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonRollingOut, want: true},
 		"it failed, and this operator differs":    {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonInvalidSpec, takesNew: true, want: true},
 		"the status was not written any more":     {before: pendingWas("True", cachev1.ReasonUpdateQueued), reason: cachev1.ReasonAllPodsReady},
 		"so, and the Pods are being replaced":     {before: pendingWas("True", cachev1.ReasonUpdateQueued), reason: cachev1.ReasonRollingOut, want: true},
+		"so, and no status shows that":            {before: pendingWas("True", cachev1.ReasonUpdateQueued), reason: cachev1.ReasonAllPodsReady, rolling: true, want: true},
 		"it is Ready by now":                      {before: pendingWas("False", cachev1.ReasonUpdateInProgress), reason: cachev1.ReasonAllPodsReady},
 		"the Pods are replaced for another cause": {before: pendingWas("False", cachev1.ReasonNoUpdatePending), reason: cachev1.ReasonRollingOut},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, 1, "a", "b")
-			f.pending["b"] = tc.takesNew
+			f.pending["b"], f.rolling["b"] = tc.takesNew, tc.rolling
 			meta.SetStatusCondition(&f.caches["b"].Status.Conditions, tc.before)
 			f.becomes("b", tc.reason)
 			if got := f.reconcile("b"); got != tc.want {
@@ -258,9 +250,13 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 
 func TestAnUpdateThatCantBeAppliedTakesNoPlace(t *testing.T) {
 	f := newFleet(t, 1, "a", "b")
-	turn := f.enter(status.Input{Memcached: f.caches["a"], Plan: plan.Plan{Pending: []string{"x"}}, Err: &plan.InvalidSpec{}})
-	if turn.phase != settled {
-		t.Errorf("a cache whose spec is invalid is in phase %d", turn.phase)
+	for what, c := range map[string]candidate{
+		"whose spec is invalid":  {memcached: f.caches["a"], usable: true},
+		"whose Secret is absent": {memcached: f.caches["a"], planned: true, pending: true},
+	} {
+		if turn := f.enter(c); turn.phase != settled {
+			t.Errorf("a cache %s is in phase %d", what, turn.phase)
+		}
 	}
 	f.want("updated", f.updates("b"), "b")
 }
@@ -273,4 +269,32 @@ func TestCachesAreUpdatedInOrderAfterTheDefaultsChangeWhileTheOperatorRuns(t *te
 	f.startAnew()
 	f.want("updated", f.updates("b"))
 	f.want("updated", f.updates("a"), "a")
+}
+
+func TestADeploymentIsCompleteOnceAllItsPodsAreReady(t *testing.T) {
+	for sentence, tc := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   bool
+	}{
+		"all Pods are ready":              {func(*appsv1.Deployment) {}, true},
+		"its size is zero":                {func(d *appsv1.Deployment) { *d = appsv1.Deployment{}; d.Spec.Replicas = new(int32(0)) }, true},
+		"its status is outdated":          {func(d *appsv1.Deployment) { d.Generation = 3 }, false},
+		"a Pod is missing":                {func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) }, false},
+		"an older Pod still exists":       {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 2 }, false},
+		"a Pod is not ready":              {func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 2 }, false},
+		"a Pod is not ready long enough":  {func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 2 }, false},
+		"a Pod more is still to be ended": {func(d *appsv1.Deployment) { d.Status.Replicas = 4 }, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			live := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(3))}}
+			rolledOut(live)
+			tc.change(live)
+			if got := isComplete(live); got != tc.want {
+				t.Errorf("complete: %v", got)
+			}
+		})
+	}
+	if isComplete(nil) {
+		t.Error("a Deployment that does not exist is complete")
+	}
 }

@@ -57,17 +57,17 @@ func (h handoffs) register(registry prometheus.Registerer) {
 	registry.MustRegister(h.total, h.keys, h.source, h.duration)
 }
 
-// StatusReported counts the slots that another Pod took since the last status. Call it once this status was written:
-// until then, each reconciliation finds the same difference.
-func (m *Metrics) StatusReported(in status.Input, now cachev1.MemcachedStatus) {
-	for _, slot := range status.StartedCold(in.Memcached.Status, now) {
+// StatusReported counts the slots that another Pod took since the last status, as they were decided. Call it once the
+// status was written: until then, each reconciliation finds the same difference.
+func (m *Metrics) StatusReported(before, now cachev1.MemcachedStatus, decided []slots.Status) {
+	for _, slot := range status.StartedCold(before, now) {
 		reason := slot.Reason
 		if !slices.Contains(coldReasons, reason) {
 			reason = slots.ReasonFailed
 		}
 		m.handoffs.total.WithLabelValues(resultCold, reason).Inc()
 	}
-	for _, slot := range status.Kept(in, now) {
+	for _, slot := range status.Kept(before, now, decided) {
 		m.handoffs.total.WithLabelValues(resultKept, "").Inc()
 		m.handoffs.keys.Add(float64(slot.Keys))
 		m.handoffs.source.Add(float64(slot.TotalKeys))

@@ -10,9 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
@@ -44,13 +42,11 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			metrics := New(registry, true)
-			in := status.Input{
-				Memcached: &cachev1.Memcached{Status: cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.before}}},
-				Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
-					{Name: "shop-1", Keys: 5}, {Name: "shop-0", Pod: tc.now.Pod, Keys: 97, TotalKeys: 100, Took: time.Minute},
-				}}}},
+			before, now := []cachev1.SlotStatus{tc.before}, []cachev1.SlotStatus{tc.now}
+			decided := []slots.Status{
+				{Name: "shop-1", Keys: 5}, {Name: "shop-0", Pod: tc.now.Pod, Keys: 97, TotalKeys: 100, Took: time.Minute},
 			}
-			metrics.StatusReported(in, cachev1.MemcachedStatus{Slots: []cachev1.SlotStatus{tc.now}})
+			metrics.StatusReported(cachev1.MemcachedStatus{Slots: before}, cachev1.MemcachedStatus{Slots: now}, decided)
 			got := counts(t, registry)
 			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -13,7 +13,6 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 // Results of a reconciliation. A failed one is retried.
@@ -100,7 +99,7 @@ func (m *Metrics) begin(slots bool) {
 }
 
 // Reconciled counts a reconciliation, with the resulting status and the error for which it is retried, if any.
-func (m *Metrics) Reconciled(in status.Input, now cachev1.MemcachedStatus, err error) {
+func (m *Metrics) Reconciled(mc *cachev1.Memcached, report apply.Report, now cachev1.MemcachedStatus, err error) {
 	result := resultDone
 	if err != nil {
 		result = resultFailed
@@ -108,10 +107,10 @@ func (m *Metrics) Reconciled(in status.Input, now cachev1.MemcachedStatus, err e
 	if ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady); ready != nil {
 		m.reconciles.WithLabelValues(ready.Reason, result).Inc()
 	}
-	for _, outcome := range in.Report {
+	for _, outcome := range report {
 		m.outcome(outcome)
 	}
-	if took, ready := m.waits.look(in.Memcached, now); ready {
+	if took, ready := m.waits.look(mc, now); ready {
 		m.ready.Observe(took.Seconds())
 	}
 }

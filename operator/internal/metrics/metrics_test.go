@@ -16,7 +16,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
 
 func TestReconciliationsAreCounted(t *testing.T) {
@@ -58,7 +57,7 @@ func TestReconciliationsAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			mc := &cachev1.Memcached{}
-			New(registry, true).Reconciled(status.Input{Memcached: mc, Report: tc.report}, statusOf(tc.reason), tc.err)
+			New(registry, true).Reconciled(mc, tc.report, statusOf(tc.reason), tc.err)
 			got := counts(t, registry)
 			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -94,7 +93,7 @@ func TestTheNumberOfSeriesDoesNotDependOnTheNumberOfMemcacheds(t *testing.T) {
 				report = append(report, apply.Outcome{GroupKind: kind.GroupKind(), Name: mc.Name, Result: result, Drift: []drift.Drift{{}}})
 			}
 		}
-		m.Reconciled(status.Input{Memcached: mc, Report: report}, statusOf(reasons[i%len(reasons)]), nil)
+		m.Reconciled(mc, report, statusOf(reasons[i%len(reasons)]), nil)
 		m.StatusWritten(nil)
 	}
 	if after := len(counts(t, registry)); before != after {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec asks for, and whatever Deployment exists, the outcome is a plan
-// that leaves no question, or an InvalidSpec; and asking again gives the same.
+// that leaves no question, or an invalid spec; and asking again gives the same.
 func FuzzAnySpecGivesAPlanOrIsInvalid(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("memcached"))
@@ -21,16 +20,16 @@ func FuzzAnySpecGivesAPlanOrIsInvalid(f *testing.F) {
 		mc := arbitrary.Memcached(filler)
 		var live *appsv1.Deployment
 		filler.Fill(&live)
-		p, err := Compute(mc, currently(live), newer)
-		again, errAgain := Compute(mc.DeepCopy(), currently(live.DeepCopy()), newer)
-		if diff := cmp.Diff(p, again); diff != "" || (err == nil) != (errAgain == nil) {
-			t.Fatalf("the same gives another plan (-first +second):\n%s\n%v\n%v", diff, err, errAgain)
+		outcome, err := decided(mc, currently(live), newer)
+		again, errAgain := decided(mc.DeepCopy(), currently(live.DeepCopy()), newer)
+		if diff := cmp.Diff(outcome, again); diff != "" || err != nil || errAgain != nil {
+			t.Fatalf("the same gives another outcome (-first +second):\n%s\n%v\n%v", diff, err, errAgain)
 		}
-		if _, invalid := errors.AsType[*InvalidSpec](err); invalid {
+		p, planned := Of(outcome)
+		if invalid, ok := outcome.(Invalid); ok == planned || ok && len(invalid.Problems) == 0 {
+			t.Fatalf("neither a plan nor problems: %+v", outcome)
+		} else if ok {
 			return
-		}
-		if err != nil {
-			t.Fatalf("an error that is no InvalidSpec: %v", err)
 		}
 		if p.Image == "" || p.Size < 0 || !slices.Contains(newer.Revisions, p.Record.Revision) {
 			t.Fatalf("image %q, size %d, revision %d", p.Image, p.Size, p.Record.Revision)

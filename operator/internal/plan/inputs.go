@@ -29,24 +29,24 @@ const (
 
 // Inputs are what the Pods are made from besides the spec. They come with the operator. All of them are recorded,
 // including those that the spec sets at the time: so a spec that spells out the running values, or omits them again,
-// changes nothing.
+// changes nothing. They are in the order of their names in JSON, because Record.Encode computes a checksum of it.
 type Inputs struct {
-	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
-	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
-	// the caches that have them.
-	Revision int `json:"revision"`
-
-	// Image is the memcached image for a spec without one.
-	Image string `json:"image,omitempty"`
-
 	// Agent is the image of the agent.
 	Agent string `json:"agent,omitempty"`
 
 	// Architectures are the kubernetes.io/arch values for a spec without them; none means any.
 	Architectures []string `json:"architectures,omitempty"`
 
+	// Image is the memcached image for a spec without one.
+	Image string `json:"image,omitempty"`
+
 	// Platform determines the user that memcached runs as.
 	Platform Platform `json:"platform"`
+
+	// Revision is the revision of the code that renders a Pod template from a spec: this package and render. A change
+	// there that renders another template from the same spec, or a new input, is a new revision. Old revisions stay for
+	// the caches that have them.
+	Revision int `json:"revision"`
 
 	// Slots: a Pod becomes ready only with a slot. The spec asks for that, but it applies like an update: it would replace
 	// the Pods.
@@ -57,10 +57,6 @@ type Inputs struct {
 type Defaults struct {
 	// Revisions are the template revisions that render knows, the newest last.
 	Revisions []int
-
-	// Hash returns the hash of the Pod template that render makes from a plan. Templates that differ only in the order
-	// of sets or the spelling of quantities have the same hash.
-	Hash func(Plan) string
 
 	// Image is the image for a spec without one.
 	Image string
@@ -80,9 +76,6 @@ type Defaults struct {
 
 	// Now is the current time.
 	Now time.Time
-
-	// Queued defers the update of a cache with updatePolicy Automatic: other caches are updated first.
-	Queued bool
 }
 
 func (d Defaults) inputs() Inputs {
@@ -114,27 +107,6 @@ type Current struct {
 	Slots CurrentSlots
 }
 
-// choose decides what the Pods are made from: the same as before, until the spec replaces them anyway or the user
-// requests the update. Replaced Pods lose their items, and an upgrade of the operator alone must not cause that.
-func choose(mc *cachev1.Memcached, current Current, defaults Defaults, before *Record, now Record) (Plan, error) {
-	switch {
-	case before == nil:
-		if err := platformProblem(defaults); err != nil {
-			return Plan{}, err
-		}
-		return compute(mc, current, defaults, now)
-	case updates(mc.Spec, *before, now, defaults), !slices.Contains(defaults.Revisions, before.Revision),
-		before.Slots && !defaults.Slots:
-		// An older operator does not know the revision of a newer one, and one without slots cannot make the Pods ready.
-		return compute(mc, current, defaults, now)
-	}
-	p, err := compute(mc, current, defaults, *before)
-	if err == nil && before.Template != "" && p.Record.Template != before.Template {
-		return compute(mc, current, defaults, now)
-	}
-	return p, err
-}
-
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from
 // now.
 func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) (before *Record, now Record) {
@@ -158,12 +130,6 @@ func completed(before, now Record) (Record, Record) {
 		now.Architectures = before.Architectures // The order does not matter.
 	}
 	return before, now
-}
-
-// updates reports whether the user requests the update, independently of the spec.
-func updates(spec cachev1.MemcachedSpec, before, now Record, defaults Defaults) bool {
-	automatic := spec.UpdatePolicy == cachev1.UpdateAutomatic && !defaults.Queued
-	return automatic || before.Requested != now.Requested
 }
 
 // leftOpen returns the inputs that a spec does not set itself.

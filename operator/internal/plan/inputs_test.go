@@ -15,12 +15,40 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// hashed stands for the hash of what render makes of a plan.
-func hashed(p Plan) string {
+// hashed stands for the hash of the Pod template that render makes.
+func hashed(p Pod) string {
 	return shortHash(mustEncode([]any{
-		p.Record.Revision, p.Image, p.Agent, p.PullSecrets, p.Memcached, p.Resources, p.UserID, p.TLSSecret, p.AuthSecret,
+		p.Revision, p.Image, p.Agent, p.PullSecrets, p.Memcached, p.Resources, p.UserID, p.TLSSecret, p.AuthSecret,
 		slices.Sorted(slices.Values(p.Architectures)), p.PreferredArchitectures, p.Placement, p.PodTemplate,
 	}))
+}
+
+// decided plans a cache as desired.State does.
+func decided(mc *cachev1.Memcached, current Current, defaults Defaults) (Outcome, error) {
+	draft, err := Resolve(mc, current, defaults)
+	if err != nil {
+		return nil, err
+	}
+	automatic := draft.IsPending() && mc.Spec.UpdatePolicy == cachev1.UpdateAutomatic
+	if automatic || draft.ReplacesPods(hashed(draft.Pod)) {
+		draft = draft.Updated()
+	}
+	return draft.Outcome(hashed(draft.Pod)), nil
+}
+
+// refused is the error of an invalid spec.
+type refused struct{ Invalid }
+
+func (r refused) Error() string { return r.Message() }
+
+// computed returns the plan of a cache.
+func computed(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, error) {
+	outcome, err := decided(mc, current, defaults)
+	if invalid, ok := outcome.(Invalid); ok {
+		return Plan{}, refused{invalid}
+	}
+	p, _ := Of(outcome)
+	return p, err
 }
 
 // nothing is what exists of a new cache.
@@ -33,14 +61,14 @@ func currently(deployment *appsv1.Deployment) Current {
 
 // newer are the defaults of an operator that differs in all that Pods are made of.
 var newer = Defaults{
-	Revisions: []int{1, 2}, Hash: hashed, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
+	Revisions: []int{1, 2}, Image: "registry.example.com/memcached:2", AgentImage: "registry.example.com/agent:2",
 	Architectures: []string{"amd64", "s390x"}, Platform: OpenShift,
 }
 
 // deployedBy is the Deployment of a Memcached as an operator with the given defaults made it, and the status that it left.
 func deployedBy(t *testing.T, mc *cachev1.Memcached, defaults Defaults) *appsv1.Deployment {
 	t.Helper()
-	p, err := Compute(mc, nothing, defaults)
+	p, err := computed(mc, nothing, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +180,7 @@ func TestTheInputsStayUntilTheUpdateIsRequested(t *testing.T) {
 			change(mc, tc.change)
 			operator := newer
 			change(&operator, tc.operator)
-			p, err := Compute(mc, currently(live), operator)
+			p, err := computed(mc, currently(live), operator)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +204,7 @@ func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
 	older, other := defaults, defaults
 	older.Architectures, other.Architectures = []string{"amd64", "arm64"}, []string{"arm64", "amd64"}
 	mc := memcachedWith(cachev1.MemcachedSpec{UpdatePolicy: cachev1.UpdateAutomatic})
-	p, err := Compute(mc, currently(deployedBy(t, mc, older)), other)
+	p, err := computed(mc, currently(deployedBy(t, mc, older)), other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +216,7 @@ func TestAnotherOrderOfArchitecturesIsNoOther(t *testing.T) {
 func TestANewCacheWaitsUntilThePlatformIsKnown(t *testing.T) {
 	unknown := defaults
 	unknown.Platform, unknown.Unknown = "", errors.New("no answer")
-	_, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nothing, unknown)
+	_, err := computed(memcachedWith(cachev1.MemcachedSpec{}), nothing, unknown)
 	if err == nil || !strings.Contains(err.Error(), "find out whether this is OpenShift") || !errors.Is(err, unknown.Unknown) {
 		t.Errorf("got %v, want an error that says what is waited for, and why", err)
 	}
@@ -200,7 +228,7 @@ func TestARequestIsHonouredOnce(t *testing.T) {
 	live := deployedBy(t, mc, defaults)
 	mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "monday"}
 	for _, operator := range []Defaults{defaults, newer} {
-		p, err := Compute(mc, currently(live), operator)
+		p, err := computed(mc, currently(live), operator)
 		if err != nil {
 			t.Fatal(err)
 		}

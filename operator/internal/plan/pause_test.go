@@ -34,12 +34,12 @@ func TestARolloutIsPausedWhenTheMemcachedIsSuspended(t *testing.T) {
 				Status:     appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 2},
 			}
 			tc.change(mc, live)
-			if got := mustPause(mc, live); got != tc.want {
+			if got := MustPause(mc, live); got != tc.want {
 				t.Errorf("must pause: %t, want %t", got, tc.want)
 			}
 		})
 	}
-	if mustPause(memcachedWith(cachev1.MemcachedSpec{Suspend: true}), nil) {
+	if MustPause(memcachedWith(cachev1.MemcachedSpec{Suspend: true}), nil) {
 		t.Error("there is nothing to pause")
 	}
 }

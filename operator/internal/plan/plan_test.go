@@ -16,7 +16,7 @@ import (
 )
 
 var defaults = Defaults{
-	Revisions: []int{1}, Hash: hashed, Image: "registry.example.com/memcached:1", AgentImage: "registry.example.com/agent:1",
+	Revisions: []int{1}, Image: "registry.example.com/memcached:1", AgentImage: "registry.example.com/agent:1",
 	Architectures: []string{"arm64"}, Platform: Kubernetes,
 }
 
@@ -38,21 +38,24 @@ func spread(key string, otherwise corev1.UnsatisfiableConstraintAction) corev1.T
 func TestCompute(t *testing.T) {
 	plain := func() Plan {
 		return Plan{
-			Name: "cache", Namespace: "team", UID: "uid-1",
-			Size: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: new(int64(11211)),
-			Memcached: memcached.Settings{
-				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
+			Pod: Pod{
+				Name: "cache", Revision: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: new(int64(11211)),
+				Memcached: memcached.Settings{
+					ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
+				},
+				Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
+					Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
+				},
+				Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
+					Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
+				}},
+				TerminationDelaySeconds: 30,
 			},
-			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
-				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
-			},
-			Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
-				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
-			}},
+			Namespace: "team", UID: "uid-1", Size: 1,
 			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600},
-			NetworkPolicy: &NetworkPolicy{}, TerminationDelaySeconds: 30,
+			NetworkPolicy: &NetworkPolicy{},
 		}
 	}
 	tests := map[string]struct {
@@ -279,7 +282,7 @@ func TestCompute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := plain()
 			tc.want(&want)
-			got, err := Compute(memcachedWith(tc.spec), nothing, defaults)
+			got, err := computed(memcachedWith(tc.spec), nothing, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -316,7 +319,7 @@ func setMemory(p *Plan, quantity string) {
 }
 
 func TestEndpoint(t *testing.T) {
-	p, err := Compute(memcachedWith(cachev1.MemcachedSpec{}), nothing, defaults)
+	p, err := computed(memcachedWith(cachev1.MemcachedSpec{}), nothing, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ func (port Port) inPods() names.Ports {
 	return names.PlaintextPort
 }
 
-// ClientPorts returns the client ports of the planned Pods, that of the endpoint first.
-func (p Plan) ClientPorts() []Port {
+// ClientPorts returns the client ports of a Pod, that of the endpoint first.
+func (p Pod) ClientPorts() []Port {
 	switch secured := p.Memcached.TLS; {
 	case secured == nil:
 		return []Port{plaintextPort}
@@ -50,26 +50,31 @@ func (p Plan) PodPorts() names.Ports {
 	return ports
 }
 
-// setPorts keeps ports open while Pods that listen on them are being replaced: a rollout takes time, and may not
+// servicePorts keeps ports open while Pods that listen on them are being replaced: a rollout takes time, and may not
 // complete.
-func (p *Plan) setPorts(current Current) {
-	open := current.OpenPorts
-	if current.Deployment != nil && rollsOut(current.Deployment) {
-		open |= current.ServicePorts // A Pod of the former template may just be starting.
+func (d Draft) servicePorts() []Port {
+	open := d.current.OpenPorts
+	if d.current.Deployment != nil && rollsOut(d.current.Deployment) {
+		open |= d.current.ServicePorts // A Pod of the former template may just be starting.
 	}
-	p.ServicePorts = p.ClientPorts()
+	ports := d.Pod.ClientPorts()
 	for _, port := range []Port{plaintextPort, encryptedPort} {
-		if open.Has(port.inPods()) && !slices.Contains(p.ServicePorts, port) {
-			p.ServicePorts = append(p.ServicePorts, port)
+		if open.Has(port.inPods()) && !slices.Contains(ports, port) {
+			ports = append(ports, port)
 		}
 	}
-	p.AgentMetrics = p.Agent != nil && p.Agent.Metrics || current.OpenPorts.Has(names.AgentMetricsPort)
+	return ports
+}
+
+// servesMetrics reports whether an existing or a planned Pod does.
+func (d Draft) servesMetrics() bool {
+	return d.Pod.Agent != nil && d.Pod.Agent.Metrics || d.current.OpenPorts.Has(names.AgentMetricsPort)
 }
 
 // endpoint switches to another port last: when every Pod listens on it. If there are Pods, at least one of them
 // listens on the endpoint, even while the Memcached is suspended.
-func (p Plan) endpoint(before string, pods []names.Ports) string {
-	planned := p.ClientPorts()[0]
+func (d Draft) endpoint(servicePorts []Port) string {
+	planned, before, pods := d.Pod.ClientPorts()[0], d.memcached.Status.Endpoint, d.current.Pods
 	listening := func(port Port) (count int) {
 		for _, ports := range pods {
 			if ports.Has(port.inPods()) {
@@ -79,24 +84,24 @@ func (p Plan) endpoint(before string, pods []names.Ports) string {
 		return count
 	}
 	switch {
-	case len(pods) == 0 && p.Suspended && before != "":
+	case len(pods) == 0 && d.memcached.Spec.Suspend && before != "":
 		return before // The next Pod has the Deployment's current template.
 	case listening(planned) == len(pods):
-		return p.endpointOn(planned)
+		return d.endpointOn(planned)
 	}
-	for _, port := range p.ServicePorts {
-		if before == p.endpointOn(port) && listening(port) > 0 {
+	for _, port := range servicePorts {
+		if before == d.endpointOn(port) && listening(port) > 0 {
 			return before
 		}
 	}
-	for _, port := range p.ServicePorts {
+	for _, port := range servicePorts {
 		if listening(port) > 0 {
-			return p.endpointOn(port)
+			return d.endpointOn(port)
 		}
 	}
-	return p.endpointOn(planned)
+	return d.endpointOn(planned)
 }
 
-func (p Plan) endpointOn(port Port) string {
-	return fmt.Sprintf("%s.%s.svc:%d", p.Name, p.Namespace, port.Number)
+func (d Draft) endpointOn(port Port) string {
+	return fmt.Sprintf("%s.%s.svc:%d", d.memcached.Name, d.memcached.Namespace, port.Number)
 }

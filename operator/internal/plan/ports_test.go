@@ -94,7 +94,7 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 			for _, ports := range tc.pods {
 				current.OpenPorts |= ports
 			}
-			p, err := Compute(mc, current, defaults)
+			p, err := computed(mc, current, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestAPortStaysOpenUntilTheDeploymentHasSettled(t *testing.T) {
 	current.ServicePorts, current.OpenPorts = onBoth, onPlaintext
 	for _, generation := range []int64{2, 1} {
 		current.Deployment.Generation, current.Deployment.Status.ObservedGeneration = generation, 1
-		p, err := Compute(mc, current, defaults)
+		p, err := computed(mc, current, defaults)
 		if open := len(p.ServicePorts) == 2; err != nil || open != (generation == 2) {
 			t.Errorf("generation %d, of which 1 is observed: ports %v, %v", generation, p.ServicePorts, err)
 		}
@@ -124,7 +124,7 @@ func TestAPortStaysOpenUntilTheDeploymentHasSettled(t *testing.T) {
 func TestMetricsStayOpenAsLongAsAPodServesThem(t *testing.T) {
 	mc := memcachedWith(cachev1.MemcachedSpec{Metrics: &cachev1.Metrics{Mode: cachev1.MetricsDisabled}})
 	for ports, want := range map[names.Ports]bool{onPlaintext: true, names.PlaintextPort: false} {
-		p, err := Compute(mc, Current{SecretsUsable: true, OpenPorts: ports}, defaults)
+		p, err := computed(mc, Current{SecretsUsable: true, OpenPorts: ports}, defaults)
 		if err != nil || p.AgentMetrics != want {
 			t.Errorf("with Pods on %b: open %v, %v", ports, p.AgentMetrics, err)
 		}

@@ -32,13 +32,18 @@ type Record struct {
 // sumField is the checksum of an encoded record: it shows that another client edited the record.
 const sumField = "sum"
 
+// sealed is a record with its checksum, in the order of the names.
+type sealed struct {
+	Inputs
+	Sum       string `json:"sum,omitempty"`
+	Template  string `json:"template,omitempty"`
+	Requested string `json:"updateRequested,omitempty"`
+}
+
 // Encode returns the record as JSON; equal records have equal JSON.
 func (r Record) Encode() string {
-	fields := map[string]any{}
-	if err := json.Unmarshal(mustEncode(r), &fields); err != nil {
-		panic(err) // It was just encoded.
-	}
-	fields[sumField] = sum(fields)
+	fields := sealed{Inputs: r.Inputs, Template: r.Template, Requested: r.Requested}
+	fields.Sum = shortHash(mustEncode(fields))
 	return string(mustEncode(fields))
 }
 

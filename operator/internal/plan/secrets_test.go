@@ -33,7 +33,7 @@ func TestOnlyThePodTemplateWaitsForASecret(t *testing.T) {
 				mc.Status = former.Status
 				before, _ = decodeRecord(mc.Status.TemplateInputs)
 			}
-			p, err := Compute(mc, current, defaults)
+			p, err := computed(mc, current, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestAnUpdateThatIsNotAppliedIsPending(t *testing.T) {
 		current := currently(deployedBy(t, mc, defaults))
 		mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
 		change(mc, &current)
-		p, err := Compute(mc, current, newer)
+		p, err := computed(mc, current, newer)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestTheEndpointIsThatOfTLSWhereThereIsTLS(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls}), nothing, defaults)
+			p, err := computed(memcachedWith(cachev1.MemcachedSpec{TLS: tc.tls}), nothing, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestWhatMemcachedAsksOfCertificates(t *testing.T) {
 		cachev1.ClientAuthRequest: {ClientCA: "/etc/memcached/tls/ca.crt"},
 		cachev1.ClientAuthRequire: {ClientCA: "/etc/memcached/tls/ca.crt", Require: true},
 	} {
-		p, err := Compute(memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{ClientAuth: clientAuth}}), nothing, defaults)
+		p, err := computed(memcachedWith(cachev1.MemcachedSpec{TLS: &cachev1.TLS{ClientAuth: clientAuth}}), nothing, defaults)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,10 +26,6 @@ type Slots struct {
 
 	// Family is the IP family of the Pods; empty while there are none.
 	Family corev1.IPFamily
-
-	// Kept: the spec is invalid. Nothing but the existing EndpointSlices, PodDisruptionBudget and Pods follows the
-	// decision.
-	Kept bool
 }
 
 // CurrentSlots is the observed state of the slots.
@@ -61,53 +57,67 @@ func handoffTimeoutSeconds(spec cachev1.MemcachedSpec) int32 {
 	return orDefault(handoff(spec).TimeoutSeconds, defaultHandoffTimeoutSeconds)
 }
 
-func slotsOf(mc *cachev1.Memcached, record Record) *Slots {
-	if !record.Slots {
+// decideSlots decides which Pod has which slot; nil for a cache without slots.
+func (d Draft) decideSlots(size int32) *Slots {
+	if !d.Pod.NeedsSlot {
 		return nil
 	}
-	return &Slots{Services: orZero(mc.Spec.Slots).Mode == cachev1.SlotsClusterIP}
+	return d.slots(size, orZero(d.memcached.Spec.Slots).Mode == cachev1.SlotsClusterIP)
 }
 
-// decideSlots decides which Pod has which slot.
-func (p *Plan) decideSlots(spec cachev1.MemcachedSpec, current Current, now time.Time) {
-	observed := current.Slots
+// keptSlots plans the slots of a cache whose spec is invalid, with the number of slots that it has.
+func (d Draft) keptSlots() *Plan {
+	if d.before == nil || !d.before.Slots || !d.defaults.Slots || d.current.Deployment == nil {
+		return nil
+	}
+	size := orDefault(d.memcached.Spec.Size, 1)
+	if count := len(d.memcached.Status.Slots); count > 0 {
+		size = int32(count) //nolint:gosec // An object has room for some thousands.
+	}
+	decided := decisions{size: size, slots: d.slots(size, haveServices(d.memcached))}
+	if orZero(d.memcached.Spec.Disruption).MaxUnavailable == nil && d.protectsSlots(size) {
+		decided.disruption = new(d.slotDisruption(decided.slots))
+	}
+	kept := d.plan(decided)
+	return &kept
+}
+
+// slots decides which Pod has which slot.
+func (d Draft) slots(size int32, services bool) *Slots {
+	spec, observed := d.memcached.Spec, d.current.Slots
 	in := slots.Input{
-		Cache: p.Name, Size: int(p.Size), Suspended: p.Suspended,
+		Cache: d.memcached.Name, Size: int(size), Suspended: spec.Suspend,
 		Handoff: handsOver(spec), Timeout: time.Duration(handoffTimeoutSeconds(spec)) * time.Second,
-		Rate: defaultHandoffRate, Drain: time.Duration(p.TerminationDelaySeconds) * time.Second, Now: now,
-		MinReady: time.Duration(p.Rollout.MinReadySeconds) * time.Second,
-		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods, Addresses: p.slotAddresses(),
+		Rate: defaultHandoffRate, Drain: time.Duration(d.Pod.TerminationDelaySeconds) * time.Second, Now: d.defaults.Now,
+		MinReady: time.Duration(orDefault(orZero(spec.Rollout).MinReadySeconds, 0)) * time.Second,
+		Hash:     observed.Hash, Endpoints: observed.Endpoints, Pods: observed.Pods,
+		Addresses: d.slotAddresses(size, services),
 	}
 	if rate := handoff(spec).BytesPerSecond; rate != nil {
 		in.Rate = rate.Value()
 	}
-	if current.Deployment != nil {
-		in.Deployed = int(orDefault(current.Deployment.Spec.Replicas, 1))
+	if deployment := d.current.Deployment; deployment != nil {
+		in.Deployed = int(orDefault(deployment.Spec.Replicas, 1))
 	}
-	p.Slots.Decision, p.Slots.Family = slots.Decide(in), observed.Family
-	if p.Size == 0 && len(p.Slots.Endpoints) == 0 {
-		p.Slots.Family = "" // As of a cache that never had a Pod.
+	decided := &Slots{Decision: slots.Decide(in), Services: services, Family: observed.Family}
+	if size == 0 && len(decided.Endpoints) == 0 {
+		decided.Family = "" // As of a cache that never had a Pod.
 	}
-	if in.Handoff && observed.NodesWatched && orZero(spec.Disruption).MaxUnavailable == nil && p.Size > 0 {
-		p.Disruption = new(intstr.FromInt32(1))
-		if p.Slots.HoldBack && !slices.ContainsFunc(observed.Pods, hasNoPart) {
-			p.Disruption = new(intstr.FromInt32(0))
-		}
-	}
+	return decided
 }
 
-// keepSlots decides about the slots of a cache whose spec is invalid, with the number of slots that it has. Otherwise a
-// Pod that is lost would stay in its slot, its replacement would get none, and a handoff would never end.
-func (p *Plan) keepSlots(mc *cachev1.Memcached, current Current, now time.Time) {
-	if count := len(mc.Status.Slots); count > 0 {
-		p.Size = int32(count) //nolint:gosec // An object has room for some thousands.
-	}
-	p.Slots, p.Disruption = &Slots{Kept: true, Services: haveServices(mc)}, nil
-	p.decideSlots(mc.Spec, current, now)
+// protectsSlots reports whether the operator protects Pods from a drain until their keys are copied.
+func (d Draft) protectsSlots(size int32) bool {
+	return handsOver(d.memcached.Spec) && d.current.Slots.NodesWatched && size > 0
 }
 
-// KeepsSlots reports whether the spec is invalid, and the slots that exist are kept.
-func (p Plan) KeepsSlots() bool { return p.Slots != nil && p.Slots.Kept }
+// slotDisruption allows no disruption while a Pod has keys to hand over.
+func (d Draft) slotDisruption(decided *Slots) intstr.IntOrString {
+	if decided.HoldBack && !slices.ContainsFunc(d.current.Slots.Pods, hasNoPart) {
+		return intstr.FromInt32(0)
+	}
+	return intstr.FromInt32(1)
+}
 
 // haveServices reports whether the addresses of the slots are those of a Service each.
 func haveServices(mc *cachev1.Memcached) bool {
@@ -120,15 +130,16 @@ func haveServices(mc *cachev1.Memcached) bool {
 func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
 
 // slotAddresses returns the addresses for clients, by slot.
-func (p Plan) slotAddresses() map[string]string {
+func (d Draft) slotAddresses(size int32, services bool) map[string]string {
+	cache, port := d.memcached, d.Pod.ClientPorts()[0].Number
 	addresses := map[string]string{}
-	for number := range int(p.Size) {
-		name := names.SlotName(p.Name, number)
-		host := name + "." + names.SlotService(p.Name)
-		if p.Slots.Services {
+	for number := range int(size) {
+		name := names.SlotName(cache.Name, number)
+		host := name + "." + names.SlotService(cache.Name)
+		if services {
 			host = name
 		}
-		addresses[name] = fmt.Sprintf("%s.%s.svc:%d", host, p.Namespace, p.ClientPorts()[0].Number)
+		addresses[name] = fmt.Sprintf("%s.%s.svc:%d", host, cache.Namespace, port)
 	}
 	return addresses
 }
@@ -137,7 +148,8 @@ func (p Plan) slotAddresses() map[string]string {
 const longestName = 63
 
 // slotProblems finds what keeps a cache from having the slots that its spec requests.
-func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []string {
+func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
+	spec, size := mc.Spec, int(orDefault(mc.Spec.Size, 1))
 	if spec.Slots == nil {
 		return nil
 	}
@@ -153,11 +165,11 @@ func slotProblems(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) []strin
 	if err := memcached.CheckSlots(spec.ExtraArgs, handsOver(spec)); err != nil {
 		problems = append(problems, fmt.Sprintf("spec.extraArgs: %v", err))
 	}
-	for _, name := range []string{names.SlotService(p.Name), names.SlotName(p.Name, max(int(p.Size), 1)-1)} {
+	for _, name := range []string{names.SlotService(mc.Name), names.SlotName(mc.Name, max(size, 1)-1)} {
 		if len(name) > longestName {
 			problems = append(problems, fmt.Sprintf("metadata.name is too long for slots: %q has more than %d characters; use "+
 				"a name of at most %d, or remove spec.slots", name, longestName,
-				longestName-len(strings.TrimPrefix(name, p.Name))))
+				longestName-len(strings.TrimPrefix(name, mc.Name))))
 			break
 		}
 	}

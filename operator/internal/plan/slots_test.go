@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
-	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
@@ -66,8 +65,8 @@ func TestSlotsThatCannotBeAreRefused(t *testing.T) {
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := Compute(cacheWithSlots(tc.change), nothing, tc.defaults)
-			if _, invalid := errors.AsType[*InvalidSpec](err); !invalid || !strings.Contains(err.Error(), tc.want) {
+			_, err := computed(cacheWithSlots(tc.change), nothing, tc.defaults)
+			if _, invalid := errors.AsType[refused](err); !invalid || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
@@ -94,7 +93,7 @@ func TestTurningSlotsOnOrOffIsPending(t *testing.T) {
 			mc := cacheWithSlots(turn(!tc.on))
 			live := deployedBy(t, mc, withSlots())
 			turn(tc.on)(mc)
-			p, err := Compute(mc, currently(live), withSlots())
+			p, err := computed(mc, currently(live), withSlots())
 			if err != nil || (p.Slots != nil) == tc.on {
 				t.Fatalf("slots %v, error %v", p.Slots, err)
 			}
@@ -102,7 +101,7 @@ func TestTurningSlotsOnOrOffIsPending(t *testing.T) {
 				t.Errorf("pending (-want +got):\n%s", diff)
 			}
 			mc.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
-			if p, err = Compute(mc, currently(live), withSlots()); err != nil || (p.Slots != nil) != tc.on || len(p.Pending) > 0 {
+			if p, err = computed(mc, currently(live), withSlots()); err != nil || (p.Slots != nil) != tc.on || len(p.Pending) > 0 {
 				t.Errorf("after the request: slots %v, pending %v, error %v", p.Slots, p.Pending, err)
 			}
 		})
@@ -130,16 +129,18 @@ func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
 			mc.Spec.Size = new(int32(5))
 			mc.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1))
 			mc.Status.Slots = tc.reported
-			p, err := Compute(mc, currently(live), withSlots())
-			if _, invalid := errors.AsType[*InvalidSpec](err); !invalid || !p.KeepsSlots() {
-				t.Fatalf("slots %+v, error %v", p.Slots, err)
+			outcome, err := decided(mc, currently(live), withSlots())
+			refused, invalid := outcome.(Invalid)
+			if !invalid || refused.Kept == nil || err != nil {
+				t.Fatalf("%+v, error %v", outcome, err)
 			}
+			p := refused.Kept
 			if p.Size != tc.size || len(p.Slots.Slots) != int(tc.size) || p.Slots.Services != tc.services {
 				t.Errorf("size %d, slots %+v", p.Size, p.Slots)
 			}
-			p, err = Compute(mc, currently(live), newer)
-			if err == nil || p.KeepsSlots() {
-				t.Errorf("an operator without slots keeps none: %+v, error %v", p.Slots, err)
+			outcome, err = decided(mc, currently(live), newer)
+			if refused, invalid = outcome.(Invalid); !invalid || refused.Kept != nil || err != nil {
+				t.Errorf("an operator without slots keeps none: %+v, error %v", refused.Kept, err)
 			}
 		})
 	}
@@ -169,7 +170,7 @@ func TestThePlanOfSlots(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			current, defaults := nothing, withSlots()
 			current.Slots, defaults.Now = tc.current, time.Unix(1_800_000_000, 0)
-			p, err := Compute(cacheWithSlots(tc.change), current, defaults)
+			p, err := computed(cacheWithSlots(tc.change), current, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +189,7 @@ func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 	current := nothing
 	current.Slots = CurrentSlots{Family: corev1.IPv4Protocol}
 	for size, want := range map[int32]corev1.IPFamily{0: "", 3: corev1.IPv4Protocol} {
-		p, err := Compute(cacheWithSlots(func(mc *cachev1.Memcached) { mc.Spec.Size = &size }), current, withSlots())
+		p, err := computed(cacheWithSlots(func(mc *cachev1.Memcached) { mc.Spec.Size = &size }), current, withSlots())
 		if err != nil || p.Slots.Family != want {
 			t.Errorf("size %d: family %q, want %q; error %v", size, p.Slots.Family, want, err)
 		}
@@ -197,34 +198,18 @@ func TestScaledToNothingTheCacheHasNoRecord(t *testing.T) {
 
 func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	pod := func(name string, change func(*slots.Pod)) slots.Pod {
-		pod := slots.Pod{Name: name, UID: name, Hash: "a", IP: "10.0.0.1", Gated: true, MemcachedReady: true, AgentReady: true}
-		change(&pod)
-		return pod
-	}
 	for ends, want := range map[bool]TemplateChange{false: KeepTemplate, true: RenderTemplate} {
 		mc := cacheWithSlots(nil)
 		current := currently(deployedBy(t, mc, withSlots()))
-		current.Slots = CurrentSlots{
-			Family:    corev1.IPv4Protocol,
-			Endpoints: []slots.Endpoint{{Slot: 0, Pod: "new", UID: "new", IP: "10.0.0.1"}},
-			Pods: []slots.Pod{
-				pod("old", func(p *slots.Pod) {
-					p.Terminating = ends
-					p.Instruction = instruction.Instruction{Role: instruction.Leave, Slot: "cache-0"}
-				}),
-				pod("new", func(p *slots.Pod) {
-					p.Instruction = instruction.Instruction{
-						Role: instruction.Moved, Slot: "cache-0", Record: instruction.Record{Predecessor: "old", MovedAt: now},
-					}
-				}),
-			},
-		}
+		current.Slots = movingSlot(now)
+		current.Slots.Pods[0].Terminating = ends
 		mc.Spec.Threads = new(int32(7))
 		defaults := withSlots()
 		defaults.Now = now
-		if p, err := Compute(mc, current, defaults); err != nil || p.Template != want {
-			t.Errorf("the predecessor ends %t: template %d, want %d; error %v", ends, p.Template, want, err)
+		outcome, err := decided(mc, current, defaults)
+		p, _ := Of(outcome)
+		if blocked, _ := outcome.(Blocked); err != nil || p.Template != want || (blocked.By == SlotMoves) == ends {
+			t.Errorf("the predecessor ends %t: template %d, want %d; blocked by %q, error %v", ends, p.Template, want, blocked.By, err)
 		}
 	}
 }

@@ -20,42 +20,29 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-// InvalidSpec is an error in the spec that the schema cannot detect.
-type InvalidSpec struct {
-	// Problems name the field, the value and the fix.
-	Problems []string
-}
-
-func (e *InvalidSpec) Error() string {
-	return strings.Join(e.Problems, "; ")
-}
-
-// validate returns all problems at once, or nil.
-func validate(spec cachev1.MemcachedSpec, p Plan, defaults Defaults) error {
-	problems := slotProblems(spec, p, defaults)
+// validate returns all problems of a spec at once.
+func validate(mc *cachev1.Memcached, pod Pod, defaults Defaults) []string {
+	spec := mc.Spec
+	problems := slotProblems(mc, defaults)
 	for _, problem := range []string{
 		imageProblem(spec),
-		itemSizeProblem(spec, p),
+		itemSizeProblem(spec, pod),
 		argumentsProblem(spec),
-		memoryProblem(spec, p),
-		agentMemoryProblem(p),
+		memoryProblem(spec, pod),
+		agentMemoryProblem(pod),
 	} {
 		if problem != "" {
 			problems = append(problems, problem)
 		}
 	}
-	problems = append(problems, requestProblems("spec.resources", p.Resources)...)
-	if p.Agent != nil {
-		problems = append(problems, requestProblems("spec.agent.resources", p.Agent.Resources)...)
+	problems = append(problems, requestProblems("spec.resources", pod.Resources)...)
+	if pod.Agent != nil {
+		problems = append(problems, requestProblems("spec.agent.resources", pod.Agent.Resources)...)
 	}
-	problems = append(problems, metadataProblems(p)...)
-	problems = append(problems, appArmorProblems(p.PodTemplate.Metadata.Annotations)...)
-	problems = append(problems, placementProblems(p.Placement)...)
-	problems = append(problems, dnsProblems(p.PodTemplate.DNSConfig)...)
-	if len(problems) == 0 {
-		return nil
-	}
-	return &InvalidSpec{Problems: problems}
+	problems = append(problems, metadataProblems(spec, pod)...)
+	problems = append(problems, appArmorProblems(pod.PodTemplate.Metadata.Annotations)...)
+	problems = append(problems, placementProblems(pod.Placement)...)
+	return append(problems, dnsProblems(pod.PodTemplate.DNSConfig)...)
 }
 
 func imageProblem(spec cachev1.MemcachedSpec) string {
@@ -69,7 +56,7 @@ func imageProblem(spec cachev1.MemcachedSpec) string {
 	return ""
 }
 
-func itemSizeProblem(spec cachev1.MemcachedSpec, p Plan) string {
+func itemSizeProblem(spec cachev1.MemcachedSpec, p Pod) string {
 	size, largest := p.Memcached.MaxItemSize, memcached.LargestItem(p.Memcached.ItemMemory)
 	if odd := size % memcached.ItemChunk; odd != 0 {
 		return fmt.Sprintf("spec.maxItemSize %q is not a multiple of 512Ki, and memcached would not start: set it to %s "+
@@ -97,7 +84,7 @@ func argumentsProblem(spec cachev1.MemcachedSpec) string {
 	return ""
 }
 
-func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
+func memoryProblem(spec cachev1.MemcachedSpec, p Pod) string {
 	needed := memcached.ContainerMemory(p.Memcached)
 	if p.Resources.Limits.Memory().CmpInt64(needed) >= 0 {
 		return ""
@@ -109,7 +96,7 @@ func memoryProblem(spec cachev1.MemcachedSpec, p Plan) string {
 		p.Memcached.MaxConnections, p.Memcached.Threads)
 }
 
-func agentMemoryProblem(p Plan) string {
+func agentMemoryProblem(p Pod) string {
 	if p.Agent == nil || p.Agent.Resources.Limits.Memory().CmpInt64(agentMemory) >= 0 {
 		return ""
 	}
@@ -131,22 +118,22 @@ func requestProblems(field string, resources corev1.ResourceRequirements) []stri
 }
 
 // metadataProblems finds names and values that the API server would reject in the managed objects.
-func metadataProblems(p Plan) []string {
-	spec := field.NewPath("spec")
+func metadataProblems(spec cachev1.MemcachedSpec, pod Pod) []string {
+	path := field.NewPath("spec")
 	var found field.ErrorList
 	for _, where := range []struct {
 		field    *field.Path
 		metadata cachev1.Metadata
 	}{
-		{spec.Child("commonMetadata"), p.CommonMetadata},
-		{spec.Child("podTemplate", "metadata"), p.PodTemplate.Metadata},
-		{spec.Child("service", "metadata"), p.Service.Metadata},
+		{path.Child("commonMetadata"), orZero(spec.CommonMetadata)},
+		{path.Child("podTemplate", "metadata"), pod.PodTemplate.Metadata},
+		{path.Child("service", "metadata"), service(spec).Metadata},
 	} {
 		found = append(found, metav1validation.ValidateLabels(where.metadata.Labels, where.field.Child("labels"))...)
 		found = append(found, validation.ValidateAnnotations(where.metadata.Annotations, where.field.Child("annotations"))...)
 	}
 	found = append(found, metav1validation.ValidateLabels(
-		p.Placement.NodeSelector, spec.Child("placement", "nodeSelector"))...)
+		pod.Placement.NodeSelector, path.Child("placement", "nodeSelector"))...)
 	var problems []string
 	for _, problem := range found {
 		problems = append(problems, problem.Error())

@@ -122,8 +122,8 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Compute(memcachedWith(tc.spec), nothing, defaults)
-			if _, ok := errors.AsType[*InvalidSpec](err); !ok {
+			_, err := computed(memcachedWith(tc.spec), nothing, defaults)
+			if _, ok := errors.AsType[refused](err); !ok {
 				t.Fatalf("got %v, want an InvalidSpec", err)
 			}
 			for _, want := range tc.want {
@@ -140,7 +140,7 @@ func TestHugeLimitsAreEnough(t *testing.T) {
 	for _, quantity := range []string{"1e30", "99999E"} {
 		limits := &cachev1.Resources{Limits: corev1.ResourceList{"memory": resource.MustParse(quantity)}}
 		mc := memcachedWith(cachev1.MemcachedSpec{Resources: limits, Agent: &cachev1.Agent{Resources: limits}})
-		if _, err := Compute(mc, Current{}, defaults); err != nil {
+		if _, err := computed(mc, Current{}, defaults); err != nil {
 			t.Errorf("%s: %v", quantity, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // addAgent adds the agent as a sidecar that starts before memcached. Without slots it has no readiness probe, because
 // it says nothing about memcached's readiness.
-func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	agent := corev1ac.Container().
 		WithName(names.Agent).
 		WithImage(p.Agent.Image).
@@ -42,7 +42,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 		agent.WithStartupProbe(agentProbe("/started").WithPeriodSeconds(1).WithFailureThreshold(60))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
-	if p.Slots != nil {
+	if p.NeedsSlot {
 		agent.WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(1)).
 			WithLifecycle(endInOrder(p)).
 			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
@@ -53,7 +53,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 
 // endInOrder ends memcached after the drain, before the kubelet does: only then does its log tell the Pod that has its
 // keys the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
-func endInOrder(p plan.Plan) *corev1ac.LifecycleApplyConfiguration {
+func endInOrder(p plan.Pod) *corev1ac.LifecycleApplyConfiguration {
 	after := fmt.Sprintf("--after=%ds", p.TerminationDelaySeconds)
 	command := append([]string{"/agent", "end", after}, agentArguments(p)...)
 	return corev1ac.Lifecycle().
@@ -61,7 +61,7 @@ func endInOrder(p plan.Plan) *corev1ac.LifecycleApplyConfiguration {
 			WithExec(corev1ac.ExecAction().WithCommand(command...)))
 }
 
-func agentArguments(p plan.Plan) []string {
+func agentArguments(p plan.Pod) []string {
 	var arguments []string
 	if !p.Agent.Metrics {
 		arguments = append(arguments, "--metrics-bind-address=0")
@@ -78,7 +78,7 @@ func agentArguments(p plan.Plan) []string {
 	if p.AuthSecret != "" {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
 	}
-	if p.Slots != nil {
+	if p.NeedsSlot {
 		arguments = append(arguments, "--handoff-file="+names.HandoffFile)
 	}
 	return arguments
@@ -101,7 +101,7 @@ const (
 
 // addVolumes mounts the Secrets as whole folders: the kubelet updates those, but no subPath mounts. The agent's
 // authentication file is never written to a disk.
-func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {
 		spec.WithVolumes(corev1ac.Volume().WithName(tlsVolume).
 			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(p.TLSSecret)))
@@ -118,7 +118,7 @@ func addVolumes(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 }
 
 // memcachedMounts are memcached's mounts.
-func memcachedMounts(container *corev1ac.ContainerApplyConfiguration, p plan.Plan) {
+func memcachedMounts(container *corev1ac.ContainerApplyConfiguration, p plan.Pod) {
 	if p.TLSSecret != "" {
 		container.WithVolumeMounts(readOnly(tlsVolume, names.TLSDir))
 	}

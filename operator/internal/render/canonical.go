@@ -14,47 +14,57 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-// Hash returns the hash of the Pod template of a plan. Templates that make the same Pods have the same hash: it
-// ignores the order of sets and the spelling of quantities.
-func Hash(p plan.Plan) string {
-	template := rendered(p)
-	spec := template.Spec
-	for _, containers := range [][]corev1ac.ContainerApplyConfiguration{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			spellQuantities(containers[i].Resources)
-		}
-	}
+// hash is that of a Pod template. Templates that make the same Pods have the same hash: it ignores the order of sets and
+// the spelling of quantities.
+func hash(template *corev1ac.PodTemplateSpecApplyConfiguration) string {
+	spec := *template.Spec // What is rendered stays as it is.
 	sets := encode([]any{
 		canonical(spec.Affinity), canonical(spec.Tolerations), canonical(spec.TopologySpreadConstraints),
 		canonical(spec.ImagePullSecrets),
 	})
 	spec.Affinity, spec.Tolerations, spec.TopologySpreadConstraints, spec.ImagePullSecrets = nil, nil, nil, nil
+	spec.InitContainers, spec.Containers = normalized(spec.InitContainers), normalized(spec.Containers)
+	others := *template
+	others.Spec = &spec
 	hash := sha256.New()
 	hash.Write(sets)
-	hash.Write(encode(template))
+	hash.Write(encode(others))
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// spellQuantities normalizes the spelling of all quantities.
-func spellQuantities(resources *corev1ac.ResourceRequirementsApplyConfiguration) {
+// normalized returns containers with the same meaning in one spelling.
+func normalized(containers []corev1ac.ContainerApplyConfiguration) []corev1ac.ContainerApplyConfiguration {
+	containers = slices.Clone(containers)
+	for i := range containers {
+		containers[i].Resources = spelledQuantities(containers[i].Resources)
+	}
+	return containers
+}
+
+// spelledQuantities returns resources in which all quantities are spelled alike.
+func spelledQuantities(
+	resources *corev1ac.ResourceRequirementsApplyConfiguration,
+) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if resources == nil {
-		return
+		return nil
 	}
-	for _, list := range []**corev1.ResourceList{&resources.Limits, &resources.Requests} {
-		if *list == nil {
-			continue
-		}
-		spelled := corev1.ResourceList{} // The list belongs to the plan.
-		for name, quantity := range **list {
-			// A new value, because a quantity keeps the text that it was parsed from.
-			spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
-		}
-		*list = &spelled
+	spelled := *resources
+	spelled.Limits, spelled.Requests = spelledList(resources.Limits), spelledList(resources.Requests)
+	return &spelled
+}
+
+func spelledList(list *corev1.ResourceList) *corev1.ResourceList {
+	if list == nil {
+		return nil
 	}
+	spelled := corev1.ResourceList{}
+	for name, quantity := range *list {
+		// A new value, because a quantity keeps the text that it was parsed from.
+		spelled[name] = *resource.NewDecimalQuantity(*quantity.AsDec(), resource.DecimalSI)
+	}
+	return &spelled
 }
 
 // implied are fields of tolerations and constraints with their default values (k8s.io/api/core/v1, Toleration and
@@ -66,8 +76,12 @@ var implied = map[string]any{
 // canonical normalizes the user's placement: it drops the order and repetitions of sets, empty lists, and fields with
 // default values. All lists in a placement are sets.
 func canonical(value any) any {
+	content := encode(value)
+	if string(content) == "null" {
+		return nil
+	}
 	var decoded any
-	if err := json.Unmarshal(encode(value), &decoded); err != nil {
+	if err := json.Unmarshal(content, &decoded); err != nil {
 		panic(err) // It was just encoded.
 	}
 	return simplified(decoded)

@@ -33,11 +33,11 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 			return
 		}
 		inOtherWords(rand.New(rand.NewPCG(seed, 0)), &mc.Spec)
-		again, err := plan.Compute(mc, currently(live), others(live))
+		again, err := computed(mc, currently(live), others(live))
 		if err != nil {
 			t.Fatalf("in other words it is impossible: %v", err)
 		}
-		got := renderedTemplate(t, again)
+		got := renderedTemplate(t, again, live)
 		if !apiequality.Semantic.DeepEqual(live.Spec.Template, got) { // As the Deployment controller compares.
 			t.Errorf("in other words it replaces the Pods (-before +after):\n%s", gocmp.Diff(live.Spec.Template, got))
 		}
@@ -46,7 +46,8 @@ func FuzzTheSameSpecInOtherWordsReplacesNoPod(f *testing.F) {
 
 func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 	hash := func(limits corev1.ResourceList) string {
-		return Hash(planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.Resources{Limits: limits} }, defaults))
+		p := planned(t, func(s *cachev1.MemcachedSpec) { s.Resources = &cachev1.Resources{Limits: limits} }, defaults)
+		return p.Record.Template
 	}
 	derived := hash(corev1.ResourceList{"cpu": resource.MustParse("1")})
 	for _, cpu := range []string{"1", "1000m", "1e0"} {
@@ -63,13 +64,13 @@ func TestTheSameQuantityHasTheSameHash(t *testing.T) {
 // that goes with it; nil if the spec is impossible.
 func deployed(t *testing.T, mc *cachev1.Memcached) *appsv1.Deployment {
 	t.Helper()
-	p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
+	p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
 	if err != nil {
 		return nil
 	}
 	live := &appsv1.Deployment{}
 	live.Annotations = map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()}
-	live.Spec.Template = renderedTemplate(t, p)
+	live.Spec.Template = renderedTemplate(t, p, nil)
 	mc.Status.TemplateInputs = p.Record.Encode()
 	return live
 }

@@ -3,6 +3,7 @@ package render
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/example-inc/memcached-operator/operator/internal/names"
@@ -10,9 +11,9 @@ import (
 )
 
 // deployment runs the Pods.
-func deployment(p plan.Plan) Object {
+func deployment(p plan.Plan, template *corev1ac.PodTemplateSpecApplyConfiguration) Object {
 	deployment := appsv1ac.Deployment(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(appsv1ac.DeploymentSpec().
@@ -23,7 +24,7 @@ func deployment(p plan.Plan) Object {
 				WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
 					WithMaxSurge(p.Rollout.MaxSurge).
 					WithMaxUnavailable(p.Rollout.MaxUnavailable))).
-			WithTemplate(template(p)))
+			WithTemplate(template))
 	if p.Record.Revision > 0 {
 		deployment.WithAnnotations(map[string]string{names.AnnotationTemplateInputs: p.Record.Encode()})
 	}

@@ -13,7 +13,7 @@ import (
 // ready may always be evicted.
 func disruptionBudget(p plan.Plan) Object {
 	budget := policyv1ac.PodDisruptionBudget(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().

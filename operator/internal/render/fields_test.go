@@ -33,7 +33,7 @@ func TestEveryFieldReachesAnObject(t *testing.T) {
 	var text strings.Builder
 	for _, effect := range effects(t) {
 		if (len(effect.lines) == 0) != slices.Contains(withoutObjects, effect.field.Path) {
-			t.Errorf("%s changes %d fields of objects: see plan.Compute and this package", effect.field.Path, len(effect.lines))
+			t.Errorf("%s changes %d fields of objects: see package plan and this package", effect.field.Path, len(effect.lines))
 		}
 		fmt.Fprintf(&text, "%s\n%s\n", effect.field.Path, strings.Join(effect.lines, ""))
 	}
@@ -107,7 +107,7 @@ func rendering(t *testing.T, spec map[string]any) (template string, values map[s
 		}
 	}, defaults)
 	values = map[string]string{}
-	for _, object := range Objects(p) {
+	for _, object := range objectsOf(p) {
 		content, err := json.Marshal(object.Configuration)
 		if err != nil {
 			t.Fatal(err)

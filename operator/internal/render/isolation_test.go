@@ -66,7 +66,7 @@ func selects(selector *metav1.LabelSelector, set map[string]string) bool {
 // policyOf is the NetworkPolicy of a plan; nil if it has none.
 func policyOf(t *testing.T, p plan.Plan) *networkingv1.NetworkPolicy {
 	t.Helper()
-	for _, object := range Objects(p) {
+	for _, object := range objectsOf(p) {
 		if object.Kind != "NetworkPolicy" {
 			continue
 		}
@@ -184,8 +184,8 @@ func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data, others []byte) {
 		mc, other := arbitrary.Memcached(arbitrary.Filler(data)), arbitrary.Memcached(arbitrary.Filler(others))
 		other.Name = "sessions"
-		p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
-		theirs, theirError := plan.Compute(other, plan.Current{SecretsUsable: true}, defaults)
+		p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
+		theirs, theirError := computed(other, plan.Current{SecretsUsable: true}, defaults)
 		if cmp.Or(err, theirError) != nil {
 			return
 		}

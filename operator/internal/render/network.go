@@ -29,7 +29,7 @@ func networkPolicy(p plan.Plan) Object {
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
 	policy := networkingv1ac.NetworkPolicy(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithOwnerReferences(owner(p)).
 		WithSpec(spec)

@@ -8,7 +8,7 @@ import (
 )
 
 // place sets where the Pods may run: the user's placement, and only Nodes for which there is an image.
-func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
+func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	spec.WithAffinity(configuration[corev1ac.AffinityApplyConfiguration](affinity(p)))
 	if len(p.Placement.NodeSelector) > 0 {
 		spec.WithNodeSelector(p.Placement.NodeSelector)
@@ -33,7 +33,7 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, p plan.Plan) {
 
 // affinity adds the expression for the architectures to the user's affinity. Required terms are alternatives, so each
 // of them gets it.
-func affinity(p plan.Plan) *corev1.Affinity {
+func affinity(p plan.Pod) *corev1.Affinity {
 	merged := p.Placement.Affinity.DeepCopy()
 	if merged == nil {
 		merged = &corev1.Affinity{}
@@ -65,7 +65,7 @@ func affinity(p plan.Plan) *corev1.Affinity {
 	return merged
 }
 
-func architectureRule(p plan.Plan) []corev1.NodeSelectorRequirement {
+func architectureRule(p plan.Pod) []corev1.NodeSelectorRequirement {
 	rule := []corev1.NodeSelectorRequirement{in(corev1.LabelOSStable, "linux")}
 	if len(p.Architectures) > 0 {
 		rule = append(rule, in(corev1.LabelArchStable, p.Architectures...))

@@ -17,16 +17,16 @@ import (
 // endSeconds is how long memcached has to close its connections after the drain.
 const endSeconds = 15
 
-func podTemplate(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+func podTemplate(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	annotations := map[string]string{names.AnnotationDefaultContainer: names.Container}
 	maps.Copy(annotations, p.PodTemplate.Metadata.Annotations)
 	return corev1ac.PodTemplateSpec().
-		WithLabels(labelsWith(p, p.PodTemplate.Metadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.PodTemplate.Metadata.Labels)).
 		WithAnnotations(annotations).
 		WithSpec(podSpec(p))
 }
 
-func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
+func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(p.PodTemplate.MountToken).
 		WithEnableServiceLinks(false).
@@ -49,14 +49,14 @@ func podSpec(p plan.Plan) *corev1ac.PodSpecApplyConfiguration {
 		addAgent(spec, p)
 	}
 	place(spec, p)
-	if p.Slots != nil {
+	if p.NeedsSlot {
 		needSlot(spec)
 	}
 	return spec
 }
 
 // podSecurity meets the restricted Pod Security Standard, together with the container's security context.
-func podSecurity(p plan.Plan) *corev1ac.PodSecurityContextApplyConfiguration {
+func podSecurity(p plan.Pod) *corev1ac.PodSecurityContextApplyConfiguration {
 	security := corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
@@ -66,7 +66,7 @@ func podSecurity(p plan.Plan) *corev1ac.PodSecurityContextApplyConfiguration {
 	return security
 }
 
-func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
+func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 	container := corev1ac.Container().
 		WithName(names.Container).
 		WithImage(p.Image).
@@ -101,8 +101,8 @@ func container(p plan.Plan) *corev1ac.ContainerApplyConfiguration {
 const leaveSeconds = 15
 
 // delaySeconds is how long the kubelet waits before it ends memcached.
-func delaySeconds(p plan.Plan) int32 {
-	if p.Slots == nil {
+func delaySeconds(p plan.Pod) int32 {
+	if !p.NeedsSlot {
 		return p.TerminationDelaySeconds
 	}
 	return p.TerminationDelaySeconds + leaveSeconds
@@ -116,7 +116,7 @@ func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {
 }
 
 // portProbe probes the port that clients use, so that it fails when they do.
-func portProbe(p plan.Plan) *corev1ac.ProbeApplyConfiguration {
+func portProbe(p plan.Pod) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromString(p.ClientPorts()[0].Name))).
 		WithTimeoutSeconds(3)

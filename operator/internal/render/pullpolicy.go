@@ -13,7 +13,7 @@ import (
 
 // pullPolicy is the pull policy of an image of the Pods. The template always sets it: otherwise the API server derives
 // a default from the image of that moment, and keeps it for the next image.
-func pullPolicy(p plan.Plan, image string) corev1.PullPolicy {
+func pullPolicy(p plan.Pod, image string) corev1.PullPolicy {
 	return cmp.Or(p.PullPolicy, pullPolicyOf(image))
 }
 

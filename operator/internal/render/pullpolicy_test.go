@@ -10,7 +10,6 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 func TestThePullPolicyFollowsFromTheImageAsInKubernetes(t *testing.T) {
@@ -47,7 +46,7 @@ func TestThePodTemplateSetsThePullPolicyOfEachImage(t *testing.T) {
 	} {
 		spec := podTemplate(planned(t, func(s *cachev1.MemcachedSpec) {
 			s.Image, s.ImagePullPolicy = tc.image, tc.policy
-		}, defaults)).Spec
+		}, defaults).Pod).Spec
 		policy := func(containers []corev1ac.ContainerApplyConfiguration) corev1.PullPolicy {
 			return *containers[0].ImagePullPolicy
 		}
@@ -68,7 +67,7 @@ func TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod(t *testing.T) {
 	for policy, waits := range map[cachev1.ImagePullPolicy]bool{"": true, "IfNotPresent": true, "Always": false} {
 		mc := memcachedWith(func(s *cachev1.MemcachedSpec) { s.ImagePullPolicy = policy })
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
-		p, err := plan.Compute(mc, currently(live), others(live))
+		p, err := computed(mc, currently(live), others(live))
 		if err != nil {
 			t.Fatal(err)
 		}

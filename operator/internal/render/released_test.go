@@ -22,7 +22,7 @@ import (
 // others are defaults that differ from those of the golden files in all that may differ.
 func others(live *appsv1.Deployment) plan.Defaults {
 	others := plan.Defaults{
-		Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
+		Revisions: Revisions(), Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
 		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next", Slots: true,
 	}
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser == nil {
@@ -120,11 +120,11 @@ func rerendered(t *testing.T, dir, file string, damage func(*cachev1.Memcached, 
 	readGolden(t, filepath.Join(dir, "memcached", file), mc)
 	readDeployment(t, filepath.Join(dir, "deployment", file), live)
 	damage(mc, live)
-	p, err := plan.Compute(mc, currently(live), others(live))
+	p, err := computed(mc, currently(live), others(live))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cmp.Diff(live.Spec.Template, renderedTemplate(t, p))
+	return cmp.Diff(live.Spec.Template, renderedTemplate(t, p, live))
 }
 
 // currently is what exists of a cache with a Deployment.
@@ -160,9 +160,9 @@ func readGolden(t *testing.T, path string, into any) {
 }
 
 // renderedTemplate is a Pod template as the API server would read it.
-func renderedTemplate(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
+func renderedTemplate(t *testing.T, p plan.Plan, deployed *appsv1.Deployment) corev1.PodTemplateSpec {
 	t.Helper()
-	content, err := yaml.Marshal(template(p))
+	content, err := yaml.Marshal(Template{configuration: rendered(p.Pod)}.of(p, deployed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func newest() int {
 }
 
 // slower is a template that differs.
-func slower(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
+func slower(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	other := podTemplate(p)
 	other.Spec.WithTerminationGracePeriodSeconds(*other.Spec.TerminationGracePeriodSeconds + 1)
 	return other
@@ -187,7 +187,7 @@ func slower(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
 
 // replaceTemplate puts a template in the place of one of that revision, or beside the others, for the test.
 func replaceTemplate(
-	t *testing.T, revision int, template func(plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration,
+	t *testing.T, revision int, template func(plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration,
 ) {
 	t.Helper()
 	before, there := templates[revision]
@@ -208,11 +208,11 @@ func TestANewRevisionIsForNewCachesAndRequestedUpdates(t *testing.T) {
 
 	grace := func(mc *cachev1.Memcached, current plan.Current) int64 {
 		t.Helper()
-		p, err := plan.Compute(mc, current, next)
+		p, err := computed(mc, current, next)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return *renderedTemplate(t, p).Spec.TerminationGracePeriodSeconds
+		return *renderedTemplate(t, p, current.Deployment).Spec.TerminationGracePeriodSeconds
 	}
 	mc := memcachedWith(nothing)
 	changed := memcachedWith(func(s *cachev1.MemcachedSpec) { s.Size, s.Threads = new(int32(3)), new(int32(2)) })
@@ -243,7 +243,7 @@ func TestNothingIsLearnedFromWhatOthersWrote(t *testing.T) {
 		other.Annotations, other.Labels = annotations, names.Selector("cache")
 		other.Spec.Template.Annotations = map[string]string{names.AnnotationTemplateRevision: "1"}
 		other.Spec.Template.Spec.Containers = []corev1.Container{{Name: names.Container, Image: "registry.example.com/other:1"}}
-		p, err := plan.Compute(memcachedWith(nothing), currently(other), defaults)
+		p, err := computed(memcachedWith(nothing), currently(other), defaults)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -38,14 +39,14 @@ type Object struct {
 
 // Objects returns the managed objects of a cache in the order in which they are applied: the Service first, so that
 // its name resolves as soon as a Pod is ready, then the NetworkPolicy, so that no Pod is ever open to everybody, or
-// closed to its clients.
-func Objects(p plan.Plan) []Object {
+// closed to its clients. The template is the one rendered for the plan; deployed is the existing Deployment, or nil.
+func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Object {
 	objects := append([]Object{service(p)}, slotObjects(p)...)
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))
 	}
 	if p.Template != plan.NoTemplate {
-		objects = append(objects, deployment(p))
+		objects = append(objects, deployment(p, template.of(p, deployed)))
 	}
 	if p.Disruption != nil {
 		objects = append(objects, disruptionBudget(p))
@@ -53,7 +54,7 @@ func Objects(p plan.Plan) []Object {
 	return objects
 }
 
-// KeptObjects returns what keeps the slots of a cache whose spec is invalid.
+// KeptObjects returns what keeps the slots of a cache whose spec is invalid (plan.Invalid).
 func KeptObjects(p plan.Plan) []Object {
 	objects := slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 	if p.Disruption != nil {
@@ -74,12 +75,12 @@ func owner(p plan.Plan) *metav1ac.OwnerReferenceApplyConfiguration {
 }
 
 // labelsWith adds the user's labels. Later ones win, but not over the labels of the selector.
-func labelsWith(p plan.Plan, users ...map[string]string) map[string]string {
-	labels := names.Labels(p.Name)
+func labelsWith(name string, users ...map[string]string) map[string]string {
+	labels := names.Labels(name)
 	for _, layer := range users {
 		maps.Copy(labels, layer)
 	}
-	maps.Copy(labels, names.Selector(p.Name))
+	maps.Copy(labels, names.Selector(name))
 	return labels
 }
 

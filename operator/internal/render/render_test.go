@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
-	Revisions: Revisions(), Hash: Hash, Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
+	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
 	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0", Slots: true,
 }
 
@@ -37,10 +38,42 @@ func memcachedWith(change func(*cachev1.MemcachedSpec)) *cachev1.Memcached {
 	return mc
 }
 
+// computed is the plan of a cache.
+func computed(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Plan, error) {
+	outcome, _, err := decided(mc, current, defaults)
+	if invalid, ok := outcome.(plan.Invalid); ok {
+		err = errors.New(invalid.Message())
+	}
+	p, _ := plan.Of(outcome)
+	return p, err
+}
+
+// decided is the outcome for a cache, and its Pod template: as of package desired, which imports this one.
+func decided(mc *cachev1.Memcached, current plan.Current, defaults plan.Defaults) (plan.Outcome, Template, error) {
+	draft, err := plan.Resolve(mc, current, defaults)
+	if err != nil {
+		return nil, Template{}, err
+	}
+	if !draft.IsValid() {
+		return draft.Outcome(""), Template{}, nil
+	}
+	template := NewTemplate(draft.Pod)
+	if automatic := mc.Spec.UpdatePolicy == cachev1.UpdateAutomatic; automatic || draft.ReplacesPods(template.Hash) {
+		draft = draft.Updated()
+		template = NewTemplate(draft.Pod)
+	}
+	return draft.Outcome(template.Hash), template, nil
+}
+
+// objectsOf are the objects of a plan without a Deployment.
+func objectsOf(p plan.Plan) []Object {
+	return Objects(p, Template{configuration: rendered(p.Pod)}, nil)
+}
+
 // planned is the plan of a new Memcached.
 func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.Defaults) plan.Plan {
 	t.Helper()
-	p, err := plan.Compute(memcachedWith(change), plan.Current{SecretsUsable: true}, defaults)
+	p, err := computed(memcachedWith(change), plan.Current{SecretsUsable: true}, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +113,13 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 		"metadata of all objects":    {change: metadataOfAll},
 		"two ip families":            {change: dualStack},
 		"further fields of the Pods": {change: podFields},
-		"no termination delay": {change: func(s *cachev1.MemcachedSpec) { s.TerminationDelaySeconds = new(int32(0)) }},
-		"spread over zones":    {change: func(s *cachev1.MemcachedSpec) { s.Placement = &cachev1.Placement{Zones: "Required"} }},
-		"tls 1.3 alone":            {change: modernTLS},
-		"cipher suites":            {change: cipherSuites},
-		"tls":                      {change: tls},
-		"mutual tls and plaintext": {change: mutualTLS},
-		"auth":                     {change: auth},
+		"no termination delay":       {change: func(s *cachev1.MemcachedSpec) { s.TerminationDelaySeconds = new(int32(0)) }},
+		"spread over zones":          {change: func(s *cachev1.MemcachedSpec) { s.Placement = &cachev1.Placement{Zones: "Required"} }},
+		"tls 1.3 alone":              {change: modernTLS},
+		"cipher suites":              {change: cipherSuites},
+		"tls":                        {change: tls},
+		"mutual tls and plaintext":   {change: mutualTLS},
+		"auth":                       {change: auth},
 		"tls and auth without metrics": {change: func(s *cachev1.MemcachedSpec) {
 			tls(s)
 			auth(s)
@@ -104,7 +137,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 			}
 			file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
 			compareGolden(t, filepath.Join("testdata", "memcached", file), memcachedWith(tc.change))
-			for _, object := range Objects(planned(t, tc.change, defaults)) {
+			for _, object := range objectsOf(planned(t, tc.change, defaults)) {
 				compareGolden(t, filepath.Join("testdata", strings.ToLower(kindOf(object)), file), object.Configuration)
 			}
 		})
@@ -146,7 +179,7 @@ func TestRenderingIsTheSameEachTime(t *testing.T) {
 	p := planned(t, metadata, defaults)
 	spell := func() string {
 		var all []byte
-		for _, object := range Objects(p) {
+		for _, object := range objectsOf(p) {
 			content, err := yaml.Marshal(object.Configuration)
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +198,7 @@ func TestRenderingIsTheSameEachTime(t *testing.T) {
 
 func TestEveryObjectIsValidByTheSchemaOfItsKind(t *testing.T) {
 	converter := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
-	for _, object := range Objects(planned(t, placement, defaults)) {
+	for _, object := range objectsOf(planned(t, placement, defaults)) {
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Configuration)
 		if err != nil {
 			t.Fatal(err)
@@ -183,11 +216,12 @@ func BenchmarkPlanAndRender(b *testing.B) {
 	mc := memcachedWith(nothing)
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
-		if err != nil {
-			b.Fatal(err)
+		outcome, template, err := decided(mc, plan.Current{SecretsUsable: true}, defaults)
+		p, planned := plan.Of(outcome)
+		if err != nil || !planned {
+			b.Fatal(outcome, err)
 		}
-		Objects(p)
+		Objects(p, template, nil)
 	}
 }
 
@@ -197,7 +231,7 @@ func TestTwoCachesShareNothing(t *testing.T) {
 		tls(s)
 		auth(s)
 	}
-	before, after := encoded(t, planned(t, all, defaults)), Objects(planned(t, all, defaults))
+	before, after := encoded(t, objectsOf(planned(t, all, defaults))), objectsOf(planned(t, all, defaults))
 	for i, object := range after {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(before[i]), &fields); err != nil {
@@ -211,7 +245,7 @@ func TestTwoCachesShareNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(before, encoded(t, planned(t, all, defaults))); diff != "" {
+	if diff := cmp.Diff(before, encoded(t, objectsOf(planned(t, all, defaults)))); diff != "" {
 		t.Errorf("what is rendered changed by the answer to another cache (-before +after):\n%s", diff)
 	}
 }

@@ -38,7 +38,7 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 		for _, platform := range []plan.Platform{plan.Kubernetes, plan.OpenShift} {
 			defaults := defaults
 			defaults.Platform = platform
-			p, err := plan.Compute(mc, plan.Current{SecretsUsable: true}, defaults)
+			p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
 			if err == nil {
 				meetsTheStandard(t, podOf(t, p))
 				holdsOnly(t, podOf(t, p).Spec, mc.Spec)
@@ -67,7 +67,7 @@ func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 
 func podOf(t *testing.T, p plan.Plan) corev1.PodTemplateSpec {
 	t.Helper()
-	for _, object := range Objects(p) {
+	for _, object := range objectsOf(p) {
 		if object.Kind != "Deployment" {
 			continue
 		}

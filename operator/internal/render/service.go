@@ -13,7 +13,7 @@ import (
 // ClusterIP, each connection would reach another Pod and miss what the last one stored.
 func service(p plan.Plan) Object {
 	service := corev1ac.Service(p.Name, p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithAnnotations(p.Service.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).

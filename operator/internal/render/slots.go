@@ -53,7 +53,7 @@ func endpointsOf(p plan.Plan, number int) []slots.Endpoint {
 // slotService has no selector: the operator writes its EndpointSlice.
 func slotService(p plan.Plan, name, clusterIP string) Object {
 	service := corev1ac.Service(name, p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).
 		WithAnnotations(p.Service.Metadata.Annotations).
 		WithOwnerReferences(owner(p)).
@@ -81,7 +81,7 @@ func slotService(p plan.Plan, name, clusterIP string) Object {
 // slice has the endpoints of a Service. With host names, each is below the Service's name in DNS.
 func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bool) Object {
 	slice := discoveryv1ac.EndpointSlice(names.EndpointSliceName(service, string(p.Slots.Family)), p.Namespace).
-		WithLabels(labelsWith(p, p.CommonMetadata.Labels)).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
 		WithLabels(map[string]string{
 			discoveryv1.LabelServiceName: service, discoveryv1.LabelManagedBy: names.SliceManager,
 		}).

@@ -15,7 +15,6 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
 // state determines the conditions.
@@ -94,8 +93,8 @@ func desiredSize(in Input) int32 {
 }
 
 func specIsValid(in Input) (verdict, bool) {
-	if _, invalid := errors.AsType[*plan.InvalidSpec](in.Err); invalid {
-		return verdict{stalled, cachev1.ReasonInvalidSpec, in.Err.Error()}, true
+	if in.Invalid != nil {
+		return verdict{stalled, cachev1.ReasonInvalidSpec, in.Invalid.Message()}, true
 	}
 	if in.Report.SpecRefused() {
 		return verdict{stalled, cachev1.ReasonInvalidSpec, oneLine(in.Report.Err())}, true

@@ -145,7 +145,7 @@ func TestConditions(t *testing.T) {
 		"the spec is impossible": {
 			change: func(in *Input) {
 				in.Plan, in.Report = plan.Plan{}, nil
-				in.Err = &plan.InvalidSpec{Problems: []string{`spec.image "X" is no image`}}
+				in.Invalid = &plan.Invalid{Problems: []string{`spec.image "X" is no image`}}
 			},
 			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, beside: cachev1.ConditionStalled,
 		},

@@ -203,11 +203,11 @@ func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 			conditions: map[string]time.Duration{"Ready": 0, "Reconciling": 0},
 		},
 		{
-			name: "the spec is invalid", change: func() { in.Err = &plan.InvalidSpec{} }, isNotWorking: true,
+			name: "the spec is invalid", change: func() { in.Invalid = &plan.Invalid{} }, isNotWorking: true,
 			conditions: map[string]time.Duration{"Ready": 0, "Stalled": 3 * time.Minute},
 		},
 		{
-			name: "all Pods are ready", change: func() { in.Err, in.Snapshot = nil, rolledOut().Snapshot }, isNotWorking: true,
+			name: "all Pods are ready", change: func() { in.Invalid, in.Snapshot = nil, rolledOut().Snapshot }, isNotWorking: true,
 			conditions: map[string]time.Duration{"Ready": 4 * time.Minute},
 		},
 		{

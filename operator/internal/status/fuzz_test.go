@@ -13,6 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/desired"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
@@ -38,7 +39,7 @@ func anyPass(filler *randfill.Filler) Input {
 	if now := in.Memcached.Status.Conditions; len(now) > 0 {
 		in.Memcached.Status.Conditions = unique(now)
 	}
-	defaults := plan.Defaults{Revisions: []int{1}, Hash: func(plan.Plan) string { return "" }, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
+	defaults := plan.Defaults{Revisions: []int{1}, Image: "memcached:1", AgentImage: "agent:1", Platform: plan.Kubernetes}
 	live := &appsv1.Deployment{}
 	filler.Fill(live)
 	live.OwnerReferences = append(live.OwnerReferences, metav1.OwnerReference{UID: "uid-1", Controller: new(true)})
@@ -47,13 +48,27 @@ func anyPass(filler *randfill.Filler) Input {
 	in.Now = time.Unix(1_700_000_000, 0)
 	filler.Fill(&in.Snapshot.Progressed)
 	in.Snapshot.Objects = map[observe.Key]client.Object{{GroupKind: observe.DeploymentKind.GroupKind()}: live}
-	in.Plan, in.Err = plan.Compute(in.Memcached, in.Snapshot.Current(), defaults)
 	var broken bool
 	if filler.Fill(&broken); broken {
-		in.Err = errors.Join(in.Err, errors.New("no answer"))
+		in.Err = errors.New("no answer")
+	} else {
+		decide(&in, defaults)
 	}
 	in.Report = anyReport(filler)
 	return in
+}
+
+func decide(in *Input, defaults plan.Defaults) {
+	outcome, _, err := desired.State(in.Memcached, in.Snapshot.Current(), defaults)
+	in.Err = err
+	switch outcome := outcome.(type) {
+	case plan.Ready:
+		in.Plan = outcome.Plan
+	case plan.Blocked:
+		in.Plan, in.Blocked = outcome.Plan, outcome.By
+	case plan.Invalid:
+		in.Invalid = &outcome
+	}
 }
 
 // unique drops conditions whose type is there already, as the API server would refuse them.

@@ -46,15 +46,15 @@ func awaited(in Input) (reason, message string) {
 		reason = cachev1.ReasonDefaultsDiffer
 	}
 	switch {
-	case in.Plan.Slots != nil && in.Plan.Slots.Moving:
+	case in.Blocked == plan.SlotMoves:
 		message = "The update waits until the Pod that has just given its slot away is deleted"
-	case in.Plan.Template == plan.KeepTemplate:
+	case in.Blocked == plan.SecretUnusable:
 		message = "The update waits until the Secret named in the condition " + cachev1.ConditionReady + " is valid"
 	case reason == cachev1.ReasonDefaultsDiffer:
 		message = fmt.Sprintf("The update would replace the Pods. It is applied with the next change of the spec that "+
 			"replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
 			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
-	case in.Memcached.Spec.Suspend:
+	case in.Blocked == plan.Suspended:
 		message = "The update waits until spec.suspend is false"
 	default:
 		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates caches at a "+

@@ -29,7 +29,7 @@ func TestAnUpdateIsPendingUntilTheDeploymentHasIt(t *testing.T) {
 
 func TestAPendingUpdateThatWaitsForASecretSaysSo(t *testing.T) {
 	in := rolledOut()
-	in.Plan.Pending, in.Plan.Template = []string{"image memcached:1 -> memcached:2"}, plan.KeepTemplate
+	in.Plan.Pending, in.Blocked = []string{"image memcached:1 -> memcached:2"}, plan.SecretUnusable
 	pending := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionUpdatePending)
 	if !strings.HasSuffix(pending.Message, "The update waits until the Secret named in the condition Ready is valid") {
 		t.Errorf("message %q", pending.Message)

@@ -180,13 +180,13 @@ func TestALongListOfWhatWasRemovedFitsIntoTheStatus(t *testing.T) {
 
 func TestTheEndpointStaysWhereTheSpecIsInvalidAndThereIsNoPod(t *testing.T) {
 	in := rolledOut()
-	in.Memcached.Status.Endpoint, in.Plan.Endpoint = "cache.team.svc:11211", "cache.team.svc:11212"
-	in.Err, in.Snapshot.Pods = &plan.InvalidSpec{}, nil
+	in.Memcached.Status.Endpoint, in.Plan, in.Snapshot.Pods = "cache.team.svc:11211", plan.Plan{}, nil
+	in.Invalid = &plan.Invalid{Endpoint: "cache.team.svc:11212"}
 	if got := Evaluate(in).Endpoint; got != in.Memcached.Status.Endpoint {
 		t.Errorf("without a Pod, the endpoint is %s", got)
 	}
 	in.Snapshot.Pods = []observe.Pod{{Name: "cache-1"}}
-	if got := Evaluate(in).Endpoint; got != in.Plan.Endpoint {
+	if got := Evaluate(in).Endpoint; got != in.Invalid.Endpoint {
 		t.Errorf("with a Pod that listens there, the endpoint is %s", got)
 	}
 }

@@ -11,14 +11,18 @@ import (
 
 // setSlots reports which Pod has which slot. What is copied is in metrics and events: it changes all the time.
 func setSlots(status *cachev1.MemcachedStatus, in Input) {
-	if in.Plan.Name == "" || in.Err != nil && !in.Plan.KeepsSlots() {
+	decided := in.Plan.Slots
+	switch {
+	case in.Invalid != nil && in.Invalid.Kept != nil:
+		decided = in.Invalid.Kept.Slots
+	case !in.isPlanned():
 		return
 	}
 	status.Slots = nil
-	if in.Plan.Slots == nil {
+	if decided == nil {
 		return
 	}
-	for _, slot := range in.Plan.Slots.Slots {
+	for _, slot := range decided.Slots {
 		reported := cachev1.SlotStatus{
 			Name: slot.Name, Address: slot.Address, Pod: slot.Pod, State: cachev1.SlotState(slot.State),
 			Reason: slot.Reason,
@@ -38,14 +42,11 @@ func handoffProgress(in Input, v verdict) string {
 	return "; " + in.Plan.Slots.Progress
 }
 
-// Kept returns the slots that moved to another Pod with their keys since the last status.
-func Kept(in Input, now cachev1.MemcachedStatus) []slots.Status {
-	if in.Plan.Slots == nil {
-		return nil
-	}
+// Kept returns the slots that moved to another Pod with their keys since the last status, as they were decided.
+func Kept(before, now cachev1.MemcachedStatus, decided []slots.Status) []slots.Status {
 	var kept []slots.Status
-	for _, slot := range in.Plan.Slots.Slots {
-		was, is := slotNamed(in.Memcached.Status, slot.Name), slotNamed(now, slot.Name)
+	for _, slot := range decided {
+		was, is := slotNamed(before, slot.Name), slotNamed(now, slot.Name)
 		if is.State == cachev1.SlotServing && is.Pod == slot.Pod && is.Pod != "" && was.Pod != "" && was.Pod != is.Pod {
 			kept = append(kept, slot)
 		}

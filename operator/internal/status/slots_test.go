@@ -43,9 +43,8 @@ func TestASlotIsCountedOnceWhenAnotherPodTakesIt(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before, now := cachev1.MemcachedStatus{Slots: tc.before}, cachev1.MemcachedStatus{Slots: tc.now}
-			in := Input{Memcached: &cachev1.Memcached{Status: before}, Plan: plan.Plan{Slots: &plan.Slots{}}}
-			in.Plan.Slots.Slots = []slots.Status{{Name: "shop-0", Pod: tc.now[0].Pod}}
-			if kept := Kept(in, now); len(kept) != tc.wantKept {
+			decided := []slots.Status{{Name: "shop-0", Pod: tc.now[0].Pod}}
+			if kept := Kept(before, now, decided); len(kept) != tc.wantKept {
 				t.Errorf("kept: %+v", kept)
 			}
 			if cold := StartedCold(before, now); len(cold) != tc.wantCold {

@@ -26,9 +26,18 @@ import (
 // Input is everything that the status depends on. What is unknown because of an error is zero.
 type Input struct {
 	Memcached *cachev1.Memcached
-	Plan      plan.Plan
 	Snapshot  observe.Snapshot
 	Report    apply.Report
+
+	// Plan is zero if the spec is invalid, or if there is an Err. Blocked is what it waits for; empty if for nothing.
+	Plan    plan.Plan
+	Blocked plan.Blocker
+
+	// Invalid has the errors in the spec; nil if there are none.
+	Invalid *plan.Invalid
+
+	// Pause: the rollout in progress had to be paused.
+	Pause bool
 
 	// Nodes are only collected while Pods are unschedulable, and not every operator may list them.
 	Nodes observe.Nodes
@@ -39,11 +48,10 @@ type Input struct {
 	// Updating: the cache is being updated to the operator's defaults, until it is Ready.
 	Updating bool
 
-	// PodsErr is why a Pod could not be changed for its slot. PodsChanged: another client had changed one before.
-	PodsErr     error
-	PodsChanged bool
+	// PodsErr is why a Pod could not be changed for its slot.
+	PodsErr error
 
-	// Err ended the reconciliation before anything was applied.
+	// Err ended the reconciliation before there was a plan.
 	Err error
 }
 
@@ -56,9 +64,11 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status := *in.Memcached.Status.DeepCopy()
 	status.ObservedGeneration = in.Memcached.Generation
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
-	// With an invalid spec and no Pods, the port of the next Pods is unknown.
-	if in.Plan.Name != "" && (status.Endpoint == "" || in.Err == nil || len(in.Snapshot.Pods) > 0) {
+	switch {
+	case in.isPlanned():
 		status.Endpoint = in.Plan.Endpoint
+	case in.Invalid != nil && (status.Endpoint == "" || len(in.Snapshot.Pods) > 0):
+		status.Endpoint = in.Invalid.Endpoint // Without Pods, the port of the next ones is unknown.
 	}
 	setTemplate(&status, in)
 	setSlots(&status, in)
@@ -72,14 +82,14 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	}
 	setConditions(&status, judge(in), in)
 	setSuspended(&status, in)
-	if in.Err == nil { // Otherwise the pending update is unknown.
+	if in.isPlanned() { // Otherwise the pending update is unknown.
 		setUpdatePending(&status, in)
 	}
 	return status
 }
 
-// IsReady reports whether the condition Ready is True.
-func IsReady(in Input) bool { return judge(in).state == done }
+// isPlanned reports whether there is a plan.
+func (in Input) isPlanned() bool { return in.Err == nil && in.Invalid == nil }
 
 // setTemplate records what the Pods are made from, once the Deployment is written.
 func setTemplate(status *cachev1.MemcachedStatus, in Input) {
@@ -136,14 +146,14 @@ func (in Input) isPaused() bool {
 	return deployment != nil && deployment.Spec.Paused && observe.IsPaused(deployment)
 }
 
-// setSuspended reports the suspension once a rollout in progress is paused (plan.Pause): until then the next
+// setSuspended reports the suspension once a rollout in progress is paused (plan.MustPause): until then the next
 // reconciliation must still pause it.
 func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	switch {
 	case !in.Memcached.Spec.Suspend:
 		meta.RemoveStatusCondition(&status.Conditions, cachev1.ConditionSuspended)
 		return
-	case in.Plan.Name == "", in.Plan.Pause && !in.Report.Has(apply.Paused):
+	case in.Err != nil, in.Pause && !in.Report.Has(apply.Paused):
 		return
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

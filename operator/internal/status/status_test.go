@@ -39,7 +39,7 @@ func rolledOut() Input {
 	}
 	return Input{
 		Memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1", Generation: 7}},
-		Plan:      plan.Plan{Name: "cache", Namespace: "team", Size: 3, Memcached: memcached.Settings{Port: 11211}},
+		Plan:      plan.Plan{Pod: plan.Pod{Name: "cache", Memcached: memcached.Settings{Port: 11211}}, Namespace: "team", Size: 3},
 		Snapshot: observe.Snapshot{
 			Name: "cache", Objects: map[observe.Key]client.Object{{GroupKind: deploymentKind, Name: "cache"}: deployment},
 			Pods: []observe.Pod{{Name: "cache-a", Ready: true}, {Name: "cache-b", Ready: true}, {Name: "cache-c", Ready: true}},
@@ -73,9 +73,9 @@ func TestEvaluateLeavesTheStatusOfTheCacheAsItIs(t *testing.T) {
 
 func TestAConditionLeavesWhenItIsNoLongerTrue(t *testing.T) {
 	in := rolledOut()
-	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
+	in.Invalid = &plan.Invalid{Problems: []string{"not an image"}}
 	in.Memcached.Status = Evaluate(in)
-	in.Err = nil
+	in.Invalid = nil
 	if diff := cmp.Diff([]string{"Ready", "UpdatePending"}, conditionTypes(Evaluate(in))); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
@@ -164,12 +164,12 @@ func TestAPendingUpdateIsReported(t *testing.T) {
 		t.Error("a cache is ready although something waits")
 	}
 
-	in.Err = &plan.InvalidSpec{Problems: []string{"not an image"}}
+	in.Invalid = &plan.Invalid{Problems: []string{"not an image"}}
 	in.Plan.Pending = nil
 	if !meta.IsStatusConditionTrue(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition is not True any more although the update may still be pending")
 	}
-	in.Err = nil
+	in.Invalid = nil
 	if !meta.IsStatusConditionFalse(Evaluate(in).Conditions, cachev1.ConditionUpdatePending) {
 		t.Error("the condition is not False although nothing waits")
 	}
@@ -230,9 +230,9 @@ func TestSuspendedIsReportedOnceARolloutIsPaused(t *testing.T) {
 		want   bool
 	}{
 		"there was nothing to pause": {func(*Input) {}, true},
-		"it is paused":               {func(in *Input) { in.Plan.Pause, in.Report[0].Result = true, apply.Paused }, true},
+		"it is paused":               {func(in *Input) { in.Pause, in.Report[0].Result = true, apply.Paused }, true},
 		"it could not be paused": {func(in *Input) {
-			in.Plan.Pause, in.Report[0].Result, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
+			in.Pause, in.Report[0].Result, in.Report[0].Err = true, apply.Failed, errors.New("no answer")
 		}, false},
 		"the current state is unknown": {func(in *Input) { in.Plan, in.Err = plan.Plan{}, errors.New("no answer") }, false},
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/desired"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
@@ -79,15 +80,15 @@ func (c change) verdict() verdict {
 		return verdict{"created", ""}
 	}
 	c.Before.Status, c.After.Status = cachev1.MemcachedStatus{}, cachev1.MemcachedStatus{}
-	before, err := c.From.plan(c.Before)
-	if err != nil { // It had no Pods, or kept those of an earlier spec.
-		return verdict{"created", "until now the operator refused its spec: " + err.Error()}
+	before, refusal := c.From.plan(c.Before)
+	if refusal != "" { // It had no Pods, or kept those of an earlier spec.
+		return verdict{"created", "until now the operator refused its spec: " + refusal}
 	}
 	c.After.Status.TemplateInputs = before.Record.Encode()
-	after, err := c.To.plan(c.After)
+	after, refusal := c.To.plan(c.After)
 	switch {
-	case err != nil:
-		return verdict{"kept", "the operator refuses its spec: " + err.Error()}
+	case refusal != "":
+		return verdict{"kept", "the operator refuses its spec: " + refusal}
 	case after.Suspended:
 		return verdict{"kept", "spec.suspend"}
 	case after.Record.Template != before.Record.Template:
@@ -109,13 +110,22 @@ func (c change) reason() string {
 	return "updatePolicy: Automatic applies the operator's new defaults, a few caches at a time"
 }
 
-// plan plans a cache that has no Deployment yet, or whose status has the record of one.
-func (d defaults) plan(mc *cachev1.Memcached) (plan.Plan, error) {
+// plan plans a cache that has no Deployment yet, or whose status has the record of one, or returns why its spec is
+// refused.
+func (d defaults) plan(mc *cachev1.Memcached) (planned plan.Plan, refusal string) {
 	if d.Platform == "" {
 		d.Platform = plan.Kubernetes
 	}
-	return plan.Compute(mc, plan.Current{SecretsUsable: true}, plan.Defaults{
-		Revisions: render.Revisions(), Hash: render.Hash, Image: d.Image, AgentImage: d.Agent,
+	outcome, _, err := desired.State(mc, plan.Current{SecretsUsable: true}, plan.Defaults{
+		Revisions: render.Revisions(), Image: d.Image, AgentImage: d.Agent,
 		Architectures: d.Architectures, Platform: d.Platform, Slots: true,
 	})
+	if err != nil {
+		return plan.Plan{}, err.Error()
+	}
+	if invalid, ok := outcome.(plan.Invalid); ok {
+		return plan.Plan{}, invalid.Message()
+	}
+	planned, _ = plan.Of(outcome)
+	return planned, ""
 }

@@ -37,7 +37,7 @@ const (
 	removeFile     = "operator/internal/apply/remove.go"
 	deploymentFile = "operator/internal/render/deployment.go"
 	canonicalFile  = "operator/internal/render/canonical.go"
-	inputsFile     = "operator/internal/plan/inputs.go"
+	draftFile      = "operator/internal/plan/draft.go"
 	recordFile     = "operator/internal/plan/record.go"
 	statusFile     = "operator/internal/status/status.go"
 	checksFile     = "operator/internal/status/checks.go"

@@ -1,7 +1,5 @@
 package mutants
 
-import "github.com/example-inc/memcached-operator/test/faults/variants"
-
 const (
 	noRollout = "no rollout that no one asked for"
 	upgrades  = "another version takes the operator's place"
@@ -11,8 +9,8 @@ func rollouts() []Mutant {
 	return []Mutant{
 		{
 			Name: "applies new defaults at once after an upgrade", Rule: noRollout, Needs: []string{upgrades},
-			Edits: replace(inputsFile,
-				"case updates(mc.Spec, *before, now, defaults),", "case true, updates(mc.Spec, *before, now, defaults),"),
+			Edits: replace(draftFile,
+				"case before.Requested != now.Requested,", "case true, before.Requested != now.Requested,"),
 		},
 		{
 			Name: "replaces Pods for another order of a set", Rule: noRollout, Needs: []string{"respell the spec"},
@@ -20,7 +18,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "replaces Pods for another spelling of a quantity", Rule: noRollout, Needs: []string{"respell the spec"},
-			Edits: replace(canonicalFile, "			spellQuantities(containers[i].Resources)\n", ""),
+			Edits: replace(canonicalFile, "		containers[i].Resources = spelledQuantities(containers[i].Resources)\n", ""),
 		},
 		{
 			Name: "prefers the older record after a crash", Rule: noRollout,
@@ -34,18 +32,12 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "takes the number of Pods from the Deployment", Rule: "fields", Needs: []string{"scale"},
-			Edits: []variants.Edit{
-				{File: deploymentFile, Old: "WithReplicas(p.Replicas()).", New: "WithReplicas(sizeOf(p))."},
-				{File: deploymentFile, Old: "// deployment runs the Pods.\n", New: `func sizeOf(p plan.Plan) int32 {
-	if p.Deployed != nil && p.Deployed.Spec.Replicas != nil {
-		return *p.Deployed.Spec.Replicas
-	}
-	return p.Size
-}
-
-// deployment runs the Pods.
-`},
-			},
+			Edits: replace("operator/internal/render/render.go", "	if p.Template != plan.NoTemplate {\n",
+				`	if p.Template != plan.NoTemplate {
+		if deployed != nil && deployed.Spec.Replicas != nil {
+			p.Size = *deployed.Spec.Replicas
+		}
+`),
 		},
 		{
 			Name: "selects Pods by the labels of users", Rule: "the selector stays", Needs: []string{changes},
@@ -54,7 +46,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "ignores spec.suspend", Rule: "suspended", Needs: []string{"suspend", changes + "|" + drifts},
-			Edits: replace(controllerFile, "case in.Plan.Suspended:", "case false:"),
+			Edits: replace(controllerFile, "case c.memcached.Spec.Suspend:", "case false:"),
 		},
 		{
 			Name: "leaves a rollout paused", Rule: "converges", Needs: []string{changes, "suspend"},

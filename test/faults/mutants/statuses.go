@@ -40,11 +40,11 @@ func statuses() []Mutant {
 		},
 		{
 			Name: "panics if a Secret is missing", Rule: "no panic", Needs: []string{"the spec names a Secret"},
-			Edits: replace(controllerFile, "	in.Nodes = r.nodes.lookFor(ctx, in)\n",
-				`	if in.Snapshot.Auth != nil && in.Snapshot.Auth.Missing {
+			Edits: replace(controllerFile, "	c.nodes, c.nodesAge = r.nodes.lookFor(ctx, c)\n",
+				`	if c.snapshot.Auth != nil && c.snapshot.Auth.Missing {
 		panic("the Secret is missing")
 	}
-	in.Nodes = r.nodes.lookFor(ctx, in)
+	c.nodes, c.nodesAge = r.nodes.lookFor(ctx, c)
 `),
 		},
 	}

@@ -28,7 +28,7 @@ func writes() []Mutant {
 		{
 			Name: "does not repeat a write that failed", Rule: "converges", Needs: []string{"requests fail"},
 			Edits: replace(controllerFile,
-				"	if err = errors.Join(err, in.PodsErr); err != nil {\n		return ctrl.Result{}, err\n	}\n", "	_ = err\n"),
+				"	if err = c.failure(); err != nil {\n		return ctrl.Result{}, err\n	}\n", ""),
 		},
 		{
 			Name: "reverts another client without a pause", Rule: "no hot loop",

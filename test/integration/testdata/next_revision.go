@@ -13,8 +13,8 @@ import (
 func init() {
 	newest := slices.Max(Revisions())
 	before := templates[newest]
-	templates[newest+1] = func(p plan.Plan) *corev1ac.PodTemplateSpecApplyConfiguration {
-		next := before(p)
+	templates[newest+1] = func(pod plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
+		next := before(pod)
 		next.Spec.Containers[0].LivenessProbe.WithPeriodSeconds(11)
 		return next
 	}

@@ -1,0 +1,99 @@
+package controller
+
+// Collects the results of the steps of one reconciliation.
+
+import (
+	"errors"
+	"time"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/render"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// reconciliation collects the results of the steps of one reconciliation. What is unknown because of an error is zero.
+type reconciliation struct {
+	memcached *cachev1.Memcached
+	now       time.Time
+
+	// snapshot is the observed state.
+	snapshot observe.Snapshot
+
+	// outcome is the answer of plan, and template the Pod template of its plan.
+	outcome  plan.Outcome
+	template render.Template
+
+	// updating: the cache is being updated to the operator's defaults, until it is Ready.
+	updating bool
+
+	// pause: the rollout in progress is paused, and nothing else is applied.
+	pause bool
+
+	// report is what became of the managed objects.
+	report apply.Report
+
+	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client had changed one before.
+	podsErr     error
+	podsChanged bool
+
+	// nodes are the Nodes of the cluster, if they are needed, as they were nodesAge ago.
+	nodes    observe.Nodes
+	nodesAge time.Duration
+
+	// err ended the reconciliation before there was a plan.
+	err error
+
+	// input is that of the status. The status is the one that was evaluated or, if its write has to wait, the old one.
+	input      status.Input
+	status     cachev1.MemcachedStatus
+	statusWait time.Duration
+}
+
+// statusInput returns the input of the status, once all other steps have ended.
+func (c *reconciliation) statusInput() status.Input {
+	in := status.Input{
+		Memcached: c.memcached, Snapshot: c.snapshot, Report: c.report, Pause: c.pause, Updating: c.updating,
+		PodsErr: c.podsErr, Nodes: c.nodes, Now: c.now, Err: c.err,
+	}
+	switch outcome := c.outcome.(type) {
+	case plan.Ready:
+		in.Plan = outcome.Plan
+	case plan.Blocked:
+		in.Plan, in.Blocked = outcome.Plan, outcome.By
+	case plan.Invalid:
+		in.Invalid = &outcome
+	}
+	return in
+}
+
+// kept returns the plan for the slots of a cache whose spec is invalid, or nil.
+func (c *reconciliation) kept() *plan.Plan {
+	invalid, _ := c.outcome.(plan.Invalid)
+	return invalid.Kept
+}
+
+// slots returns the decision about the slots; it is zero without slots.
+func (c *reconciliation) slots() slots.Decision {
+	planned, _ := plan.Of(c.outcome)
+	if kept := c.kept(); kept != nil {
+		planned = *kept
+	}
+	if planned.Slots == nil {
+		return slots.Decision{}
+	}
+	return planned.Slots.Decision
+}
+
+// failure returns the errors for which the reconciliation is repeated. One of an invalid spec would end the same way,
+// and the status names the fix; but a pause of a rollout may succeed.
+func (c *reconciliation) failure() error {
+	err := errors.Join(c.err, c.snapshot.Err())
+	if _, invalid := c.outcome.(plan.Invalid); invalid {
+		err = nil
+	}
+	return errors.Join(err, c.report.Err(), c.podsErr)
+}

@@ -1,0 +1,75 @@
+package controller
+
+// The causes to reconcile again without an event; the soonest counts.
+
+import (
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// requeue returns when to reconcile again for one cause, if no event triggers that; 0 is never.
+type requeue func(*reconciliation) time.Duration
+
+// requeues are all causes; the soonest counts.
+var requeues = []requeue{
+	// A changed status has to wait.
+	statusMayBeWritten,
+	// An object was not written, or may have been changed by an admission webhook.
+	objectsMayBeWritten,
+	// A slot has to be decided about at a certain time.
+	slotsAreDecided,
+	// Another client changed a Pod with a slot before the operator did.
+	podsAreReadAgain,
+	// The cache becomes Stalled.
+	deadlinePasses,
+	// The certificate expires.
+	certificateExpires,
+	// The known Nodes are outdated.
+	nodesAreOutdated,
+}
+
+// longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
+const longestWait = 24 * time.Hour
+
+// again returns when to reconcile again; 0 is never.
+func (c *reconciliation) again() time.Duration {
+	var soonest time.Duration
+	for _, requeue := range requeues {
+		if after := requeue(c); after > 0 && (soonest == 0 || after < soonest) {
+			soonest = after
+		}
+	}
+	return min(soonest, longestWait)
+}
+
+func statusMayBeWritten(c *reconciliation) time.Duration { return c.statusWait }
+
+func objectsMayBeWritten(c *reconciliation) time.Duration { return c.report.RetryAfter() }
+
+func slotsAreDecided(c *reconciliation) time.Duration { return c.slots().RequeueAfter }
+
+func podsAreReadAgain(c *reconciliation) time.Duration {
+	if c.podsChanged {
+		return changedRetry
+	}
+	return 0
+}
+
+func deadlinePasses(c *reconciliation) time.Duration { return status.Deadline(c.input, c.status) }
+
+func certificateExpires(c *reconciliation) time.Duration {
+	certificate := c.snapshot.TLS
+	if certificate == nil || certificate.NotAfter.IsZero() || certificate.Expired {
+		return 0
+	}
+	return max(certificate.NotAfter.Sub(c.now), time.Second)
+}
+
+// nodesAreOutdated holds if the message depends on the Nodes, whose changes are not watched, or on an old list.
+func nodesAreOutdated(c *reconciliation) time.Duration {
+	if c.nodes == nil || c.nodesAge < nodesFresh && !status.LacksNodes(c.input) {
+		return 0
+	}
+	return max(nodesTTL-c.nodesAge, nodesFresh)
+}

@@ -1,0 +1,144 @@
+package plan
+
+// Drafts the plan of a cache, and completes it once its Pod template is rendered.
+
+import (
+	"slices"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+)
+
+// Draft is a plan whose Pod template is not rendered yet. The rendered template decides whether the Pods stay as they
+// are: desired.Choose compares it with the recorded one.
+type Draft struct {
+	// Pod is what the Pod template is rendered from.
+	Pod Pod
+
+	memcached *cachev1.Memcached
+	current   Current
+	defaults  Defaults
+
+	// before is what the Pods are made from, or nil if that is unknown, and now what the operator would make them from
+	// now. The draft has the inputs of record, which is one of the two.
+	before *Record
+	now    Record
+	record Record
+
+	// keeps: record is before.
+	keeps bool
+
+	// problems are the errors in the spec.
+	problems []string
+}
+
+// Resolve drafts the plan of a cache. Its Pods are made from the same inputs as before, until the user requests the
+// update: replaced Pods lose their items, and an upgrade of the operator alone must not cause that. The error is about
+// the operator's inputs for a new cache, and not about the spec.
+func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, error) {
+	before, now := records(mc, current.Deployment, defaults)
+	d := Draft{memcached: mc, current: current, defaults: defaults, before: before, now: now}
+	switch {
+	case before == nil:
+		if err := platformProblem(defaults); err != nil {
+			return Draft{}, err
+		}
+		return d.Updated(), nil
+	case before.Requested != now.Requested, !slices.Contains(defaults.Revisions, before.Revision),
+		before.Slots && !defaults.Slots:
+		// An older operator does not know the revision of a newer one, and one without slots cannot make the Pods ready.
+		return d.Updated(), nil
+	}
+	d.keeps = true
+	return d.from(*before), nil
+}
+
+// Updated returns the draft with the operator's current inputs.
+func (d Draft) Updated() Draft {
+	d.keeps = false
+	return d.from(d.now)
+}
+
+func (d Draft) from(record Record) Draft {
+	d.record, d.Pod = record, podOf(d.memcached, record)
+	d.problems = validate(d.memcached, d.Pod, d.defaults)
+	return d
+}
+
+// IsValid reports whether the spec has no errors. Otherwise no Pod template can be rendered.
+func (d Draft) IsValid() bool { return d.memcached != nil && len(d.problems) == 0 }
+
+// ReplacesPods reports whether the spec makes another Pod template, with this hash, than the recorded one. Then the
+// Pods are replaced anyway, and get the operator's current inputs, too.
+func (d Draft) ReplacesPods(hash string) bool {
+	return d.keeps && d.IsValid() && d.before.Template != "" && d.before.Template != hash
+}
+
+// IsPending reports whether an update to the operator's current inputs is left out.
+func (d Draft) IsPending() bool { return d.IsValid() && d.keeps && len(d.pendingFor(*d.before)) > 0 }
+
+// pendingFor describes what an update would change of Pods that are made from a record.
+func (d Draft) pendingFor(made Record) []string {
+	spec := d.memcached.Spec
+	return pending(leftOpen(spec, made.Inputs), leftOpen(spec, d.now.Inputs))
+}
+
+// Outcome completes the plan. The hash is that of the Pod template that was rendered from the draft; an invalid draft
+// has none.
+func (d Draft) Outcome(hash string) Outcome {
+	if !d.IsValid() {
+		return Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
+	}
+	size := orDefault(d.memcached.Spec.Size, 1)
+	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size)}
+	decided.record.Template = hash
+	decided.disruption = d.disruption(size, decided.slots)
+	template, blocker := d.changeTemplate(hash, decided.slots)
+	if decided.template = template; template == KeepTemplate {
+		decided.record = orZero(d.before)
+	}
+	decided.pending = d.pending(decided.record)
+	if blocker = d.blocker(blocker, decided.pending); blocker != "" {
+		return Blocked{Plan: d.plan(decided), By: blocker}
+	}
+	return Ready{Plan: d.plan(decided)}
+}
+
+// changeTemplate defers a Pod template with which new Pods could not start, or which would be rolled out while a slot
+// moves. The size and the network access of the cache do not wait.
+func (d Draft) changeTemplate(hash string, slots *Slots) (TemplateChange, Blocker) {
+	exists, before := d.current.Deployment != nil, orZero(d.before)
+	differs := exists && before.Template != hash
+	switch {
+	case !d.current.SecretsUsable && !exists:
+		return NoTemplate, SecretUnusable
+	case !d.current.SecretsUsable && differs:
+		return KeepTemplate, SecretUnusable
+	case slots != nil && slots.Moving && d.before != nil && differs:
+		return KeepTemplate, SlotMoves
+	}
+	return RenderTemplate, ""
+}
+
+// pending describes what an update would change of the Pods, which stay as they are while the cache is suspended.
+func (d Draft) pending(made Record) []string {
+	if d.before == nil {
+		return nil
+	}
+	if d.memcached.Spec.Suspend {
+		made = *d.before
+	}
+	return d.pendingFor(made)
+}
+
+// blocker is what the plan waits for, or empty.
+func (d Draft) blocker(ofTemplate Blocker, pending []string) Blocker {
+	switch {
+	case ofTemplate != "":
+		return ofTemplate
+	case d.memcached.Spec.Suspend:
+		return Suspended
+	case len(pending) > 0 && d.memcached.Spec.UpdatePolicy == cachev1.UpdateAutomatic:
+		return UpdateQueued
+	}
+	return ""
+}

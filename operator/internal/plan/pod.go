@@ -1,0 +1,153 @@
+package plan
+
+// Resolves every default of what the Pod template is rendered from.
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/memcached"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+)
+
+// Pod is what the Pod template of a cache is rendered from, with all defaults resolved: nothing else of a plan changes
+// the template.
+type Pod struct {
+	// Name is the Memcached's.
+	Name string
+
+	// Revision is that of the template.
+	Revision int
+
+	Image       string
+	PullPolicy  corev1.PullPolicy // empty: it follows from each image
+	PullSecrets []string
+	Memcached   memcached.Settings
+	Resources   corev1.ResourceRequirements
+	UserID      *int64 // nil leaves it to the cluster
+
+	// TLSSecret and AuthSecret name Secrets, or are empty.
+	TLSSecret  string
+	AuthSecret string
+
+	// Agent is the agent beside memcached; nil means none.
+	Agent *Agent
+
+	// NeedsSlot: the Pod becomes ready only with a slot.
+	NeedsSlot bool
+
+	// TerminationDelaySeconds is how long a terminating Pod still answers.
+	TerminationDelaySeconds int32
+
+	Architectures          []string
+	PreferredArchitectures []cachev1.PreferredArchitecture
+
+	// Placement is the rest of the placement; zones are constraints of it.
+	Placement   cachev1.Placement
+	PodTemplate PodTemplate
+}
+
+// PodTemplate is what the Pods have besides their containers and their placement.
+type PodTemplate struct {
+	Metadata           cachev1.Metadata
+	ServiceAccountName string // empty leaves it to the API server
+	MountToken         bool
+	DNSConfig          *cachev1.DNSConfig
+}
+
+// podOf resolves what the Pods of a cache are made from, with the inputs of a record.
+func podOf(mc *cachev1.Memcached, record Record) Pod {
+	spec := mc.Spec
+	settings := memcachedSettings(spec)
+	settings.Handoff = record.Slots
+	return Pod{
+		Name:        mc.Name,
+		Revision:    record.Revision,
+		Image:       cmp.Or(spec.Image, record.Image),
+		PullPolicy:  corev1.PullPolicy(spec.ImagePullPolicy),
+		PullSecrets: pullSecrets(spec),
+		Memcached:   settings,
+		Resources:   resources(spec, settings),
+		UserID:      record.Platform.userID(),
+		TLSSecret:   orZero(spec.TLS).SecretName,
+		AuthSecret:  orZero(spec.Auth).SecretName,
+		Agent:       agent(spec, record),
+		NeedsSlot:   record.Slots,
+
+		TerminationDelaySeconds: orDefault(spec.TerminationDelaySeconds, defaultTerminationDelaySeconds),
+
+		Architectures:          architectures(spec, record),
+		PreferredArchitectures: orZero(spec.Placement).PreferredArchitectures,
+		Placement:              placement(spec, mc.Name),
+		PodTemplate:            podTemplate(spec),
+	}
+}
+
+// memcachedSettings rounds memory down to memcached's unit; the minimum of the schema keeps it above zero.
+func memcachedSettings(spec cachev1.MemcachedSpec) memcached.Settings {
+	settings := memcached.Settings{
+		ItemMemory:     memcached.DefaultItemMemory,
+		Port:           names.PortNumber,
+		TLS:            tlsSettings(spec),
+		AuthFile:       authFile(spec),
+		MaxConnections: orDefault(spec.MaxConnections, memcached.DefaultMaxConnections),
+		Threads:        orDefault(spec.Threads, memcached.DefaultThreads),
+		MaxItemSize:    memcached.DefaultMaxItemSize,
+		ExtraArguments: spec.ExtraArgs,
+	}
+	if spec.Memory != nil {
+		settings.ItemMemory = spec.Memory.Value() / memcached.Mebibyte * memcached.Mebibyte
+	}
+	if spec.MaxItemSize != nil {
+		settings.MaxItemSize = spec.MaxItemSize.Value()
+	}
+	return settings
+}
+
+func pullSecrets(spec cachev1.MemcachedSpec) []string {
+	var secrets []string
+	for _, secret := range spec.ImagePullSecrets {
+		secrets = append(secrets, secret.Name)
+	}
+	return secrets
+}
+
+func architectures(spec cachev1.MemcachedSpec, record Record) []string {
+	chosen := orZero(spec.Placement).Architectures
+	if len(chosen) == 0 {
+		return record.Architectures
+	}
+	var architectures []string
+	for _, architecture := range chosen {
+		architectures = append(architectures, string(architecture))
+	}
+	return architectures
+}
+
+// defaultServiceAccount is the ServiceAccount of a Pod that names none.
+const defaultServiceAccount = "default"
+
+func podTemplate(spec cachev1.MemcachedSpec) PodTemplate {
+	wanted := orZero(spec.PodTemplate)
+	account := wanted.ServiceAccountName
+	if account == defaultServiceAccount {
+		account = "" // The default of the API server is no reason for other Pods.
+	}
+	return PodTemplate{
+		Metadata: orZero(wanted.Metadata), ServiceAccountName: account,
+		MountToken: wanted.AutomountServiceAccountToken, DNSConfig: dnsConfig(wanted.DNSConfig),
+	}
+}
+
+// dnsConfig returns nil for an empty configuration, and sorts the options, whose order has no meaning.
+func dnsConfig(wanted *cachev1.DNSConfig) *cachev1.DNSConfig {
+	if wanted == nil || len(wanted.Nameservers)+len(wanted.Searches)+len(wanted.Options) == 0 {
+		return nil
+	}
+	sorted := wanted.DeepCopy()
+	slices.SortFunc(sorted.Options, func(a, b cachev1.DNSOption) int { return cmp.Compare(a.Name, b.Name) })
+	return sorted
+}
