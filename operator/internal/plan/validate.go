@@ -138,6 +138,7 @@ func metadataProblems(spec cachev1.MemcachedSpec, pod Pod) []string {
 	for _, problem := range found {
 		problems = append(problems, problem.Error())
 	}
+	slices.Sort(problems) // The order of labels is random.
 	return problems
 }
 
