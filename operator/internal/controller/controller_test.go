@@ -22,12 +22,16 @@ func TestWhatFailedIsRetriedUnlessItWouldFailAgain(t *testing.T) {
 		fails bool
 		after time.Duration
 	}{
-		"nothing failed":                          {after: time.Minute},
-		"something could not be read":             {found: reconciliation{err: errors.New("no answer")}, fails: true},
-		"a Secret could not be read":              {found: reconciliation{snapshot: observe.Snapshot{TLS: &secrets.State{Err: errors.New("no answer")}}}, fails: true},
-		"an object was not written":               {found: reconciliation{report: failed}, fails: true},
-		"a Pod was not changed":                   {found: reconciliation{podsErr: errors.New("no answer")}, fails: true},
-		"the spec is invalid":                     {found: reconciliation{outcome: invalid}, after: time.Minute},
+		"nothing failed":              {after: time.Minute},
+		"something could not be read": {found: reconciliation{err: errors.New("no answer")}, fails: true},
+		"a Secret could not be read":  {found: reconciliation{snapshot: observe.Snapshot{TLS: &secrets.State{Err: errors.New("no answer")}}}, fails: true},
+		"an object was not written":   {found: reconciliation{report: failed}, fails: true},
+		"a Pod was not changed":       {found: reconciliation{podsErr: errors.New("no answer")}, fails: true},
+		"the spec is invalid":         {found: reconciliation{outcome: invalid}, after: time.Minute},
+		"the spec is invalid, and a Secret could not be read": {
+			found: reconciliation{outcome: invalid, snapshot: observe.Snapshot{TLS: &secrets.State{Err: errors.New("no answer")}}},
+			after: time.Minute,
+		},
 		"the spec is invalid, and a pause failed": {found: reconciliation{outcome: invalid, report: failed}, fails: true},
 		"the spec is invalid, and a pause has to wait": {
 			found: reconciliation{outcome: invalid, report: apply.Report{{Result: apply.Paused, RetryAfter: time.Second}}},

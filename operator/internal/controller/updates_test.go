@@ -250,9 +250,12 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 
 func TestAnUpdateThatCantBeAppliedTakesNoPlace(t *testing.T) {
 	f := newFleet(t, 1, "a", "b")
+	meta.SetStatusCondition(&f.caches["a"].Status.Conditions, metav1.Condition{
+		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionTrue, Reason: cachev1.ReasonUpdateQueued,
+	})
 	for what, c := range map[string]candidate{
 		"whose spec is invalid":  {memcached: f.caches["a"], usable: true},
-		"whose Secret is absent": {memcached: f.caches["a"], planned: true, pending: true},
+		"whose Secret is absent": {memcached: f.caches["a"], planned: true, pending: true, complete: true},
 	} {
 		if turn := f.enter(c); turn.phase != settled {
 			t.Errorf("a cache %s is in phase %d", what, turn.phase)

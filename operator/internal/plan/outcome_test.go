@@ -72,6 +72,19 @@ func TestAnInvalidSpecGivesNoPlan(t *testing.T) {
 	}
 }
 
+func TestTheProblemsOfASpecAreInTheSameOrderEachTime(t *testing.T) {
+	spec := cachev1.MemcachedSpec{CommonMetadata: &cachev1.Metadata{Labels: map[string]string{}}}
+	for _, name := range []string{"a!", "b!", "c!", "d!", "e!", "f!", "g!", "h!"} {
+		spec.CommonMetadata.Labels[name] = "x"
+	}
+	first := undisturbed(t, memcachedWith(spec), nothing, defaults)
+	for range 20 {
+		if diff := cmp.Diff(first, undisturbed(t, memcachedWith(spec), nothing, defaults)); diff != "" {
+			t.Fatalf("another order (-first +now):\n%s", diff)
+		}
+	}
+}
+
 // TestADeploymentThatIsLostWhileASlotMovesIsRendered: there is no template to keep.
 func TestADeploymentThatIsLostWhileASlotMovesIsRendered(t *testing.T) {
 	mc := cacheWithSlots(nil)

@@ -75,3 +75,15 @@ func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
 		})
 	}
 }
+
+func TestTheSlotsOfAnInvalidSpecAreReportedIfTheyAreKept(t *testing.T) {
+	decided := &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{{Name: "cache-0", Pod: "new"}}}}
+	for pod, kept := range map[string]*plan.Plan{"new": {Slots: decided}, "old": nil} {
+		in := rolledOut()
+		in.Memcached.Status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Pod: "old"}}
+		in.Plan, in.Invalid = plan.Plan{}, &plan.Invalid{Kept: kept}
+		if got := Evaluate(in).Slots; len(got) != 1 || got[0].Pod != pod {
+			t.Errorf("slots %+v, want that of Pod %s", got, pod)
+		}
+	}
+}
