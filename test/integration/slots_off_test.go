@@ -67,7 +67,7 @@ func TestAnOperatorThatLostItsSlotsSaysWhatToDo(t *testing.T) {
 	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
 	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
 	w.Expect(message).To(gomega.And(
-		gomega.ContainSubstring("overlays/components/slots"), gomega.ContainSubstring("set the mode to Disabled")))
+		gomega.ContainSubstring("overlays/components/slots"), gomega.ContainSubstring("or remove spec.slots")))
 	if diff := cmp.Diff(before, podNames(w.pods("cache"))); diff != "" {
 		t.Errorf("Pods (-before +now):\n%s", diff)
 	}

@@ -27,7 +27,7 @@ var breaches = map[string][]string{
 	"spec.memory rule 1": {
 		`{memory: 16383Ki}`, `{memory: 64}`, `{memory: "16777215"}`, `{memory: "-1Gi"}`, `{memory: 1e1.5}`,
 	},
-	"spec.memory rule 2":                  {`{memory: 4097Gi}`, `{memory: 4398046511105}`},
+	"spec.memory rule 2": {`{memory: 4097Gi}`, `{memory: 4398046511105}`},
 	"spec.slots.handoff.bytesPerSecond rule 1": {
 		`{slots: {handoff: {bytesPerSecond: 65535}}}`, `{slots: {handoff: {bytesPerSecond: 1e1.5}}}`,
 	},
@@ -41,7 +41,7 @@ var breaches = map[string][]string{
 	"spec.commonMetadata.labels rule 1": {
 		`{commonMetadata: {labels: {app: x}}}`, `{commonMetadata: {labels: {memcached_cr: x}}}`,
 	},
-	"spec.commonMetadata.labels rule 2":  {`{commonMetadata: {labels: {cache.example.com/x: x}}}`},
+	"spec.commonMetadata.labels rule 2":            {`{commonMetadata: {labels: {cache.example.com/x: x}}}`},
 	"spec.podTemplate.metadata.annotations rule 1": {`{podTemplate: {metadata: {annotations: {cache.example.com/applied-hash: x}}}}`},
 	"spec.podTemplate.metadata.annotations rule 2": {`{podTemplate: {metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}}`},
 	"spec.podTemplate.metadata.labels rule 1": {
@@ -53,9 +53,9 @@ var breaches = map[string][]string{
 	"spec.service.metadata.labels rule 1": {
 		`{service: {metadata: {labels: {app: x}}}}`, `{service: {metadata: {labels: {memcached_cr: x}}}}`,
 	},
-	"spec.service.metadata.labels rule 2":  {`{service: {metadata: {labels: {cache.example.com/x: x}}}}`},
-	"spec.resources.limits rule 1":   {`{resources: {limits: {cpu: 1e1.5}}}`},
-	"spec.resources.requests rule 1": {`{resources: {requests: {cpu: 1e1.5}}}`},
+	"spec.service.metadata.labels rule 2": {`{service: {metadata: {labels: {cache.example.com/x: x}}}}`},
+	"spec.resources.limits rule 1":        {`{resources: {limits: {cpu: 1e1.5}}}`},
+	"spec.resources.requests rule 1":      {`{resources: {requests: {cpu: 1e1.5}}}`},
 	"spec.rollout rule 1": {
 		`{rollout: {maxSurge: 0, maxUnavailable: 0}}`, `{rollout: {maxSurge: 0%, maxUnavailable: 0%}}`,
 		`{rollout: {maxSurge: 0%, maxUnavailable: 0}}`, `{rollout: {maxSurge: 0, maxUnavailable: 0%}}`,
@@ -73,8 +73,8 @@ var breaches = map[string][]string{
 	"spec.service rule 1": {
 		`{service: {ipFamilyPolicy: SingleStack, ipFamilies: [IPv4, IPv6]}}`, `{service: {ipFamilies: [IPv4, IPv6]}}`,
 	},
-	"spec.service.ipFamilies rule 1":  {`{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv4, IPv4]}}`},
-	"spec.tls rule 1":                 {`{tls: {secretName: tls, minVersion: VersionTLS13, cipherSuites: [ECDHE-RSA-AES128-SHA]}}`},
+	"spec.service.ipFamilies rule 1": {`{service: {ipFamilyPolicy: RequireDualStack, ipFamilies: [IPv4, IPv4]}}`},
+	"spec.tls rule 1":                {`{tls: {secretName: tls, minVersion: VersionTLS13, cipherSuites: [ECDHE-RSA-AES128-SHA]}}`},
 }
 
 func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {

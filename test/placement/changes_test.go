@@ -54,8 +54,10 @@ func TestPlacementFollowsChanges(t *testing.T) {
 				machines: all("amd64", "arm64"), says: "1 of 1 Pods ready", want: places{"arm64": 1},
 				spec: `{"size":1,"placement":{"preferredArchitectures":[{"architecture":"arm64","weight":50}]}}`,
 			},
-			change: func(w *world) { w.change(`{"placement":{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}}`) },
-			then:   places{"amd64": 1}, says: "1 of 1 Pods ready",
+			change: func(w *world) {
+				w.change(`{"placement":{"preferredArchitectures":[{"architecture":"amd64","weight":50}]}}`)
+			},
+			then: places{"amd64": 1}, says: "1 of 1 Pods ready",
 		},
 		"a Node is deleted, and its Pod moves to another architecture": {
 			test: test{

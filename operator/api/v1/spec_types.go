@@ -7,9 +7,9 @@ import (
 
 // MemcachedSpec is the desired state of a cache.
 //
-// memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in an object
-// of their own: they are what a cache is about, and the first that its users write. Everything about Kubernetes is in an
-// object by topic.
+// memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in an
+// object of their own: they are what a cache is about, and the first that its users write. Everything about Kubernetes
+// is in an object by topic.
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
 	// HorizontalPodAutoscaler sets it through the scale subresource; omit it from Git then.

@@ -36,8 +36,8 @@ func placement(spec cachev1.MemcachedSpec, instance string) cachev1.Placement {
 	return resolved
 }
 
-// zoneConstraints spreads the Pods of a ReplicaSet over zones and, as any constraint turns off the scheduler's own spread,
-// over Nodes. A zone whose Nodes are all cordoned does not count.
+// zoneConstraints spreads the Pods of a ReplicaSet over zones and, as any constraint turns off the scheduler's own
+// spread, over Nodes. A zone whose Nodes are all cordoned does not count.
 func zoneConstraints(placement cachev1.Placement) []corev1.TopologySpreadConstraint {
 	zones := corev1.TopologySpreadConstraint{
 		TopologyKey: corev1.LabelTopologyZone, MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway,

@@ -27,41 +27,8 @@ func memcachedWith(spec cachev1.MemcachedSpec) *cachev1.Memcached {
 	}
 }
 
-// spread is a constraint for the Pods of a ReplicaSet of the cache.
-func spread(key string, otherwise corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
-	return corev1.TopologySpreadConstraint{
-		MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: otherwise, MatchLabelKeys: []string{"pod-template-hash"},
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"}},
-	}
-}
-
 func TestCompute(t *testing.T) {
-	plain := func() Plan {
-		return Plan{
-			Pod: Pod{
-				Name: "cache", Revision: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: new(int64(11211)),
-				Memcached: memcached.Settings{
-					ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
-				},
-				Resources: corev1.ResourceRequirements{
-					Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
-					Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
-				},
-				Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
-					Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
-					Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
-				}},
-				TerminationDelaySeconds: 30,
-			},
-			Namespace: "team", UID: "uid-1", Size: 1,
-			Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600},
-			NetworkPolicy: &NetworkPolicy{},
-		}
-	}
-	tests := map[string]struct {
-		spec cachev1.MemcachedSpec
-		want func(*Plan)
-	}{
+	check(t, map[string]planCase{
 		"an empty spec gets every default": {
 			want: func(*Plan) {},
 		},
@@ -113,59 +80,6 @@ func TestCompute(t *testing.T) {
 			}},
 			want: func(p *Plan) {
 				p.Resources.Limits["cpu"], p.Resources.Requests["cpu"] = resource.MustParse("20m"), resource.MustParse("20m")
-			},
-		},
-		"architectures of the user's own take the place of the operator's": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Architectures: []cachev1.Architecture{"s390x", "amd64"}}},
-			want: func(p *Plan) { p.Architectures = []string{"s390x", "amd64"} },
-		},
-		"a spread constraint without a selector counts this cache": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
-				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
-					MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway",
-				}},
-			}},
-			want: func(p *Plan) {
-				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
-					MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "ScheduleAnyway",
-					LabelSelector: &metav1.LabelSelector{
-						MatchLabels: map[string]string{"app": "memcached", "memcached_cr": "cache"},
-					},
-				}}
-			},
-		},
-		"Pods that have to spread over zones, and over Nodes where they can": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{Zones: cachev1.SpreadRequired}},
-			want: func(p *Plan) {
-				zones, nodes := spread("topology.kubernetes.io/zone", "DoNotSchedule"), spread("kubernetes.io/hostname", "ScheduleAnyway")
-				zones.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
-				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{zones, nodes}
-			},
-		},
-		"Pods that spread over zones where they can, with a constraint of the user's own for Nodes": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{
-				Zones: cachev1.SpreadPreferred, TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
-					spread("kubernetes.io/hostname", "DoNotSchedule"),
-				},
-			}},
-			want: func(p *Plan) {
-				p.Placement.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{
-					spread("topology.kubernetes.io/zone", "ScheduleAnyway"), spread("kubernetes.io/hostname", "DoNotSchedule"),
-				}
-			},
-		},
-		"the ServiceAccount that Pods have anyway, and an empty DNS configuration": {
-			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{
-				ServiceAccountName: "default", DNSConfig: &cachev1.DNSConfig{},
-			}},
-			want: func(*Plan) {},
-		},
-		"options of the resolver in any order": {
-			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{DNSConfig: &cachev1.DNSConfig{
-				Options: []cachev1.DNSOption{{Name: "ndots", Value: "2"}, {Name: "edns0"}},
-			}}},
-			want: func(p *Plan) {
-				p.PodTemplate.DNSConfig = &cachev1.DNSConfig{Options: []cachev1.DNSOption{{Name: "edns0"}, {Name: "ndots", Value: "2"}}}
 			},
 		},
 		"two Pods get a disruption budget of one": {
@@ -261,14 +175,6 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{TerminationDelaySeconds: new(int32(0))},
 			want: func(p *Plan) { p.TerminationDelaySeconds = 0 },
 		},
-		"the API server's own default of a scheduler": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{SchedulerName: "default-scheduler"}},
-			want: func(*Plan) {},
-		},
-		"another scheduler and a runtime class": {
-			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"}},
-			want: func(p *Plan) { p.Placement = cachev1.Placement{SchedulerName: "batch", RuntimeClassName: "sandbox"} },
-		},
 		"a pull policy": {
 			spec: cachev1.MemcachedSpec{ImagePullPolicy: "Never"},
 			want: func(p *Plan) { p.PullPolicy = corev1.PullNever },
@@ -277,7 +183,41 @@ func TestCompute(t *testing.T) {
 			spec: cachev1.MemcachedSpec{Suspend: true},
 			want: func(p *Plan) { p.Suspended = true },
 		},
+	})
+}
+
+// plain is the plan of an empty spec.
+func plain() Plan {
+	return Plan{
+		Pod: Pod{
+			Name: "cache", Revision: 1, Image: defaults.Image, Architectures: defaults.Architectures, UserID: new(int64(11211)),
+			Memcached: memcached.Settings{
+				ItemMemory: 64 << 20, Port: 11211, MaxConnections: 1024, Threads: 4, MaxItemSize: 1 << 20,
+			},
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("244Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("244Mi")},
+			},
+			Agent: &Agent{Image: defaults.AgentImage, Metrics: true, Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("32Mi")},
+				Limits:   corev1.ResourceList{"memory": resource.MustParse("64Mi")},
+			}},
+			TerminationDelaySeconds: 30,
+		},
+		Namespace: "team", UID: "uid-1", Size: 1,
+		Rollout:       Rollout{MaxSurge: intstr.FromInt32(1), MaxUnavailable: intstr.FromInt32(0), ProgressDeadlineSeconds: 600},
+		NetworkPolicy: &NetworkPolicy{},
 	}
+}
+
+// planCase is a spec, and how its plan differs from that of an empty one.
+type planCase struct {
+	spec cachev1.MemcachedSpec
+	want func(*Plan)
+}
+
+func check(t *testing.T, tests map[string]planCase) {
+	t.Helper()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			want := plain()

@@ -8,8 +8,8 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// defaultTerminationDelaySeconds is long enough for a Pod's address to disappear from the DNS answers that clients cache
-// (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
+// defaultTerminationDelaySeconds is long enough for a Pod's address to disappear from the DNS answers that clients
+// cache (kubeadm sets up CoreDNS with a TTL of 30 seconds; its default is 5).
 const defaultTerminationDelaySeconds = 30
 
 // none is no Pod.

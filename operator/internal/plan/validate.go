@@ -153,8 +153,8 @@ func appArmorProblems(annotations map[string]string) []string {
 			strings.HasPrefix(profile, corev1.DeprecatedAppArmorBetaProfileNamePrefix) {
 			continue
 		}
-		problems = append(problems, fmt.Sprintf("spec.podTemplate.metadata.annotations[%s] %q is refused by the restricted Pod "+
-			"Security Standard: set %s or %sPROFILE, or remove it", name, profile,
+		problems = append(problems, fmt.Sprintf("spec.podTemplate.metadata.annotations[%s] %q is refused by the restricted "+
+			"Pod Security Standard: set %s or %sPROFILE, or remove it", name, profile,
 			corev1.DeprecatedAppArmorBetaProfileRuntimeDefault, corev1.DeprecatedAppArmorBetaProfileNamePrefix))
 	}
 	return problems

@@ -10,7 +10,8 @@ import (
 
 // Field is a field of the spec, an item of a list, or a value of a map.
 type Field struct {
-	// Path is like spec.rollout.maxSurge; spec.extraArgs[] is an item of a list, spec.commonMetadata.labels{} a value of a map.
+	// Path is like spec.rollout.maxSurge; spec.extraArgs[] is an item of a list, spec.service.metadata.labels{} a value of
+	// a map.
 	Path string
 
 	apiextensionsv1.JSONSchemaProps

@@ -117,14 +117,14 @@ func TestABreachBreaksWhatItSays(t *testing.T) {
 		"spec.image too short":                                           "at least 1 chars long",
 		"spec.image too long":                                            "may not be more than 512",
 		"spec.tls.secretName against the pattern":                        "should match",
-		"spec.placement.architectures too few items":                               "at least 1 items",
+		"spec.placement.architectures too few items":                     "at least 1 items",
 		"spec.extraArgs too many items":                                  "must have at most 64 items",
-		"spec.placement.preferredArchitectures an item twice":                      "Duplicate value",
-		"spec.commonMetadata.labels too many entries":                          "must have at most 64 items",
+		"spec.placement.preferredArchitectures an item twice":            "Duplicate value",
+		"spec.commonMetadata.labels too many entries":                    "must have at most 64 items",
 		"spec.tls without secretName":                                    "Required value",
 		"spec.rollout against rule 1":                                    "maxSurge",
 		"spec.networkPolicy.from[].ipBlock without cidr":                 "Required value",
-		"spec.podTemplate.metadata.labels against rule 1":                         "must not contain app or memcached_cr",
+		"spec.podTemplate.metadata.labels against rule 1":                "must not contain app or memcached_cr",
 		"spec.placement.topologySpreadConstraints[] without topologyKey": "Required value",
 	}
 	found := 0
