@@ -198,7 +198,7 @@ func TestDriftInTheKeyOfAListItemIsReverted(t *testing.T) {
 		return mc.Status.ObservedGeneration == mc.Generation
 	})
 	damage("kubectl-edit")
-	w.patchSpec(`{"suspend":false,"service":{"labels":{"team":"shop"}}}`)
+	w.patchSpec(`{"suspend":false,"service":{"metadata":{"labels":{"team":"shop"}}}}`)
 	healed()
 	w.Expect(get(w, "cache", &corev1.Service{}).Labels).To(gomega.HaveKeyWithValue("team", "shop"))
 

@@ -32,7 +32,9 @@ func (w *world) patchSpec(spec string) {
 func (w *world) patch(object client.Object, name, patch string) {
 	w.t.Helper()
 	raw := client.RawPatch("application/merge-patch+json", []byte(patch))
-	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("another-client"))).To(gomega.Succeed())
+	// Otherwise the API server drops fields that it does not know, such as a misspelled one.
+	strict := client.FieldValidation(metav1.FieldValidationStrict)
+	w.Expect(cluster.Patch(w.ctx, get(w, name, object), raw, client.FieldOwner("another-client"), strict)).To(gomega.Succeed())
 }
 
 // testedElsewhere are fields that change no object here, or that the API server keeps.

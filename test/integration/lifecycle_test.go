@@ -33,7 +33,7 @@ func TestANewMemcachedBecomesReadyWithItsPodsInTheStatus(t *testing.T) {
 		Endpoint:           "cache." + w.namespace + ".svc:11211",
 		Image:              w.deployment("cache").Spec.Template.Spec.Containers[0].Image,
 		AgentImage:         w.deployment("cache").Spec.Template.Spec.InitContainers[0].Image,
-		TemplateRevision:   2,
+		TemplateRevision:   1,
 		TemplateInputs:     w.deployment("cache").Annotations["cache.example.com/template-inputs"],
 		Conditions: []metav1.Condition{{
 			Type: cachev1.ConditionReady, Status: "True", ObservedGeneration: 1,

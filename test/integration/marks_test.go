@@ -51,7 +51,7 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 			}
 			w.quiet() // It does come to an end.
 
-			w.patchSpec(`{"threads":2,"service":{"annotations":{"example.com/a":"c"}},"disruption":{"maxUnavailable":"50%"},` +
+			w.patchSpec(`{"threads":2,"service":{"metadata":{"annotations":{"example.com/a":"c"}}},"disruption":{"maxUnavailable":"50%"},` +
 				`"networkPolicy":{"from":[{"podSelector":{}}]}}`)
 			w.ready("cache")
 			w.Expect(w.deployment("cache").Spec.Template.Spec.Containers[0].Args).To(gomega.ContainElement("--threads=2"))

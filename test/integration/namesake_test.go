@@ -55,7 +55,7 @@ func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 			request: `^PATCH .*/deployments/cache`, namesake: theirDeployment, code: 422,
 		},
 		"the fields of our Service": {
-			provoke: spec(`{"service":{"annotations":{"example.com/a":"b"}}}`), request: `^PATCH .*/services/cache`,
+			provoke: spec(`{"service":{"metadata":{"annotations":{"example.com/a":"b"}}}}`), request: `^PATCH .*/services/cache`,
 			namesake: theirService, code: 422,
 		},
 		"a hold": {
