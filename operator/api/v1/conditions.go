@@ -81,8 +81,8 @@ const (
 	// apply them, because they would replace the Pods. After a downgrade the operator's defaults are the older ones.
 	ReasonDefaultsDiffer = "DefaultsDiffer"
 
-	// ReasonUpdateQueued: as DefaultsDiffer, and updatePolicy is Automatic. The operator updates other caches first, at
-	// most --max-concurrent-updates at a time.
+	// ReasonUpdateQueued: as DefaultsDiffer, and updatePolicy is Automatic. The message says what the update waits for:
+	// usually the updates of other caches, as the operator makes at most --max-concurrent-updates at a time.
 	ReasonUpdateQueued = "UpdateQueued"
 
 	// ReasonNoUpdatePending: the Pods were created from the current defaults of the operator.

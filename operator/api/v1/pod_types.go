@@ -27,20 +27,21 @@ type PodTemplate struct {
 
 // DNSConfig is added to the DNS configuration of the Pods, as PodDNSConfig.
 type DNSConfig struct {
-	// nameservers are IP addresses of further DNS servers, at most 3. Defaults to none.
+	// nameservers are IP addresses of further DNS servers, at most 2: a resolver uses 3, and the first is that of the
+	// cluster. Defaults to none.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:MaxItems=2
 	// +kubebuilder:validation:items:MinLength=2
 	// +kubebuilder:validation:items:MaxLength=45
 	Nameservers []string `json:"nameservers,omitempty"`
 
-	// searches are further domains in which names are looked up, at most 32. Defaults to none.
+	// searches are further domains in which names are looked up, at most 16. Defaults to none.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:MaxLength=127
 	Searches []string `json:"searches,omitempty"`
 
 	// options are further options of the resolver, such as ndots, at most 32. Defaults to none.

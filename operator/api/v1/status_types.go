@@ -61,17 +61,16 @@ type MemcachedStatus struct {
 	TemplateInputs string `json:"templateInputs,omitempty"`
 
 	// progressingSince is when the cache began to work towards the current generation of the spec, or stopped being Ready
-	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It is set
-	// together with the condition Reconciling.
+	// with it. rollout.progressDeadlineSeconds counts from then, or from when the last Pod became ready. It begins
+	// again when a Secret that was missing exists. It is set together with the condition Reconciling.
 	// +optional
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 
 	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
-	// RestartRequired reports.
+	// RestartRequired reports. Each operator process has one entry for each reason.
 	// +optional
-	// +listType=map
-	// +listMapKey=reason
-	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
 	RestartRequired []RestartRequirement `json:"restartRequired,omitempty"`
 
 	// tls is the state of the certificate in the Secret of spec.tls.

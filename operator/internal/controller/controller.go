@@ -1,7 +1,7 @@
 // Package controller reconciles Memcacheds: observe, plan, render, apply, status.
 package controller
 
-// Reconcile runs the five steps in order; every return path goes through status.Evaluate.
+// Reconcile runs the steps in order; every return path of a Memcached that exists goes through status.Evaluate.
 
 import (
 	"context"

@@ -32,7 +32,7 @@ func indexSlots(mgr ctrl.Manager) error {
 	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
 	for _, kind := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}, observe.ReplicaSet()} {
 		err := indexer.IndexField(ctx, kind, observe.MemcachedIndex,
-			func(object client.Object) []string { return []string{observe.MemcachedOf(object)} })
+			func(object client.Object) []string { return []string{observe.InstanceOf(object)} })
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (w *cordonWatch) changed(ctx context.Context, node *corev1.Node, q queue) {
 		return
 	}
 	for i := range pods.Items {
-		for _, request := range memcachedOfPod(ctx, &pods.Items[i]) {
+		for _, request := range memcachedOf(ctx, &pods.Items[i]) {
 			q.Add(request)
 		}
 	}

@@ -172,7 +172,10 @@ func handedOver(kept []slots.Status) pendingEvent {
 		keys, total, bytes = keys+slot.Keys, total+slot.TotalKeys, bytes+slot.Bytes
 		moved = append(moved, fmt.Sprintf("slot %s to Pod %s", slot.Name, slot.Pod))
 	}
-	note := fmt.Sprintf("Handed over with %d of %d keys (%d bytes): %s", keys, total, bytes, strings.Join(moved, ", "))
+	note := "Handed over: " + strings.Join(moved, ", ")
+	if total > 0 { // Otherwise there were none, or the agent's log could not be read.
+		note = fmt.Sprintf("Handed over with %d of %d keys (%d bytes): %s", keys, total, bytes, strings.Join(moved, ", "))
+	}
 	return pendingEvent{
 		eventType: corev1.EventTypeNormal, reason: "SlotHandedOver", action: "Handoff", note: note, pod: kept[0].Pod,
 	}

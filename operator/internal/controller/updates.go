@@ -187,7 +187,7 @@ func (w *updateQueue) enter(c candidate) turn {
 // into the status, which then still reports a pending update.
 func wasUpdating(c candidate, known phase) bool {
 	pending := meta.FindStatusCondition(c.memcached.Status.Conditions, cachev1.ConditionUpdatePending)
-	if pending == nil || c.complete {
+	if pending == nil || c.isReady() {
 		return false
 	}
 	return pending.Reason == cachev1.ReasonUpdateInProgress ||

@@ -4,6 +4,11 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 func TestADeploymentIsCompleteOnceAllItsPodsAreReady(t *testing.T) {
@@ -31,5 +36,23 @@ func TestADeploymentIsCompleteOnceAllItsPodsAreReady(t *testing.T) {
 	}
 	if isComplete(nil) {
 		t.Error("a Deployment that does not exist is complete")
+	}
+}
+
+// TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted: complete Pods are not enough.
+func TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted(t *testing.T) {
+	f := newFleet(t, 1, "a")
+	f.pending["a"] = false
+	meta.SetStatusCondition(&f.caches["a"].Status.Conditions, metav1.Condition{
+		Type: cachev1.ConditionUpdatePending, Status: metav1.ConditionFalse, Reason: cachev1.ReasonUpdateInProgress,
+	})
+	for reason, want := range map[string]phase{
+		cachev1.ReasonCertificateExpired: updating, cachev1.ReasonAllPodsReady: settled,
+	} {
+		f.becomes("a", reason)
+		f.turns[client.ObjectKeyFromObject(f.caches["a"])].phase = unseen
+		if turn := f.enter(candidate{memcached: f.caches["a"], planned: true, usable: true, complete: true}); turn.phase != want {
+			t.Errorf("%s: phase %d, want %d", reason, turn.phase, want)
+		}
 	}
 }

@@ -44,7 +44,7 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// Slots: caches may have slots, and Progress reads how far the agent of a Pod is with a copy. SlotNodes: the operator
+	// Slots: caches may have slots, and Progress reads what the agent of a Pod copied. SlotNodes: the operator
 	// may watch Nodes.
 	Slots, SlotNodes bool
 	Progress         func(ctx context.Context, pod types.NamespacedName) instruction.Progress
@@ -91,7 +91,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		Named(Name).
 		For(&cachev1.Memcached{}, builder.WithPredicates(
 			writer.Predicate(), reconciler.updates.news(), reconciler.statuses.news())).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(memcachedOf),
 			builder.WithPredicates(writer.Predicate(), podChanges)).
 		WatchesRawSource(source.Channel(config.DefaultsChanged, handler.EnqueueRequestsFromMapFunc(reconciler.all))).
 		WatchesRawSource(source.Channel(
@@ -101,7 +101,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))
 	}
 	if config.Slots {
-		build.WatchesMetadata(observe.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(memcachedOfPod),
+		build.WatchesMetadata(observe.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(memcachedOf),
 			builder.WithPredicates(replicaSetChanges))
 	}
 	built, err := build.Build(config.Work.note(reconciler))
@@ -149,12 +149,13 @@ func memcacheds(ctx context.Context, cache client.Reader, matching ...client.Lis
 
 func indexPods(mgr ctrl.Manager) error {
 	return mgr.GetFieldIndexer().IndexField(context.Background(), &corev1.Pod{}, observe.PodIndex,
-		func(pod client.Object) []string { return []string{observe.MemcachedOf(pod)} })
+		func(pod client.Object) []string { return []string{observe.InstanceOf(pod)} })
 }
 
-func memcachedOfPod(_ context.Context, pod client.Object) []reconcile.Request {
+// memcachedOf returns the Memcached of a Pod or a ReplicaSet.
+func memcachedOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{
-		Namespace: pod.GetNamespace(), Name: observe.MemcachedOf(pod),
+		Namespace: object.GetNamespace(), Name: observe.InstanceOf(object),
 	}}}
 }
 

@@ -37,8 +37,9 @@ type Pod struct {
 // PodIndex finds the Pods of a Memcached by its name. A namespace may hold thousands of others.
 const PodIndex = "memcached"
 
-// MemcachedOf returns the name of the Memcached to which a trimmed Pod belongs, or "".
-func MemcachedOf(pod client.Object) string { return pod.GetLabels()[names.LabelInstance] }
+// InstanceOf returns the name of the Memcached that the labels of a cached object name, or "". The cache leaves out the
+// label of a Pod that belongs to none (cached.TrimPod).
+func InstanceOf(object client.Object) string { return object.GetLabels()[names.LabelInstance] }
 
 // podsOf returns the state of the Pods, sorted by name, without those that are terminating or have ended, such as
 // evicted ones.

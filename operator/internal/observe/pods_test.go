@@ -194,7 +194,7 @@ func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 					t.Fatal(err)
 				}
 				pod = trimmed.(*corev1.Pod).DeepCopy()
-				if got := MemcachedOf(pod); got != tc.want {
+				if got := InstanceOf(pod); got != tc.want {
 					t.Fatalf("it belongs to %q, want %q", got, tc.want)
 				}
 			}

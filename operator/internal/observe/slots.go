@@ -28,11 +28,11 @@ type Slots struct {
 	// Nodes is read for the Nodes of the Pods; nil means that the operator does not watch Nodes.
 	Nodes client.Reader
 
-	// Progress reads how far the agent of a Pod is with its copy.
+	// Progress reads what the agent of a Pod copied.
 	Progress func(ctx context.Context, pod types.NamespacedName) instruction.Progress
 }
 
-// MemcachedIndex finds the Services and EndpointSlices of a Memcached by its name, like PodIndex.
+// MemcachedIndex finds the Services, EndpointSlices and ReplicaSets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
 // addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may lack the

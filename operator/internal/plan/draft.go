@@ -73,8 +73,12 @@ func (d Draft) ReplacesPods(hash string) bool {
 	return d.keeps && d.IsValid() && d.before.Template != "" && d.before.Template != hash
 }
 
-// IsPending reports whether an update to the operator's current inputs is left out.
-func (d Draft) IsPending() bool { return d.IsValid() && d.keeps && len(d.pendingFor(*d.before)) > 0 }
+// IsPending reports whether an update to the operator's current inputs is left out. If the spec replaces the Pods, they
+// get these inputs, but not before their Secrets are usable.
+func (d Draft) IsPending() bool {
+	waits := d.keeps || d.before != nil && d.current.Deployment != nil && !d.current.SecretsUsable
+	return d.IsValid() && waits && len(d.pendingFor(*d.before)) > 0
+}
 
 // pendingFor describes what an update would change of Pods that are made from a record.
 func (d Draft) pendingFor(made Record) []string {
@@ -87,6 +91,9 @@ func (d Draft) pendingFor(made Record) []string {
 func (d Draft) Outcome(hash string) Outcome {
 	if !d.IsValid() {
 		return Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
+	}
+	if d.waitsForSecrets(hash) {
+		d = d.from(*d.before) // The Pods stay as they are, and need slots, or do not.
 	}
 	size := orDefault(d.memcached.Spec.Size, 1)
 	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size)}
@@ -101,6 +108,12 @@ func (d Draft) Outcome(hash string) Outcome {
 		return Blocked{Plan: d.plan(decided), By: blocker}
 	}
 	return Ready{Plan: d.plan(decided)}
+}
+
+// waitsForSecrets reports whether another Pod template than the deployed one waits for Secrets.
+func (d Draft) waitsForSecrets(hash string) bool {
+	return !d.current.SecretsUsable && d.current.Deployment != nil && d.before != nil && d.before.Template != hash &&
+		(d.defaults.Slots || !d.before.Slots)
 }
 
 // changeTemplate defers a Pod template with which new Pods could not start, or which would be rolled out while a slot
@@ -130,15 +143,15 @@ func (d Draft) pending(made Record) []string {
 	return d.pendingFor(made)
 }
 
-// blocker is what the plan waits for, or empty.
+// blocker is what the plan waits for, or empty. An automatic update is not queued before its Secrets are usable.
 func (d Draft) blocker(ofTemplate Blocker, pending []string) Blocker {
 	switch {
 	case ofTemplate != "":
 		return ofTemplate
-	case d.memcached.Spec.Suspend:
-		return Suspended
-	case len(pending) > 0 && d.memcached.Spec.UpdatePolicy == cachev1.UpdateAutomatic:
-		return UpdateQueued
+	case len(pending) == 0 || d.memcached.Spec.UpdatePolicy != cachev1.UpdateAutomatic:
+		return ""
+	case !d.current.SecretsUsable:
+		return SecretUnusable
 	}
-	return ""
+	return UpdateQueued
 }

@@ -5,10 +5,10 @@ import "strings"
 // Outcome is the answer of this package about a cache: exactly one of Ready, Blocked and Invalid.
 type Outcome interface{ isOutcome() }
 
-// Ready has a plan to apply.
+// Ready has a plan to apply in full, unless Plan.Suspended.
 type Ready struct{ Plan Plan }
 
-// Blocked has a plan that cannot be applied in full yet. The plan itself leaves out what has to wait.
+// Blocked has a plan that leaves out what has to wait. Nothing of it is applied, either, if Plan.Suspended.
 type Blocked struct {
 	Plan Plan
 	By   Blocker
@@ -54,9 +54,6 @@ const (
 
 	// SlotMoves means that the Pod template waits until the Pod that has just given its slot away is deleted.
 	SlotMoves Blocker = "SlotMoves"
-
-	// Suspended means that everything waits until the Memcached is no longer suspended.
-	Suspended Blocker = "Suspended"
 
 	// UpdateQueued means that the update to the operator's defaults waits for the updates of other caches.
 	UpdateQueued Blocker = "UpdateQueued"

@@ -27,7 +27,8 @@ func TestAPlanIsBlockedOnlyByWhatItWaitsFor(t *testing.T) {
 		"an update is pending until it is requested":  {operator: newer},
 		"an automatic update is queued":               {change: automatic, operator: newer, want: UpdateQueued},
 		"updates are automatic, and none is pending":  {change: automatic, operator: defaults},
-		"the cache is suspended":                      {change: suspended, operator: newer, want: Suspended},
+		"an automatic update whose Secret is missing": {change: automatic, current: noSecret, operator: newer, want: SecretUnusable},
+		"the cache is suspended":                      {change: suspended, operator: newer},
 		"a Secret is missing, and no Pod is replaced": {current: noSecret, operator: newer},
 		"a Secret is missing, and Pods are replaced":  {change: threads, current: noSecret, operator: newer, want: SecretUnusable},
 		"a Secret is missing, and no Pod exists":      {current: func(c *Current) { *c = Current{} }, operator: defaults, want: SecretUnusable},
@@ -119,5 +120,41 @@ func movingSlot(now time.Time) CurrentSlots {
 				}
 			}),
 		},
+	}
+}
+
+// TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods: until then, Pods of the deployed template need their slots.
+func TestTurningSlotsOffWaitsForTheSecretsLikeTheRestOfThePods(t *testing.T) {
+	mc := cacheWithSlots(func(mc *cachev1.Memcached) { mc.Spec.Auth = &cachev1.Auth{SecretName: "users"} })
+	current := currently(deployedBy(t, mc, withSlots()))
+	mc.Spec.Slots, mc.Spec.Threads = nil, new(int32(7))
+	current.SecretsUsable = false
+	p, err := computed(mc, current, withSlots())
+	if err != nil || p.Template != KeepTemplate || p.Slots == nil || !isZero(p.Rollout.MaxUnavailable) {
+		t.Errorf("template %d, slots %v, rollout %+v, error %v", p.Template, p.Slots, p.Rollout, err)
+	}
+	current.SecretsUsable = true
+	if p, err = computed(mc, current, withSlots()); err != nil || p.Template != RenderTemplate || p.Slots != nil {
+		t.Errorf("with the Secret: template %d, slots %v, error %v", p.Template, p.Slots, err)
+	}
+}
+
+// TestAnUpdateIsPendingWhileTheSpecCannotReplaceThePods: otherwise the queue would take it for one that was applied.
+func TestAnUpdateIsPendingWhileTheSpecCannotReplaceThePods(t *testing.T) {
+	mc := memcachedWith(cachev1.MemcachedSpec{UpdatePolicy: cachev1.UpdateAutomatic})
+	current := currently(deployedBy(t, mc, defaults))
+	mc.Spec.Threads = new(int32(7))
+	for _, usable := range []bool{true, false} {
+		current.SecretsUsable = usable
+		draft, err := Resolve(mc, current, newer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !draft.ReplacesPods(hashed(draft.Pod)) {
+			t.Fatal("another number of threads replaces no Pods")
+		}
+		if draft = draft.Updated(); draft.IsPending() == usable {
+			t.Errorf("Secrets usable %t: pending %t", usable, draft.IsPending())
+		}
 	}
 }

@@ -160,13 +160,19 @@ func appArmorProblems(annotations map[string]string) []string {
 	return problems
 }
 
-// dnsProblems finds name servers that the API server would reject.
+// dnsProblems finds name servers and domains that the API server would reject.
 func dnsProblems(config *cachev1.DNSConfig) []string {
 	var problems []string
 	for i, server := range orZero(config).Nameservers {
 		if len(utilvalidation.IsValidIP(field.NewPath(""), server)) > 0 {
 			problems = append(problems, fmt.Sprintf("spec.podTemplate.dnsConfig.nameservers[%d] %q is not an IP address: "+
 				"write one, such as 10.0.0.10", i, server))
+		}
+	}
+	for i, domain := range orZero(config).Searches {
+		if len(utilvalidation.IsDNS1123Subdomain(strings.TrimSuffix(domain, "."))) > 0 {
+			problems = append(problems, fmt.Sprintf("spec.podTemplate.dnsConfig.searches[%d] %q is not a domain: write one in "+
+				"lower case, such as example.com", i, domain))
 		}
 	}
 	return problems

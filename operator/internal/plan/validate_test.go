@@ -111,6 +111,12 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 			}}},
 			want: []string{`spec.podTemplate.dnsConfig.nameservers[1] "dns.example.com" is not an IP address`, "10.0.0.10"},
 		},
+		"a search domain that is none": {
+			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{DNSConfig: &cachev1.DNSConfig{
+				Searches: []string{"example.com", "example.com.", "a b"},
+			}}},
+			want: []string{`spec.podTemplate.dnsConfig.searches[2] "a b" is not a domain`},
+		},
 		"a node selector that is none": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{NodeSelector: map[string]string{"a": "b c"}}},
 			want: []string{`spec.placement.nodeSelector: Invalid value: "b c"`},

@@ -114,9 +114,12 @@ func (m *Memory) read(ctx context.Context, use use, judge func(map[string][]byte
 	err := m.live.Get(ctx, use.NamespacedName, object)
 	switch {
 	case apierrors.IsNotFound(err): // Keep what was accepted, for when the Secret is created again.
-		now.State = State{Name: use.Name, Missing: true}
+		now.State = State{Name: use.Name, Missing: true, Removed: before.Removed, KnownSince: before.KnownSince}
 	case err != nil:
-		return State{Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err)}
+		return State{
+			Name: use.Name, Err: fmt.Errorf("read Secret %s: %w", use.NamespacedName, err),
+			Removed: before.Removed, KnownSince: before.KnownSince,
+		}
 	default:
 		now = judge(object.Data)
 		if slices.Contains(UnwatchedTypes, object.Type) {
@@ -153,19 +156,20 @@ func (m *Memory) keep(use use, now record) {
 // compare finds what was removed from a Secret. An invalid Secret is never loaded into memcached, so it removes
 // nothing.
 func (m *Memory) compare(now, before record) record {
-	now.Restored = before.Restored
+	now.KnownSince = before.KnownSince
 	if now.Problem != "" {
 		now.accepted, now.former = before.accepted, before.former
 		now.Removed = sorted(now.former)
 		return now
 	}
+	if now.KnownSince.IsZero() {
+		now.KnownSince = m.serverTime()
+	}
 	now.former = map[string]Removal{}
 	for id, removal := range before.former {
-		if now.accepted[id] != "" {
-			now.Restored = m.serverTime()
-			continue
+		if now.accepted[id] == "" {
+			now.former[id] = removal
 		}
-		now.former[id] = removal
 	}
 	for id, what := range before.accepted {
 		if now.accepted[id] == "" {

@@ -144,9 +144,8 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2030, 1, 1, hour, 0, 0, 0, time.UTC) }
 	const aUser = "a user or a password"
 	tests := []struct {
-		data     map[string]string
-		removed  []Removal
-		restored time.Time
+		data    map[string]string
+		removed []Removal
 	}{
 		{data: map[string]string{"users": "ann:a"}},
 		{data: map[string]string{"users": "bob:b\nann:a"}},
@@ -154,16 +153,17 @@ func TestARemovalIsReportedUntilItIsReverted(t *testing.T) {
 		{data: nil},
 		{data: map[string]string{"users": "ann:a\nbob:b\ncid:c"}},
 		{data: map[string]string{"username": "bob", "password": "b"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}},
-		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}, {aUser, at(6)}}},
-		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(6)}, {aUser, at(7)}}, restored: at(7)},
+		{data: nil, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}}},
+		{data: map[string]string{"users": "dan:d"}, removed: []Removal{{aUser, at(5)}, {aUser, at(5)}, {aUser, at(7)}}},
+		{data: map[string]string{"users": "ann:a"}, removed: []Removal{{aUser, at(5)}, {aUser, at(7)}, {aUser, at(8)}}},
 	}
 	for i, tc := range tests {
 		secrets.serverTime = func() time.Time { return at(i) }               // Pods have their times by this clock.
 		secrets.now = func() time.Time { return at(i).Add(-24 * time.Hour) } // That of the operator is late.
 		server.becomes(secrets, fmt.Sprint(i+1), tc.data)
 		got := usersOf(t, secrets)
-		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.Restored.Equal(tc.restored) {
-			t.Errorf("%q: restored %s; removed (-want +got):\n%s", tc.data, got.Restored, diff)
+		if diff := cmp.Diff(tc.removed, got.Removed); diff != "" || !got.KnownSince.Equal(at(0)) {
+			t.Errorf("%q: known since %s; removed (-want +got):\n%s", tc.data, got.KnownSince, diff)
 		}
 		for id := range secrets.known[use{secretKey, forAuth}].accepted {
 			if strings.Contains(id, "ann") || strings.Contains(id, "bob") {

@@ -42,8 +42,9 @@ type State struct {
 	// accept it.
 	Removed []Removal
 
-	// Restored is when something that had been removed was added again.
-	Restored time.Time
+	// KnownSince is when this process first read a valid content, by the clock of the API server; zero if it has not. It
+	// does not know what was removed before.
+	KnownSince time.Time
 }
 
 // Removal is a removed client CA or user, and when the operator noticed, by the clock of the API server.

@@ -20,7 +20,7 @@ const (
 
 // late makes a cache that reconciles without progress Stalled.
 func late(in Input, v verdict) verdict {
-	if late, _ := timed(in); !late || !isTimed(v.reason) {
+	if late, _ := timed(in); !isTimed(v.reason) || !late {
 		return v
 	}
 	message := fmt.Sprintf("No progress for %d seconds (spec.rollout.progressDeadlineSeconds): %s",
@@ -45,11 +45,11 @@ func isTimed(reason string) bool {
 	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonPodsNotReady
 }
 
-// timed reports whether the deadline has passed, and otherwise how much of it is left. The Deployment controller
-// times a rollout, until the Deployment is complete once. Pods that are added later, or that stop being ready, are
-// timed here, and so is a new spec after a rollout that exceeded its deadline.
+// timed reports whether the deadline has passed, for a reason that is timed, and otherwise how much of it is left. The
+// Deployment controller times a rollout, until the Deployment is complete once. Pods that are added later, or that stop
+// being ready, are timed here, and so is a new spec after a rollout that exceeded its deadline.
 func timed(in Input) (late bool, left time.Duration) {
-	deployment, since := in.deployment(), progressingSince(in)
+	deployment, since := in.deployment(), progressingSince(in, true)
 	if deployment != nil && deployment.Spec.Paused {
 		return false, 0
 	}
@@ -74,12 +74,15 @@ func timed(in Input) (late bool, left time.Duration) {
 }
 
 // progressingSince returns when the cache began to work towards the current generation: now if it begins with this
-// reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline.
-func progressingSince(in Input) time.Time {
+// reconciliation, and the zero time if the deadline was exceeded before. Each generation has the whole deadline, and so
+// have the Pods if the cache does not wait for a Secret any more.
+func progressingSince(in Input, timed bool) time.Time {
 	before := in.Memcached.Status
 	stalled := meta.FindStatusCondition(before.Conditions, cachev1.ConditionStalled)
+	ready := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
 	switch {
 	case before.ObservedGeneration != in.Memcached.Generation:
+	case timed && ready != nil && ready.Reason == cachev1.ReasonSecretNotFound:
 	case before.ProgressingSince != nil:
 		return before.ProgressingSince.Time
 	case stalled != nil && stalled.Reason == cachev1.ReasonProgressDeadlineExceeded:

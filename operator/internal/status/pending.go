@@ -54,7 +54,7 @@ func awaited(in Input) (reason, message string) {
 		message = fmt.Sprintf("The update would replace the Pods. It is applied with the next change of the spec that "+
 			"replaces them, with a new value of the annotation %s, or with spec.updatePolicy %s",
 			cachev1.AnnotationUpdateRequested, cachev1.UpdateAutomatic)
-	case in.Blocked == plan.Suspended:
+	case in.Plan.Suspended:
 		message = "The update waits until spec.suspend is false"
 	default:
 		message = fmt.Sprintf("The update is queued: the operator updates at most --max-concurrent-updates caches at a "+

@@ -109,11 +109,14 @@ func setRestartRequired(status *cachev1.MemcachedStatus, in Input) {
 	var required []cachev1.RestartRequirement
 	var removed, consequences []string
 	for _, r := range removables {
-		if found := r.requirement(in); found != nil {
-			required = append(required, *found)
-			removed = append(removed, fmt.Sprintf("removed from the Secret %q: %s", found.SecretName, found.Removed))
+		found := r.requirements(in)
+		for _, each := range found {
+			removed = append(removed, fmt.Sprintf("removed from the Secret %q: %s", each.SecretName, each.Removed))
+		}
+		if len(found) > 0 {
 			consequences = append(consequences, r.consequence)
 		}
+		required = append(required, found...)
 	}
 	status.RestartRequired = required
 	if len(required) == 0 {
@@ -135,12 +138,22 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 // longestRemoved is the limit of the API.
 const longestRemoved = 1024
 
-// requirement returns why Pods have to be restarted, or nil if none accepts more than the Secret has. It keeps what an
-// earlier operator found, because this one does not know the Secret's former content.
-func (r removable) requirement(in Input) *cachev1.RestartRequirement {
+// mostRequirements limits what is kept for one reason; the limit of the API is twice that.
+const mostRequirements = 8
+
+// requirements returns why Pods have to be restarted: what earlier operators found, because this one does not know the
+// Secret's former content, and what this one found.
+func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	secret := r.secret(in.Snapshot)
 	if secret == nil {
 		return nil
+	}
+	var found []cachev1.RestartRequirement
+	for _, before := range in.Memcached.Status.RestartRequired {
+		isEarlier := secret.KnownSince.IsZero() || before.Since.Time.Before(secret.KnownSince.Truncate(time.Second))
+		if before.Reason == r.reason && isEarlier && in.isOlder(before.Since.Time) {
+			found = append(found, before)
+		}
 	}
 	var since time.Time
 	var removed []string
@@ -151,17 +164,12 @@ func (r removable) requirement(in Input) *cachev1.RestartRequirement {
 		}
 	}
 	if len(removed) > 0 {
-		return &cachev1.RestartRequirement{
+		found = append(found, cachev1.RestartRequirement{
 			Reason: r.reason, Since: metav1.NewTime(since), SecretName: secret.Name,
 			Removed: Shorten(strings.Join(slices.Compact(removed), ", "), longestRemoved),
-		}
+		})
 	}
-	for _, before := range in.Memcached.Status.RestartRequired {
-		if before.Reason == r.reason && in.isOlder(before.Since.Time) && secret.Restored.Before(before.Since.Time) {
-			return &before
-		}
-	}
-	return nil
+	return found[max(0, len(found)-mostRequirements):]
 }
 
 // isOlder reports whether a Pod may have started before a time. Kubernetes records whole seconds.

@@ -89,7 +89,10 @@ func TestTheStatusReportsWhenTheCertificateExpires(t *testing.T) {
 // TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced goes through what is seen one after another.
 func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 	in := rolledOut()
-	in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls"}, &secrets.State{Name: "users"}
+	since := func(name string, minute int) *secrets.State {
+		return &secrets.State{Name: name, KnownSince: noon.Add(time.Duration(minute) * time.Minute)}
+	}
+	in.Snapshot.TLS, in.Snapshot.Auth = since("tls", 1), since("users", 1)
 	minute := func(minutes time.Duration) time.Time { return noon.Add(minutes*time.Minute + time.Millisecond) }
 	remove := func(secret *secrets.State, what string, minutes time.Duration) {
 		secret.Removed = append(secret.Removed, secrets.Removal{What: what, Since: minute(minutes)})
@@ -105,12 +108,19 @@ func TestWhatPodsStillAcceptIsReportedUntilAllAreReplaced(t *testing.T) {
 		{"a user is removed", func() { remove(in.Snapshot.Auth, "ann", 8) }, []string{cas + "12:05 one", users + "12:08 ann"}},
 		{"another CA is removed", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 one, two", users + "12:08 ann"}},
 		{"some Pods are newer", func() { in.Snapshot.Oldest = noon.Add(6 * time.Minute) }, []string{cas + "12:09 two", users + "12:08 ann"}},
-		{"the operator was restarted", func() {
-			in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls"}, &secrets.State{Name: "users"}
+		{"what was removed is back", func() { in.Snapshot.TLS.Removed = nil }, []string{users + "12:08 ann"}},
+		{"the CA is removed again", func() { remove(in.Snapshot.TLS, "two", 9) }, []string{cas + "12:09 two", users + "12:08 ann"}},
+		{"the operator was restarted, and has not read the Secrets", func() {
+			in.Snapshot.TLS, in.Snapshot.Auth = &secrets.State{Name: "tls", Missing: true}, &secrets.State{Name: "users"}
 		}, []string{cas + "12:09 two", users + "12:08 ann"}},
-		{"what was removed is back", func() { in.Snapshot.TLS.Restored = minute(10) }, []string{users + "12:08 ann"}},
-		{"the oldest Pod was created in the same second", func() { in.Snapshot.Oldest = noon.Add(8 * time.Minute) }, []string{users + "12:08 ann"}},
-		{"all Pods are newer", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, nil},
+		{"it reads them", func() { in.Snapshot.TLS, in.Snapshot.Auth = since("tls", 10), since("users", 10) },
+			[]string{cas + "12:09 two", users + "12:08 ann"}},
+		{"it finds another removal", func() { remove(in.Snapshot.TLS, "three", 11) },
+			[]string{cas + "12:09 two", cas + "12:11 three", users + "12:08 ann"}},
+		{"which is undone, while the former one is not", func() { in.Snapshot.TLS.Removed = nil },
+			[]string{cas + "12:09 two", users + "12:08 ann"}},
+		{"the oldest Pod was created in the same second", func() { in.Snapshot.Oldest = noon.Add(9 * time.Minute) }, []string{cas + "12:09 two"}},
+		{"all Pods are newer", func() { in.Snapshot.Oldest = noon.Add(10 * time.Minute) }, nil},
 		{"there is no Pod", func() { in.Snapshot.Oldest = time.Time{}; remove(in.Snapshot.Auth, "bob", 11) }, nil},
 		{"the Secret is not named any more", func() { in.Snapshot.Oldest, in.Snapshot.Auth = noon, nil }, nil},
 	}
