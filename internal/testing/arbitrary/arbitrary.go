@@ -47,10 +47,19 @@ func keepToSchema(spec *cachev1.MemcachedSpec) {
 	if spec.Rollout != nil {
 		within(spec.Rollout.MinReadySeconds, 0, 3600)
 	}
+	spec.ImagePullSecrets = named(spec.ImagePullSecrets, func(s cachev1.LocalObjectReference) string { return s.Name })
+	if spec.PodTemplate != nil && spec.PodTemplate.DNSConfig != nil {
+		dns := spec.PodTemplate.DNSConfig
+		dns.Options = named(dns.Options, func(o cachev1.DNSOption) string { return o.Name })
+	}
+}
+
+// named returns the items with a name that no item before has.
+func named[T any](items []T, name func(T) string) []T {
 	seen := map[string]bool{"": true}
-	spec.ImagePullSecrets = slices.DeleteFunc(spec.ImagePullSecrets, func(secret cachev1.LocalObjectReference) bool {
-		known := seen[secret.Name]
-		seen[secret.Name] = true
+	return slices.DeleteFunc(items, func(item T) bool {
+		known := seen[name(item)]
+		seen[name(item)] = true
 		return known
 	})
 }
