@@ -54,15 +54,17 @@ type DNSConfig struct {
 
 // DNSOption is an option of the resolver (resolv.conf(5)).
 type DNSOption struct {
-	// name is the name of the option.
+	// name is the name of the option: lower-case letters, digits and hyphens.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9-]+$`
 	Name string `json:"name"`
 
-	// value is the value of the option. Defaults to none: the option has no value.
+	// value is the value of the option: letters, digits, dots and hyphens. Defaults to none: the option has no value.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9.-]+$`
 	Value string `json:"value,omitempty"`
 }

@@ -67,7 +67,7 @@ type MemcachedStatus struct {
 	ProgressingSince *metav1.Time `json:"progressingSince,omitempty"`
 
 	// restartRequired is what was removed from a Secret and is in effect only in Pods that started later, as the condition
-	// RestartRequired reports. Each operator process has one entry for each reason.
+	// RestartRequired reports. A restart of the operator begins another entry.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16

@@ -170,12 +170,18 @@ func dnsProblems(config *cachev1.DNSConfig) []string {
 		}
 	}
 	for i, domain := range orZero(config).Searches {
-		if len(utilvalidation.IsDNS1123Subdomain(strings.TrimSuffix(domain, "."))) > 0 {
+		if !isSearchDomain(domain) {
 			problems = append(problems, fmt.Sprintf("spec.podTemplate.dnsConfig.searches[%d] %q is not a domain: write one in "+
 				"lower case, such as example.com", i, domain))
 		}
 	}
 	return problems
+}
+
+// isSearchDomain accepts what Kubernetes accepts since version 1.32: also the root, and names with underscores.
+func isSearchDomain(domain string) bool {
+	name := strings.ReplaceAll(strings.TrimSuffix(domain, "."), "_", "0")
+	return domain == "." || len(utilvalidation.IsDNS1123Subdomain(name)) == 0
 }
 
 // mebibytes rounds up to a value that fits into a spec.

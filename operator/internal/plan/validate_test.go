@@ -113,9 +113,9 @@ func TestComputeRefusesWhatIsImpossible(t *testing.T) {
 		},
 		"a search domain that is none": {
 			spec: cachev1.MemcachedSpec{PodTemplate: &cachev1.PodTemplate{DNSConfig: &cachev1.DNSConfig{
-				Searches: []string{"example.com", "example.com.", "a b"},
+				Searches: []string{"example.com", "_tcp.example.com.", ".", "a b"},
 			}}},
-			want: []string{`spec.podTemplate.dnsConfig.searches[2] "a b" is not a domain`},
+			want: []string{`spec.podTemplate.dnsConfig.searches[3] "a b" is not a domain`},
 		},
 		"a node selector that is none": {
 			spec: cachev1.MemcachedSpec{Placement: &cachev1.Placement{NodeSelector: map[string]string{"a": "b c"}}},

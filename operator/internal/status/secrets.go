@@ -146,7 +146,7 @@ const mostRequirements = 8
 func (r removable) requirements(in Input) []cachev1.RestartRequirement {
 	secret := r.secret(in.Snapshot)
 	if secret == nil {
-		return nil
+		secret = &secrets.State{} // The spec names none any more. The Pods may still be those that did.
 	}
 	var found []cachev1.RestartRequirement
 	for _, before := range in.Memcached.Status.RestartRequired {
