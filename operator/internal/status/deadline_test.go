@@ -14,7 +14,6 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
-	"github.com/example-inc/memcached-operator/operator/internal/secrets"
 )
 
 const deadline = 600 * time.Second
@@ -156,27 +155,6 @@ func TestTheMessageOfAStalledCacheHasTheDeadlineAndTheCause(t *testing.T) {
 		"1 Pod: cannot be scheduled: no room"
 	if diff := cmp.Diff(want, meta.FindStatusCondition(now.Conditions, cachev1.ConditionStalled).Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
-	}
-}
-
-// TestTheDeadlineDoesNotCountTheTimeWithoutASecret: Pods could not start until then.
-func TestTheDeadlineDoesNotCountTheTimeWithoutASecret(t *testing.T) {
-	in := unschedulable()
-	in.Snapshot.TLS = &secrets.State{Name: "tls", Missing: true}
-	in = after(after(in, time.Hour), time.Minute)
-	if got := reasonAndType(in.Memcached.Status); got != "Reconciling SecretNotFound" {
-		t.Fatalf("without the Secret, it is %s", got)
-	}
-	if Differs(in.Memcached.Status, Evaluate(in)) {
-		t.Error("the same status is written again")
-	}
-	in.Snapshot.TLS = &secrets.State{Name: "tls"}
-	in = after(in, deadline-time.Second)
-	if got := reasonAndType(Evaluate(in)); got != isReconciling {
-		t.Errorf("a second before the deadline has passed since, it is %s", got)
-	}
-	if got := reasonAndType(Evaluate(after(in, time.Second))); got != isStalled {
-		t.Errorf("once it has passed, it is %s", got)
 	}
 }
 

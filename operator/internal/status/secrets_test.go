@@ -203,3 +203,24 @@ func TestTheEndpointStaysWhereTheSpecIsInvalidAndThereIsNoPod(t *testing.T) {
 		t.Errorf("with a Pod that listens there, the endpoint is %s", got)
 	}
 }
+
+// TestTheDeadlineDoesNotCountTheTimeWithoutASecret: Pods could not start until then.
+func TestTheDeadlineDoesNotCountTheTimeWithoutASecret(t *testing.T) {
+	in := unschedulable()
+	in.Snapshot.TLS = &secrets.State{Name: "tls", Missing: true}
+	in = after(after(in, time.Hour), time.Minute)
+	if got := reasonAndType(in.Memcached.Status); got != "Reconciling SecretNotFound" {
+		t.Fatalf("without the Secret, it is %s", got)
+	}
+	if Differs(in.Memcached.Status, Evaluate(in)) {
+		t.Error("the same status is written again")
+	}
+	in.Snapshot.TLS = &secrets.State{Name: "tls"}
+	in = after(in, deadline-time.Second)
+	if got := reasonAndType(Evaluate(in)); got != isReconciling {
+		t.Errorf("a second before the deadline has passed since, it is %s", got)
+	}
+	if got := reasonAndType(Evaluate(after(in, time.Second))); got != isStalled {
+		t.Errorf("once it has passed, it is %s", got)
+	}
+}

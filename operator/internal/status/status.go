@@ -167,7 +167,8 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 func setConditions(status *cachev1.MemcachedStatus, v verdict, in Input) {
 	status.ProgressingSince = nil
 	if v.state == reconciling {
-		status.ProgressingSince = new(metav1.NewTime(cmp.Or(progressingSince(in, isTimed(v.reason)), in.Now.Truncate(time.Second))))
+		since := progressingSince(in, isTimed(v.reason))
+		status.ProgressingSince = new(metav1.NewTime(cmp.Or(since, in.Now.Truncate(time.Second))))
 	}
 	ready := metav1.ConditionFalse
 	if v.state == done {
