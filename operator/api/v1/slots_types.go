@@ -35,22 +35,23 @@ type Slots struct {
 
 // Handoff is how a Pod gets the keys of the Pod that it replaces.
 type Handoff struct {
-	// mode is whether a Pod that replaces another copies its keys first: Auto, it does; or Never, it starts empty. With
-	// Auto, a Node that is cordoned is emptied in the same way, before it is drained. A change replaces no Pod. Defaults
-	// to Auto.
+	// mode is whether a Pod that replaces another copies its keys first: Auto, it does; or Never, it starts empty. The
+	// other one serves until then, also if it was deleted or evicted. A change replaces no Pod. Defaults to Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	Mode HandoffMode `json:"mode,omitempty"`
 
 	// timeoutSeconds is how long the copy of one Pod may take, in seconds, 10 to 86400. After that the new Pod starts
-	// empty, which the status reports. A change replaces no Pod. Defaults to 600.
+	// empty, which the status reports. So long a deleted or evicted Pod serves at most until another one has its keys; set
+	// less than a Node has from the notice of its end. Defaults to 600. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 
 	// bytesPerSecond is how many bytes are copied per second, from 64Ki to 64Gi: a limit that leaves clients their share
-	// of the network and of the old Pod. A change replaces no Pod. Defaults to 16Mi.
+	// of the network and of the old Pod. It is exceeded if the old Pod has to end earlier. A change replaces no Pod.
+	// Defaults to 16Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Ki')) >= 0",message="bytesPerSecond must be a quantity of at least 64Ki, such as 16Mi; a number without a unit counts bytes"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || quantity(string(self)).compareTo(quantity('64Gi')) <= 0",message="bytesPerSecond must be at most 64Gi, which no network exceeds: lower it"

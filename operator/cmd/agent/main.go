@@ -32,7 +32,7 @@ const usage = `The memcached agent reloads users and certificates, exports metri
 
 Usage:
   agent [flags]
-  agent end --after=10s [flags]    the preStop hook: wait, and end memcached in order
+  agent end [flags]    the preStop hook: lets the agent beside it end memcached, once another Pod has the slot
 
 Example, beside a memcached that was started with --auth-file=/run/memcached/auth:
   agent --auth-dir=/etc/memcached/auth --auth-file=/run/memcached/auth
@@ -67,6 +67,14 @@ func run(ctx context.Context, options *agent.Options, log *slog.Logger) error {
 	return agent.Run(ctx, options, strings.TrimSpace(version), log)
 }
 
+func end(ctx context.Context, options *agent.Options, log *slog.Logger) error {
+	err := agent.End(ctx, options)
+	if err != nil {
+		log.Error("The agent did not end memcached", "error", err)
+	}
+	return err
+}
+
 // terminationLog is where Kubernetes reads the termination message. A container has the file from its start.
 const terminationLog = "/dev/termination-log"
 
@@ -94,7 +102,6 @@ func parse(arguments []string) (options *agent.Options, chosen command, err erro
 	options.Restarts, _ = strconv.Atoi(os.Getenv(supervisor.RestartsEnv)) // none without a supervisor
 	flags := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	options.AddFlags(flags)
-	options.AddEndFlags(flags)
 	showVersion := flags.Bool("version", false, "Print the version and exit.")
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage, flags.FlagUsages()) }
 	err = flags.Parse(arguments)
@@ -109,7 +116,7 @@ func parse(arguments []string) (options *agent.Options, chosen command, err erro
 	case flags.NArg() == 0:
 		return options, run, nil
 	case flags.NArg() == 1 && flags.Arg(0) == "end":
-		return options, agent.End, nil
+		return options, end, nil
 	}
 	return nil, nil, fmt.Errorf("unknown command %q: write end or none", strings.Join(flags.Args(), " "))
 }

@@ -42,10 +42,10 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 			return nil
 		})
 	}
-	var ready func() error
+	probes := probeHandler(a.started)
 	if options.HandoffFile != "" {
 		follower := a.follower()
-		ready = follower.Ready
+		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))
 		group.Go(func() error {
 			if err := a.engine.CheckVersion(ctx); err != nil {
 				return err
@@ -54,7 +54,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		})
 	}
 	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
-	group.Go(func() error { return serve(ctx, options.ProbeAddress, probeHandler(a.started, ready)) })
+	group.Go(func() error { return serve(ctx, options.ProbeAddress, probes) })
 	return group.Wait()
 }
 

@@ -1,53 +1,163 @@
 package agent
 
+// How the Pod of a slot ends: two preStop hooks. That of the agent asks the agent, which knows the slot, to serve until
+// another Pod has it, and then to end memcached: only the agent's signal makes memcached send the end of its log. That
+// of memcached keeps the kubelet from ending it before.
+
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
+	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 )
 
 const (
-	// endTimeout limits one attempt. The kubelet limits all of them: it ends memcached leaveSeconds after the drain.
+	// endTimeout limits one attempt to reach memcached.
 	endTimeout = 5 * time.Second
 
 	endInterval = 200 * time.Millisecond
+
+	// hookPatience is how long the hook of memcached waits for that of the agent, which the kubelet starts together with
+	// it. So no other client keeps a connection for long.
+	hookPatience = 15 * time.Second
 )
 
-// End waits, and then makes memcached send its log to the end, and exit. It is the preStop hook of a Pod with a slot:
-// the kubelet shows no new annotation to a Pod that is being deleted, so that the operator cannot ask the agent for it.
-// It returns nil, too, if memcached does not run any more.
-func End(ctx context.Context, options *Options, log *slog.Logger) error {
-	if err := options.Validate(); err != nil {
+// Paths of the hooks.
+const (
+	terminatePath = "/terminate"
+	endedPath     = "/ended"
+)
+
+// End is the preStop hook of the agent: it asks the agent in the same Pod to end memcached as soon as nobody needs it,
+// and returns when that is done.
+func End(ctx context.Context, options *Options) error {
+	_, port, err := net.SplitHostPort(options.ProbeAddress)
+	if err != nil {
+		return fmt.Errorf("--health-probe-bind-address %q: the agent must serve there to be asked: %w", options.ProbeAddress, err)
+	}
+	url := "http://" + net.JoinHostPort("localhost", port) + terminatePath
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
+	if err != nil {
 		return err
 	}
-	own := func(ctx context.Context) (net.Conn, error) {
-		return options.dial(ctx, handoff.Server{Address: options.MemcachedAddress})
-	}
-	end := func(ctx context.Context) error { return endMemcached(ctx, own, options.Proc) }
-	engine := &slot.Memcached{Own: own, Signal: end, Log: log}
-	if err := sleep(ctx, options.EndAfter); err != nil {
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
 		return err
 	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return fmt.Errorf("the agent answers %s: %s", answer.Status, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// ender ends memcached in a Pod that terminates.
+type ender struct {
+	*agent
+	follower *slot.Follower
+
+	once  sync.Once
+	begun chan struct{} // closed when the Pod begins to terminate
+	ended chan struct{} // closed when memcached has ended
+	done  <-chan struct{}
+}
+
+func (a *agent) ender(ctx context.Context, follower *slot.Follower) *ender {
+	return &ender{
+		agent: a, follower: follower, begun: make(chan struct{}), ended: make(chan struct{}), done: ctx.Done(),
+	}
+}
+
+// terminate is asked by the agent's hook, which only a process in the Pod can run.
+func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !from.Addr().Unmap().IsLoopback() {
+		http.Error(w, "only a process in this Pod may end memcached", http.StatusForbidden)
+		return
+	}
+	e.once.Do(func() {
+		close(e.begun)
+		go e.end(context.WithoutCancel(r.Context()))
+	})
+	e.answerWhenEnded(w, r)
+}
+
+// waitUntilEnded is asked by memcached's hook, which the kubelet runs from outside.
+func (e *ender) waitUntilEnded(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-e.begun:
+		e.answerWhenEnded(w, r)
+	case <-r.Context().Done():
+	case <-time.After(hookPatience):
+		http.Error(w, "the Pod does not terminate", http.StatusServiceUnavailable)
+	}
+}
+
+func (e *ender) answerWhenEnded(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-e.ended:
+		fmt.Fprintln(w, "memcached has ended")
+	case <-r.Context().Done():
+	case <-e.done:
+		http.Error(w, "the agent ends", http.StatusServiceUnavailable)
+	}
+}
+
+// end ends memcached when nobody needs it any more. It returns when memcached has ended.
+func (e *ender) end(ctx context.Context) {
+	defer close(e.ended)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	pid, err := e.findMemcached(ctx)
+	if err != nil {
+		e.log.Info("memcached does not run", "error", err)
+		return
+	}
+	go func() { // The last instruction may let the agent end it.
+		for reload.IsMemcached(e.options.Proc, pid) && pause(ctx, endInterval) == nil {
+		}
+		cancel()
+	}()
+	termination := slot.Termination{
+		Drain: e.options.TerminationDelay, Timeout: e.options.HandoffTimeout, Log: e.log,
+		Holder: slot.HolderByName, Copied: func(ctx context.Context) bool { return slot.IsCopied(ctx, e.dialOwn) },
+	}
+	termination.Wait(ctx, e.follower.Order())
+	for ctx.Err() == nil {
+		if err := e.engine.End(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("memcached cannot be ended yet", "error", err)
+		}
+		_ = pause(ctx, endInterval)
+	}
+}
+
+// findMemcached returns the process id of memcached, or an error if it does not run.
+func (e *ender) findMemcached(ctx context.Context) (int, error) {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, endTimeout)
-		err := engine.End(attempt)
+		pid, err := processOf(attempt, e.dialOwn)
 		cancel()
 		if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
-			return nil
+			return pid, err
 		}
-		if sleep(ctx, endInterval) != nil {
-			return err
+		if err := pause(ctx, endInterval); err != nil {
+			return 0, err
 		}
 	}
 }
 
-func sleep(ctx context.Context, duration time.Duration) error {
+func pause(ctx context.Context, duration time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -90,20 +90,28 @@ func dialAsAny(ctx context.Context, server handoff.Server, list []users.User) (c
 	return nil, err
 }
 
-// endMemcached asks memcached for its process id, because a Pod may run more than one.
 func endMemcached(ctx context.Context, dial handoff.Dial, proc string) error {
-	connection, err := dial(ctx)
+	pid, err := processOf(ctx, dial)
 	if err != nil {
 		return err
+	}
+	return reload.EndInOrder(ctx, proc, pid)
+}
+
+// processOf asks memcached for its process id, because a Pod may run more than one.
+func processOf(ctx context.Context, dial handoff.Dial) (int, error) {
+	connection, err := dial(ctx)
+	if err != nil {
+		return 0, err
 	}
 	defer connection.Close()
 	stats, err := protocol.New(connection).Stats(ctx, "")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	pid, err := strconv.Atoi(stats["pid"])
 	if err != nil {
-		return fmt.Errorf("memcached reports no process id: %w", err)
+		return 0, fmt.Errorf("memcached reports no process id: %w", err)
 	}
-	return reload.EndInOrder(proc, pid)
+	return pid, nil
 }

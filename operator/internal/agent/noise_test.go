@@ -245,7 +245,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil }, nil)) }()
+	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	g.Eventually(func() error {
 		connection, err := net.Dial("tcp", address)
@@ -266,7 +266,7 @@ func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
 	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil }, nil)) }()
+	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
 	g := gomega.NewWithT(t)
 	var connection net.Conn
 	g.Eventually(func() (err error) {

@@ -47,8 +47,11 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
-	// EndAfter is how long End waits.
-	EndAfter time.Duration
+	// HandoffTimeout is how long a Pod that terminates goes on serving its slot until another Pod has it.
+	HandoffTimeout time.Duration
+
+	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.
+	TerminationDelay time.Duration
 
 	// Proc is the folder with the processes. Tests show the agent only one.
 	Proc string
@@ -90,14 +93,13 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.SlabClasses, "slab-classes", o.SlabClasses,
 		"Serve metrics of each slab class, with the label slab. Otherwise one series for all of them.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
-		"Address of /healthz, /started and, with --handoff-file, /ready; 0 turns them off.")
+		"Address of /healthz, /started and, with --handoff-file, /ready and the preStop hooks; 0 turns them off.")
 	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,
 		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, no handoff.")
-}
-
-// AddEndFlags adds the flag of End.
-func (o *Options) AddEndFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&o.EndAfter, "after", o.EndAfter, "How long the command end waits first.")
+	flags.DurationVar(&o.HandoffTimeout, "handoff-timeout", o.HandoffTimeout,
+		"How long a Pod that terminates serves its slot until another Pod has it. Used with --handoff-file.")
+	flags.DurationVar(&o.TerminationDelay, "termination-delay", o.TerminationDelay,
+		"How long a Pod that terminates, and whose slot another Pod has, serves clients. Used with --handoff-file.")
 }
 
 // certificate returns memcached's certificate; nil if it has none.
@@ -118,6 +120,9 @@ func (o *Options) Validate() error {
 	}
 	if o.HandoffFile != "" && !filepath.IsAbs(o.HandoffFile) {
 		return fmt.Errorf("--handoff-file %q: set an absolute path such as /run/handoff/handoff", o.HandoffFile)
+	}
+	if o.HandoffTimeout < 0 || o.TerminationDelay < 0 {
+		return fmt.Errorf("--handoff-timeout %s, --termination-delay %s: set no negative time", o.HandoffTimeout, o.TerminationDelay)
 	}
 	if err := loopback("--memcached-address", o.MemcachedAddress); err != nil || o.TLSDir == "" {
 		return err

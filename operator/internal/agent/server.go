@@ -53,15 +53,30 @@ func metricsHandler(samples func(context.Context) []exporter.Sample) http.Handle
 	return mux
 }
 
-// probeHandler reports on the agent itself: memcached has its own probes. Without slots, ready is nil.
-func probeHandler(started, ready func() error) http.Handler {
+// probeHandler reports on the agent itself: memcached has its own probes.
+func probeHandler(started func() error) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", answer(func() error { return nil }))
 	mux.HandleFunc("GET /started", answer(started))
-	if ready != nil {
-		mux.HandleFunc("GET /ready", answer(ready))
-	}
 	return mux
+}
+
+// addSlotHandlers adds what the Pod of a slot needs.
+func addSlotHandlers(mux *http.ServeMux, ready func() error, e *ender) {
+	mux.HandleFunc("GET /ready", answer(ready))
+	mux.HandleFunc("POST "+terminatePath, withoutTimeout(e.terminate))
+	mux.HandleFunc("GET "+endedPath, withoutTimeout(e.waitUntilEnded))
+}
+
+// withoutTimeout lets an answer take as long as a handoff.
+func withoutTimeout(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		handler(w, r)
+	}
 }
 
 func answer(check func() error) http.HandlerFunc {

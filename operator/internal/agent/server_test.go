@@ -18,7 +18,8 @@ import (
 func TestProbesReportOnlyTheAgent(t *testing.T) {
 	failure := errors.New("no file")
 	check := func() error { return failure }
-	handler, slots := probeHandler(check, nil), probeHandler(check, check)
+	handler, slots := probeHandler(check), probeHandler(check)
+	addSlotHandlers(slots, check, &ender{})
 	tests := []struct {
 		path string
 		err  error

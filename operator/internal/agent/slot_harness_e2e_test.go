@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -64,7 +65,7 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	agent := []string{
 		c.agent, "--handoff-file=" + p.options.HandoffFile, "--proc=" + p.options.Proc,
 		"--metrics-bind-address=" + p.options.MetricsAddress, "--health-probe-bind-address=" + p.options.ProbeAddress,
-		"--memcached-address=" + p.options.MemcachedAddress,
+		"--memcached-address=" + p.options.MemcachedAddress, "--handoff-timeout=20s", "--termination-delay=1s",
 	}
 	if c.users != "" {
 		authDir, file := t.TempDir(), filepath.Join(t.TempDir(), "auth")
@@ -87,7 +88,7 @@ func (c *cache) start(t *testing.T, host string) *slotPod {
 	}
 	p.server = memcachedtest.Start(t, memcached...)
 	p.showProcess(t, c)
-	p.hook = append([]string{"end", "--after=10ms"}, agent[1:]...)
+	p.hook = []string{"end", "--health-probe-bind-address=" + p.options.ProbeAddress}
 	p.startSupervisor(t, exec.Command(c.supervisor, agent...))
 	return p
 }
@@ -124,6 +125,10 @@ func (p *slotPod) showProcess(t *testing.T, c *cache) {
 	if err := os.WriteFile(filepath.Join(dir, "comm"), []byte("memcached\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		<-p.server.Ended()
+		_ = os.RemoveAll(dir)
+	}()
 }
 
 func (p *slotPod) startSupervisor(t *testing.T, supervisor *exec.Cmd) {
@@ -169,11 +174,20 @@ func (p *slotPod) awaitReady(t *testing.T, want int) {
 	wait(t).Eventually(func() (int, error) { return p.status("/ready") }).Should(gomega.Equal(want))
 }
 
-// lastProgress is what the operator reads.
-func (p *slotPod) lastProgress() (last instruction.Progress) {
+// progress is what a line of the log says about a handoff.
+type progress struct {
+	Msg, Slot, From              string
+	Keys, TotalKeys, Invalidated int64
+	Copied                       bool
+	Emptied                      string
+}
+
+// lastProgress is the last such line.
+func (p *slotPod) lastProgress() (last progress) {
 	for line := range strings.Lines(p.log.String()) {
-		if progress, ok := instruction.DecodeProgress(line); ok {
-			last = progress
+		var next progress
+		if json.Unmarshal([]byte(line), &next) == nil && next.Msg == "handoff" {
+			last = next
 		}
 	}
 	return last

@@ -84,8 +84,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Nodes: nodeReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
-		Progress: progressReader(mgr.GetConfig(), mgr.GetHTTPClient()),
-		Slots:    options.Slots, SlotNodes: options.Slots && options.servesAll(),
+		Slots: options.Slots,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,

@@ -34,7 +34,6 @@ func cacheOptions(operator *Options) cache.Options {
 	byObject[observe.ReplicaSet()] = cache.ByObject{
 		Label: observe.Selector(), Transform: cached.TrimReplicaSet, UnsafeDisableDeepCopy: new(true),
 	}
-	byObject[&corev1.Node{}] = cache.ByObject{Transform: cached.TrimNode, UnsafeDisableDeepCopy: new(true)}
 	byObject[&corev1.Secret{}] = cache.ByObject{Field: watchedSecrets(), Transform: cached.TrimSecret}
 	options := cache.Options{
 		ByObject:         byObject,

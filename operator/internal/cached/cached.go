@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,16 +59,4 @@ func TrimSecret(object any) (any, error) {
 		}
 	}
 	return object, nil
-}
-
-// TrimNode keeps what a cordon changes.
-func TrimNode(object any) (any, error) {
-	node, ok := object.(*corev1.Node)
-	if !ok {
-		return object, nil
-	}
-	trimmed := &corev1.Node{}
-	trimmed.Name, trimmed.UID, trimmed.ResourceVersion = node.Name, node.UID, node.ResourceVersion
-	trimmed.Spec.Unschedulable = node.Spec.Unschedulable
-	return trimmed, nil
 }

@@ -91,7 +91,7 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 			trimmed.Annotations[name] = value
 		}
 	}
-	trimmed.Spec.NodeName, trimmed.Spec.ReadinessGates = pod.Spec.NodeName, onlyGate
+	trimmed.Spec.ReadinessGates = onlyGate
 	trimmed.Status.PodIP = pod.Status.PodIP
 	if gate := Condition(pod, names.HasSlot); gate != nil {
 		kept := corev1.PodCondition{Type: gate.Type, Status: gate.Status}

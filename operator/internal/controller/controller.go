@@ -40,7 +40,6 @@ type Reconciler struct {
 	client   client.Client
 	observe  observe.Collector
 	secrets  *secretWatch
-	cordons  *cordonWatch
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -81,7 +80,7 @@ func (r *Reconciler) reconcile(ctx context.Context, mc *cachev1.Memcached) (ctrl
 
 // look observes the current state.
 func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
-	err := errors.Join(r.secrets.startFor(c.memcached), r.cordons.startFor(c.memcached))
+	err := r.secrets.startFor(c.memcached)
 	if err != nil {
 		return err
 	}

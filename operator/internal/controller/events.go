@@ -166,16 +166,11 @@ func driftCorrected(o apply.Outcome) pendingEvent {
 
 // handedOver is the event of slots that moved with their keys: one for all of a status, as a large cache has many.
 func handedOver(kept []slots.Status) pendingEvent {
-	var keys, total, bytes int64
 	var moved []string
 	for _, slot := range kept {
-		keys, total, bytes = keys+slot.Keys, total+slot.TotalKeys, bytes+slot.Bytes
-		moved = append(moved, fmt.Sprintf("slot %s to Pod %s", slot.Name, slot.Pod))
+		moved = append(moved, fmt.Sprintf("slot %s to Pod %s in %s", slot.Name, slot.Pod, slot.Took))
 	}
 	note := "Handed over: " + strings.Join(moved, ", ")
-	if total > 0 { // Otherwise there were none, or the agent's log could not be read.
-		note = fmt.Sprintf("Handed over with %d of %d keys (%d bytes): %s", keys, total, bytes, strings.Join(moved, ", "))
-	}
 	return pendingEvent{
 		eventType: corev1.EventTypeNormal, reason: "SlotHandedOver", action: "Handoff", note: note, pod: kept[0].Pod,
 	}

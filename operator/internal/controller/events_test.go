@@ -3,6 +3,7 @@ package controller
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -126,7 +127,7 @@ func TestEvents(t *testing.T) {
 		},
 		"a slot moved with its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotServing, ""),
-			want: []string{"Normal SlotHandedOver: Handed over with 97 of 100 keys (970 bytes): slot cache-0 to Pod cache-b"},
+			want: []string{"Normal SlotHandedOver: Handed over: slot cache-0 to Pod cache-b in 12s"},
 		},
 		"the unowned object still exists": {
 			before: ready(cachev1.ReasonOwnershipConflict, "not owned"), now: ready(cachev1.ReasonOwnershipConflict, "not owned"),
@@ -140,7 +141,7 @@ func TestEvents(t *testing.T) {
 			var got []string
 			if len(tc.now.Slots) > 0 {
 				c.outcome = plan.Ready{Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{
-					{Name: "cache-0", Pod: tc.now.Slots[0].Pod, Keys: 97, TotalKeys: 100, Bytes: 970},
+					{Name: "cache-0", Pod: tc.now.Slots[0].Pod, Took: 12 * time.Second},
 				}}}}}
 			}
 			for _, e := range eventsOf(c) {

@@ -61,7 +61,7 @@ func newRolling() *rolling {
 		name := fmt.Sprintf("shop-%d", number)
 		r.in.Plan.Slots.Slots = append(r.in.Plan.Slots.Slots, slots.Status{
 			Name: name, Address: name + ".shop-slots.team.svc:11211", Pod: podOf(number, 1),
-			State: instruction.StateServing, Since: r.in.Now, Keys: 1_000_000, Bytes: 1 << 30,
+			State: instruction.StateServing, Since: r.in.Now,
 		})
 		r.add(podOf(number, 1))
 	}

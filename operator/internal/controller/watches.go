@@ -24,7 +24,6 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/consistent"
-	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
@@ -44,10 +43,8 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// Slots: caches may have slots, and Progress reads what the agent of a Pod copied. SlotNodes: the operator
-	// may watch Nodes.
-	Slots, SlotNodes bool
-	Progress         func(ctx context.Context, pod types.NamespacedName) instruction.Progress
+	// Slots: caches may have slots.
+	Slots bool
 
 	// ServerTime is the time by the clock of the API server.
 	ServerTime func() time.Time
@@ -77,14 +74,8 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		statuses: newStatuses(),
 		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
 		metrics:  metrics.New(ctrlmetrics.Registry, config.Slots),
-		cordons:  &cordonWatch{cache: mgr.GetCache(), reader: writer, enabled: config.SlotNodes},
 	}
-	if config.Slots {
-		reconciler.observe.Slots = &observe.Slots{Progress: config.Progress}
-		if config.SlotNodes {
-			reconciler.observe.Slots.Nodes = mgr.GetClient()
-		}
-	}
+	reconciler.observe.Slots = config.Slots
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
@@ -108,7 +99,7 @@ func Setup(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller, reconciler.cordons.controller = built, built
+	reconciler.secrets.controller = built
 	err = errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 	if config.Slots {
 		err = errors.Join(err, indexSlots(mgr))

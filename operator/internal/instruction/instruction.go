@@ -67,6 +67,10 @@ type Instruction struct {
 	// Rate is the limit of the copy in bytes per second. 0 means no limit.
 	Rate int64 `json:"rate,omitempty"`
 
+	// Within is for how many seconds the Pod at From is sure to exist, if that is known, counted from when the agent reads
+	// this. The copy then exceeds Rate if it must, to be complete by then. 0 means that no end is known.
+	Within int64 `json:"within,omitempty"`
+
 	// Since is when the operator gave this role, in whole seconds. Another Since is another attempt: the agent begins
 	// anew.
 	Since time.Time `json:"since,omitzero"`
@@ -84,15 +88,6 @@ type Record struct {
 	// State is what the status says about the slot.
 	State State `json:"state,omitempty"`
 
-	// Keys is how many keys the agent copied, as last reported.
-	Keys int64 `json:"keys,omitempty"`
-
-	// Bytes is how many bytes of keys and values the agent copied, as last reported.
-	Bytes int64 `json:"bytes,omitempty"`
-
-	// TotalKeys is how many keys the former holder had when the copy began, as last reported.
-	TotalKeys int64 `json:"totalKeys,omitempty"`
-
 	// CopySeconds is how long it took from the role Receive until this Pod held the slot.
 	CopySeconds int64 `json:"copySeconds,omitempty"`
 
@@ -105,15 +100,11 @@ type Record struct {
 	// MovedAt is when the slot moved to this Pod (Moved, Serve) or away from it (Leave).
 	MovedAt time.Time `json:"movedAt,omitzero"`
 
-	// CordonedSince is when the operator first saw this Pod, a holder, on a cordoned Node. The handoff timeout counts
-	// from it.
-	CordonedSince time.Time `json:"cordonedSince,omitzero"`
-
 	// Predecessor is the uid of the Pod that this Pod succeeds in its slot. An IP address would not identify it: that of
 	// a deleted Pod is used again.
 	Predecessor string `json:"predecessor,omitempty"`
 
-	// OldFailure is when the agent had last failed before it got this role. A later failure is one of this role: both
+	// OldFailure is when the agent had last failed before it got its slot. A later failure is one of this handoff: both
 	// times are of the same clock.
 	OldFailure time.Time `json:"oldFailure,omitzero"`
 }
@@ -133,9 +124,7 @@ func (i Instruction) Normal() Instruction {
 }
 
 func (i *Instruction) times() []*time.Time {
-	return []*time.Time{
-		&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.CordonedSince, &i.Record.OldFailure,
-	}
+	return []*time.Time{&i.Since, &i.Record.StateSince, &i.Record.MovedAt, &i.Record.OldFailure}
 }
 
 // Encode returns the JSON for the annotation. Equal instructions have equal JSON; the zero Instruction has none.
@@ -167,7 +156,7 @@ func Decode(content string) (Instruction, error) {
 	return i, nil
 }
 
-// longestEnd keeps End far from what a time.Duration can't hold.
+// longestEnd keeps End and Within far from what a time.Duration can't hold.
 const longestEnd = 24 * 60 * 60
 
 func (i Instruction) validate() error {
@@ -187,10 +176,10 @@ func (i Instruction) validate() error {
 		return fmt.Errorf("rate %d is negative", i.Rate)
 	case i.End < 0 || i.End > longestEnd:
 		return fmt.Errorf("end %d is not within 0 and %d", i.End, longestEnd)
-	case i.Record.Keys < 0 || i.Record.Bytes < 0:
-		return fmt.Errorf("record: keys %d or bytes %d is negative", i.Record.Keys, i.Record.Bytes)
-	case i.Record.TotalKeys < 0 || i.Record.CopySeconds < 0:
-		return fmt.Errorf("record: totalKeys %d or copySeconds %d is negative", i.Record.TotalKeys, i.Record.CopySeconds)
+	case i.Within < 0 || i.Within > longestEnd:
+		return fmt.Errorf("within %d is not within 0 and %d", i.Within, longestEnd)
+	case i.Record.CopySeconds < 0:
+		return fmt.Errorf("record: copySeconds %d is negative", i.Record.CopySeconds)
 	}
 	for _, at := range i.times() {
 		if at.Year() < 1 || at.Year() > 9999 {

@@ -26,15 +26,15 @@ func TestEncode(t *testing.T) {
 		},
 		"a copy": {
 			Instruction{
-				Slot: "shop-2", Role: Receive, From: "10.1.2.3", Rate: 32 << 20, Since: noon,
-				Record: Record{State: StateCopying, Keys: 7, Bytes: 700, TotalKeys: 8, CopySeconds: 9, StateSince: noon},
+				Slot: "shop-2", Role: Receive, From: "10.1.2.3", Rate: 32 << 20, Within: 90, Since: noon,
+				Record: Record{State: StateCopying, CopySeconds: 9, StateSince: noon},
 			},
-			`{"slot":"shop-2","role":"receive","from":"10.1.2.3","rate":33554432,"since":"2026-11-23T12:00:00Z",` +
-				`"record":{"state":"Copying","keys":7,"bytes":700,"totalKeys":8,"copySeconds":9,"stateSince":"2026-11-23T12:00:00Z"}}`,
+			`{"slot":"shop-2","role":"receive","from":"10.1.2.3","rate":33554432,"within":90,"since":"2026-11-23T12:00:00Z",` +
+				`"record":{"state":"Copying","copySeconds":9,"stateSince":"2026-11-23T12:00:00Z"}}`,
 		},
 		"only the operator's record": {
-			Instruction{Record: Record{CordonedSince: noon}},
-			`{"record":{"cordonedSince":"2026-11-23T12:00:00Z"}}`,
+			Instruction{Record: Record{MovedAt: noon}},
+			`{"record":{"movedAt":"2026-11-23T12:00:00Z"}}`,
 		},
 	}
 	for name, test := range tests {
@@ -69,8 +69,8 @@ func TestDecode(t *testing.T) {
 		"a time that is too long":         {`{"slot":"a-0","role":"leave","end":86401}`, "end 86401 is not within 0 and 86400"},
 		"a negative time":                 {`{"slot":"a-0","role":"leave","end":-1}`, "end -1 is not within 0 and 86400"},
 		"a year that can't be encoded":    {`{"since":"9999-12-31T23:59:59-01:00"}`, "the year 10000 can't be encoded"},
-		"a record with a negative time":   {`{"record":{"copySeconds":-1}}`, "record: totalKeys 0 or copySeconds -1 is negative"},
-		"a record with a negative number": {`{"record":{"keys":-1}}`, "record: keys -1 or bytes 0 is negative"},
+		"a record with a negative time":   {`{"record":{"copySeconds":-1}}`, "record: copySeconds -1 is negative"},
+		"a deadline in the past":          {`{"slot":"a-0","role":"serve","within":-1}`, "within -1 is not within 0 and 86400"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDecode(t *testing.T) {
 func TestOrderIsWithoutTheOperatorsRecord(t *testing.T) {
 	copying := Instruction{Slot: "a-0", Role: Receive, From: "10.0.0.1", Since: noon}
 	recorded := copying
-	recorded.Record = Record{State: StateCopying, Keys: 1, MovedAt: noon}
+	recorded.Record = Record{State: StateCopying, CopySeconds: 1, MovedAt: noon}
 	if copying.Order() != recorded.Order() {
 		t.Errorf("%+v differs from %+v", copying.Order(), recorded.Order())
 	}

@@ -1,8 +1,6 @@
 package instruction
 
 import (
-	"bytes"
-	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,24 +32,5 @@ func TestDecodeFailure(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestDecodeProgress(t *testing.T) {
-	var log bytes.Buffer
-	slog.New(slog.NewJSONHandler(&log, nil)).Info(ProgressMessage, "slot", "a-0", "from", "10.0.0.1",
-		"keys", 1, "bytes", 2, "totalKeys", 3, "totalBytes", 4, "copied", true, "invalidated", 5, "emptied", "OldEnded")
-	want := Progress{
-		Slot: "a-0", From: "10.0.0.1", Keys: 1, Bytes: 2, TotalKeys: 3, TotalBytes: 4, Copied: true, Invalidated: 5,
-		Emptied: "OldEnded",
-	}
-	got, found := DecodeProgress(log.String())
-	if diff := cmp.Diff(want, got); !found || diff != "" {
-		t.Errorf("found %v, -want +got:\n%s", found, diff)
-	}
-	for _, line := range []string{"", "{", `{"msg":"Starting the memcached agent"}`, `{"msg":"handoff","keys":"x"}`} {
-		if _, found := DecodeProgress(line); found {
-			t.Errorf("%q is taken for progress", line)
-		}
 	}
 }

@@ -27,9 +27,8 @@ var handoffBuckets = []float64{2, 5, 15, 60, 300, 1800, 7200}
 
 // handoffs counts the slots that another Pod took.
 type handoffs struct {
-	total        *prometheus.CounterVec
-	keys, source prometheus.Counter
-	duration     prometheus.Histogram
+	total    *prometheus.CounterVec
+	duration prometheus.Histogram
 }
 
 func newHandoffs() handoffs {
@@ -37,10 +36,6 @@ func newHandoffs() handoffs {
 		total: counter("handoffs_total",
 			"Slots that another Pod took with their keys (kept), or that started empty because of a failure (cold).",
 			"result", "reason"),
-		keys: counter("handoff_keys_total",
-			"Keys that agents copied for slots that kept their keys.").WithLabelValues(),
-		source: counter("handoff_source_keys_total",
-			"Keys that the former Pods of these slots had when the copies began.").WithLabelValues(),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "memcached_operator_handoff_duration_seconds", Buckets: handoffBuckets,
 			Help: "Time from the order to copy the keys of a slot until another Pod had the slot.",
@@ -54,7 +49,7 @@ func newHandoffs() handoffs {
 }
 
 func (h handoffs) register(registry prometheus.Registerer) {
-	registry.MustRegister(h.total, h.keys, h.source, h.duration)
+	registry.MustRegister(h.total, h.duration)
 }
 
 // StatusReported counts the slots that another Pod took since the last status, as they were decided. Call it once the
@@ -69,8 +64,6 @@ func (m *Metrics) StatusReported(before, now cachev1.MemcachedStatus, decided []
 	}
 	for _, slot := range status.Kept(before, now, decided) {
 		m.handoffs.total.WithLabelValues(resultKept, "").Inc()
-		m.handoffs.keys.Add(float64(slot.Keys))
-		m.handoffs.source.Add(float64(slot.TotalKeys))
 		m.handoffs.duration.Observe(slot.Took.Seconds())
 	}
 }

@@ -108,14 +108,14 @@ type Collector struct {
 	// Secrets is asked for the Secrets that a Memcached names.
 	Secrets *secrets.Memory
 
-	// Slots is what is read for slots; nil for an operator that was installed without them.
-	Slots *Slots
+	// Slots: caches may have slots.
+	Slots bool
 }
 
 // Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names.
 func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
 	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds(false))
-	if err == nil && c.Slots != nil {
+	if err == nil && c.Slots {
 		err = c.addSlotObjects(ctx, mc, objects)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 		}
 		maps.Copy(snapshot.Objects, live)
 	}
-	if c.Slots != nil {
+	if c.Slots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
 	return snapshot, err

@@ -4,6 +4,7 @@ package observe
 
 import (
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,11 +32,19 @@ func slotPod(pod *corev1.Pod) slots.Pod {
 	return slots.Pod{
 		Name: pod.Name, UID: string(pod.UID), IP: pod.Status.PodIP, Created: pod.CreationTimestamp.UTC(),
 		Hash: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], Gated: true,
-		Terminating: pod.DeletionTimestamp != nil, Ended: hasEnded(pod),
+		Terminating: pod.DeletionTimestamp != nil, Ends: endOf(pod), Ended: hasEnded(pod),
 		MemcachedReady: memcached.Ready, AgentReady: agent.Ready,
 		Ready: isTrue(pod, corev1.PodReady), GateTrue: isTrue(pod, names.HasSlot),
 		Cost: int32(cost), Instruction: order.Normal(), Failure: failureOf(agent),
 	}
+}
+
+// endOf returns when the kubelet kills a Pod at the latest; zero unless it terminates.
+func endOf(pod *corev1.Pod) time.Time {
+	if pod.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	return pod.DeletionTimestamp.UTC()
 }
 
 // failureOf returns the last failed copy of an agent.

@@ -40,7 +40,7 @@ func gatedPod() *corev1.Pod {
 				names.AnnotationHandoff: order.Encode(), corev1.PodDeletionCost: "-50", "example.com/other": "yes",
 			},
 		},
-		Spec: corev1.PodSpec{NodeName: "node-1", ReadinessGates: gate},
+		Spec: corev1.PodSpec{ReadinessGates: gate},
 		Status: corev1.PodStatus{
 			PodIP: "10.0.0.7", Phase: corev1.PodRunning,
 			Conditions: []corev1.PodCondition{{Type: names.HasSlot, Status: corev1.ConditionTrue}},
@@ -63,6 +63,12 @@ func TestWhatDecidesAboutASlotIsReadFromThePod(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, slotPod(gatedPod())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	deleted := gatedPod()
+	deleted.DeletionTimestamp = &metav1.Time{Time: since}
+	want.Terminating, want.Ends = true, since
+	if diff := cmp.Diff(want, slotPod(deleted)); diff != "" {
+		t.Errorf("deleted (-want +got):\n%s", diff)
 	}
 }
 

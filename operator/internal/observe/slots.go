@@ -12,25 +12,13 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
-	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
-	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
-
-// Slots are what a Collector reads for caches with slots; nil means that the operator was installed without them.
-type Slots struct {
-	// Nodes is read for the Nodes of the Pods; nil means that the operator does not watch Nodes.
-	Nodes client.Reader
-
-	// Progress reads what the agent of a Pod copied.
-	Progress func(ctx context.Context, pod types.NamespacedName) instruction.Progress
-}
 
 // MemcachedIndex finds the Services, EndpointSlices and ReplicaSets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
@@ -105,7 +93,6 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	if s.Slots.Hash, err = c.currentHash(ctx, s.Deployment()); err != nil {
 		return err
 	}
-	s.Slots.NodesWatched = c.Slots.Nodes != nil
 	s.Slots.Endpoints, s.Slots.Family = s.holders(mc)
 	s.Versions = map[string]string{}
 	for i := range pods {
@@ -119,43 +106,14 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 				return fmt.Errorf("read Pod %s: %w", pods[i].Name, err)
 			}
 		}
-		c.addSlotPod(ctx, s, pod)
+		s.addSlotPod(pod)
 	}
-	if err := c.addMissingHolders(ctx, mc, s); err != nil {
-		return err
-	}
-	c.addProgress(ctx, mc.Namespace, s.Slots)
-	return nil
+	return c.addMissingHolders(ctx, mc, s)
 }
 
-// addProgress reads logs of agents, each by a request to a Node: of Pods that have just taken a slot, for what they
-// copied, and of those whose predecessor serves no more, which may have lost that.
-func (c Collector) addProgress(ctx context.Context, namespace string, observed plan.CurrentSlots) {
-	pods, serves, holds := observed.Pods, map[string]bool{}, map[string]bool{}
-	for _, endpoint := range observed.Endpoints {
-		holds[endpoint.UID] = true
-	}
-	for i := range pods {
-		serves[pods[i].UID] = pods[i].MemcachedReady && !pods[i].Ended
-	}
-	for i := range pods {
-		role, predecessor := pods[i].Instruction.Role, pods[i].Instruction.Record.Predecessor
-		isCopied := role == instruction.Receive && holds[pods[i].UID]
-		isOver := role == instruction.Moved && !serves[predecessor]
-		if !pods[i].Ended && (isCopied || isOver) {
-			pods[i].Progress = c.Slots.Progress(ctx, types.NamespacedName{Namespace: namespace, Name: pods[i].Name})
-		}
-	}
-}
-
-// addSlotPod adds a Pod, with what is read elsewhere.
-func (c Collector) addSlotPod(ctx context.Context, s *Snapshot, pod *corev1.Pod) {
+// addSlotPod adds a Pod.
+func (s *Snapshot) addSlotPod(pod *corev1.Pod) {
 	observed := slotPod(pod)
-	if c.Slots.Nodes != nil && observed.Gated && pod.Spec.NodeName != "" {
-		node := &corev1.Node{}
-		err := c.Slots.Nodes.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node)
-		observed.OnCordonedNode = err == nil && node.Spec.Unschedulable
-	}
 	if s.Slots.Family == "" {
 		s.Slots.Family = familyOf(observed.IP)
 	}
@@ -175,7 +133,7 @@ func (c Collector) addMissingHolders(ctx context.Context, mc *cachev1.Memcached,
 			return fmt.Errorf("read Pod %s: %w", endpoint.Pod, err)
 		}
 		if err == nil && string(pod.UID) == endpoint.UID && cached.MemcachedOf(pod) == mc.Name {
-			c.addSlotPod(ctx, s, pod)
+			s.addSlotPod(pod)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 				Endpoints: []slots.Endpoint{{Slot: 1, Pod: "cache-7f-a", UID: "uid-a"}},
 			}}
 			maps.Copy(snapshot.Versions, tc.known)
-			collector := Collector{Live: tc.live, Slots: &Slots{Progress: noProgress}}
+			collector := Collector{Live: tc.live, Slots: true}
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cache"}}
 			if err := collector.addMissingHolders(t.Context(), mc, snapshot); (err != nil) != tc.wantErr {
 				t.Errorf("error %v", err)
@@ -79,55 +79,6 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestTheLogIsReadOnlyForWhatItDecides: each is a request to a Node.
-func TestTheLogIsReadOnlyForWhatItDecides(t *testing.T) {
-	told := func(role instruction.Role) slots.Pod {
-		record := instruction.Record{Predecessor: "uid-old"}
-		return slots.Pod{Name: "new", UID: "uid-new", Instruction: instruction.Instruction{Role: role, Record: record}}
-	}
-	old := slots.Pod{Name: "old", UID: "uid-old", MemcachedReady: true, Terminating: true}
-	ended := told(instruction.Receive)
-	ended.Ended = true
-	tests := map[string]struct {
-		pods   []slots.Pod
-		holder string
-		want   []string
-	}{
-		"a Pod without a role":           {[]slots.Pod{told(instruction.None), old}, "uid-old", nil},
-		"a Pod that serves":              {[]slots.Pod{told(instruction.Serve)}, "uid-new", nil},
-		"a Pod that starts empty":        {[]slots.Pod{told(instruction.Cold)}, "uid-new", nil},
-		"a Pod that leaves":              {[]slots.Pod{told(instruction.Leave)}, "uid-old", nil},
-		"a Pod that copies":              {[]slots.Pod{told(instruction.Receive), old}, "uid-old", nil},
-		"a Pod that just took its slot":  {[]slots.Pod{told(instruction.Receive), old}, "uid-new", []string{"team/new"}},
-		"a Pod that copied, and ended":   {[]slots.Pod{ended, old}, "uid-new", nil},
-		"the predecessor drains":         {[]slots.Pod{told(instruction.Moved), old}, "uid-new", nil},
-		"the predecessor serves no more": {[]slots.Pod{told(instruction.Moved), {Name: "old", UID: "uid-old"}}, "uid-new", []string{"team/new"}},
-		"the predecessor was deleted":    {[]slots.Pod{told(instruction.Moved)}, "uid-new", []string{"team/new"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			var read []string
-			collector := Collector{Slots: &Slots{Progress: func(_ context.Context, pod types.NamespacedName) instruction.Progress {
-				read = append(read, pod.String())
-				return instruction.Progress{Keys: 7}
-			}}}
-			collector.addProgress(t.Context(), "team", plan.CurrentSlots{
-				Pods: tc.pods, Endpoints: []slots.Endpoint{{UID: tc.holder}},
-			})
-			if diff := cmp.Diff(tc.want, read); diff != "" {
-				t.Errorf("read (-want +got):\n%s", diff)
-			}
-			if keys := tc.pods[0].Progress.Keys; (keys == 7) != (tc.want != nil) {
-				t.Errorf("%d keys", keys)
-			}
-		})
-	}
-}
-
-func noProgress(context.Context, types.NamespacedName) instruction.Progress {
-	return instruction.Progress{}
 }
 
 func TestWhatTheRecordOfSlotsSays(t *testing.T) {

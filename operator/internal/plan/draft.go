@@ -98,7 +98,7 @@ func (d Draft) Outcome(hash string) Outcome {
 	size := orDefault(d.memcached.Spec.Size, 1)
 	decided := decisions{size: size, record: d.record, slots: d.decideSlots(size)}
 	decided.record.Template = hash
-	decided.disruption = d.disruption(size, decided.slots)
+	decided.disruption = d.disruption(size)
 	template, blocker := d.changeTemplate(hash, decided.slots)
 	if decided.template = template; template == KeepTemplate {
 		decided.record = orZero(d.before)

@@ -39,6 +39,10 @@ type Pod struct {
 	// NeedsSlot: the Pod becomes ready only with a slot.
 	NeedsSlot bool
 
+	// HandoffTimeoutSeconds is how long a terminating Pod goes on serving its slot, until another Pod has it. 0 without
+	// slots.
+	HandoffTimeoutSeconds int32
+
 	// TerminationDelaySeconds is how long a terminating Pod still answers.
 	TerminationDelaySeconds int32
 
@@ -63,6 +67,10 @@ func podOf(mc *cachev1.Memcached, record Record) Pod {
 	spec := mc.Spec
 	settings := memcachedSettings(spec)
 	settings.Handoff = record.Slots
+	handoffTimeout := int32(0)
+	if record.Slots {
+		handoffTimeout = handoffTimeoutSeconds(spec)
+	}
 	return Pod{
 		Name:        mc.Name,
 		Revision:    record.Revision,
@@ -77,6 +85,7 @@ func podOf(mc *cachev1.Memcached, record Record) Pod {
 		Agent:       agent(spec, record),
 		NeedsSlot:   record.Slots,
 
+		HandoffTimeoutSeconds:   handoffTimeout,
 		TerminationDelaySeconds: orDefault(spec.TerminationDelaySeconds, defaultTerminationDelaySeconds),
 
 		Architectures:          architectures(spec, record),

@@ -37,14 +37,10 @@ func rollout(spec cachev1.MemcachedSpec, slots bool) Rollout {
 }
 
 // disruption returns nil for a single Pod: a budget for it would either block every drain of its Node, or have no
-// effect. The slots of a cache may protect it from a drain.
-func (d Draft) disruption(size int32, slots *Slots) *intstr.IntOrString {
-	wanted := orZero(d.memcached.Spec.Disruption).MaxUnavailable
-	switch {
-	case slots != nil && wanted == nil && d.protectsSlots(size):
-		return new(d.slotDisruption(slots))
-	case size <= 1:
+// effect.
+func (d Draft) disruption(size int32) *intstr.IntOrString {
+	if size <= 1 {
 		return nil
 	}
-	return new(orDefault(wanted, intstr.FromInt32(1)))
+	return new(orDefault(orZero(d.memcached.Spec.Disruption).MaxUnavailable, intstr.FromInt32(1)))
 }

@@ -39,9 +39,6 @@ type CurrentSlots struct {
 
 	// Hash is the pod-template-hash of the ReplicaSet that the Deployment scales up; empty if that is unknown.
 	Hash string
-
-	// NodesWatched: it is known which Pods are on a cordoned Node.
-	NodesWatched bool
 }
 
 const (
@@ -75,9 +72,6 @@ func (d Draft) keptSlots() *Plan {
 		size = int32(count) //nolint:gosec // An object has room for some thousands.
 	}
 	decided := decisions{size: size, slots: d.slots(size, haveServices(d.memcached))}
-	if orZero(d.memcached.Spec.Disruption).MaxUnavailable == nil && d.protectsSlots(size) {
-		decided.disruption = new(d.slotDisruption(decided.slots))
-	}
 	kept := d.plan(decided)
 	return &kept
 }
@@ -106,28 +100,12 @@ func (d Draft) slots(size int32, services bool) *Slots {
 	return decided
 }
 
-// protectsSlots reports whether the operator protects Pods from a drain until their keys are copied.
-func (d Draft) protectsSlots(size int32) bool {
-	return handsOver(d.memcached.Spec) && d.current.Slots.NodesWatched && size > 0
-}
-
-// slotDisruption allows no disruption while a Pod has keys to hand over.
-func (d Draft) slotDisruption(decided *Slots) intstr.IntOrString {
-	if decided.HoldBack && !slices.ContainsFunc(d.current.Slots.Pods, hasNoPart) {
-		return intstr.FromInt32(0)
-	}
-	return intstr.FromInt32(1)
-}
-
 // haveServices reports whether the addresses of the slots are those of a Service each.
 func haveServices(mc *cachev1.Memcached) bool {
 	return slices.ContainsFunc(mc.Status.Slots, func(slot cachev1.SlotStatus) bool {
 		return !strings.Contains(slot.Address, "."+names.SlotService(mc.Name)+".")
 	})
 }
-
-// hasNoPart reports whether a Pod will never hand over its keys: it was created before the cache had slots.
-func hasNoPart(pod slots.Pod) bool { return !pod.Gated && !pod.Ended && !pod.Terminating }
 
 // slotAddresses returns the addresses for clients, by slot.
 func (d Draft) slotAddresses(size int32, services bool) map[string]string {

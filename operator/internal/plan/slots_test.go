@@ -12,7 +12,6 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
-	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
 // withSlots are the defaults of an operator that was installed with slots.
@@ -147,35 +146,29 @@ func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
 }
 
 func TestThePlanOfSlots(t *testing.T) {
-	never := func(mc *cachev1.Memcached) { mc.Spec.Slots.Handoff.Mode = cachev1.HandoffNever }
 	single := func(mc *cachev1.Memcached) { mc.Spec.Size = new(int32(1)) }
 	chosen := func(mc *cachev1.Memcached) {
 		mc.Spec.Disruption = &cachev1.Disruption{MaxUnavailable: new(intstr.FromInt32(2))}
 	}
-	old := slots.Pod{Name: "cache-old", UID: "uid-old"}
 	tests := map[string]struct {
 		change   func(*cachev1.Memcached)
-		current  CurrentSlots
-		budget   string
+		budget   *intstr.IntOrString
 		deadline int32
 	}{
-		"holds evictions back":                        {nil, CurrentSlots{NodesWatched: true}, "0", 1200},
-		"holds evictions back of one Pod":             {single, CurrentSlots{NodesWatched: true}, "0", 1200},
-		"holds none back if Nodes are not watched":    {nil, CurrentSlots{}, "1", 1200},
-		"holds none back without handoff":             {never, CurrentSlots{NodesWatched: true}, "1", 1200},
-		"holds none back while a Pod has no gate":     {nil, CurrentSlots{NodesWatched: true, Pods: []slots.Pod{old}}, "1", 1200},
-		"leaves the budget to the spec if it says so": {chosen, CurrentSlots{NodesWatched: true}, "2", 1200},
+		"lets one Pod at a time be evicted, as without slots": {nil, new(intstr.FromInt32(1)), 1200},
+		"has no budget for one Pod":                           {single, nil, 1200},
+		"leaves the budget to the spec if it says so":         {chosen, new(intstr.FromInt32(2)), 1200},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			current, defaults := nothing, withSlots()
-			current.Slots, defaults.Now = tc.current, time.Unix(1_800_000_000, 0)
+			defaults.Now = time.Unix(1_800_000_000, 0)
 			p, err := computed(cacheWithSlots(tc.change), current, defaults)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Disruption.String() != tc.budget || p.Rollout.ProgressDeadlineSeconds != tc.deadline {
-				t.Errorf("maxUnavailable %s, deadline %d", p.Disruption, p.Rollout.ProgressDeadlineSeconds)
+			if diff := cmp.Diff(tc.budget, p.Disruption); diff != "" || p.Rollout.ProgressDeadlineSeconds != tc.deadline {
+				t.Errorf("deadline %d, maxUnavailable (-want +got):\n%s", p.Rollout.ProgressDeadlineSeconds, diff)
 			}
 			if address := p.Slots.Slots[0].Address; address != "cache-0."+names.SlotService("cache")+".team.svc:11211" {
 				t.Errorf("address %q", address)

@@ -44,21 +44,27 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 	}
 	if p.NeedsSlot {
 		agent.WithReadinessProbe(agentProbe("/ready").WithPeriodSeconds(1)).
-			WithLifecycle(endInOrder(p)).
+			WithLifecycle(endInOrder()).
 			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
 	spec.WithInitContainers(agent)
 }
 
-// endInOrder ends memcached after the drain, before the kubelet does: only then does its log tell the Pod that has its
-// keys the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
-func endInOrder(p plan.Pod) *corev1ac.LifecycleApplyConfiguration {
-	after := fmt.Sprintf("--after=%ds", p.TerminationDelaySeconds)
-	command := append([]string{"/agent", "end", after}, agentArguments(p)...)
+// endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet does: only then does its
+// log tell that Pod the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
+func endInOrder() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().
-			WithExec(corev1ac.ExecAction().WithCommand(command...)))
+			WithExec(corev1ac.ExecAction().WithCommand("/agent", "end")))
+}
+
+// untilEnded keeps the kubelet from ending memcached until the agent has: memcached's image may have no program that
+// waits.
+func untilEnded() *corev1ac.LifecycleApplyConfiguration {
+	return corev1ac.Lifecycle().
+		WithPreStop(corev1ac.LifecycleHandler().
+			WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/ended").WithPort(intstr.FromInt32(names.AgentProbePortNumber))))
 }
 
 func agentArguments(p plan.Pod) []string {
@@ -79,7 +85,9 @@ func agentArguments(p plan.Pod) []string {
 		arguments = append(arguments, "--auth-dir="+names.UsersDir, "--auth-file="+names.AuthFile)
 	}
 	if p.NeedsSlot {
-		arguments = append(arguments, "--handoff-file="+names.HandoffFile)
+		arguments = append(arguments, "--handoff-file="+names.HandoffFile,
+			fmt.Sprintf("--handoff-timeout=%ds", p.HandoffTimeoutSeconds),
+			fmt.Sprintf("--termination-delay=%ds", p.TerminationDelaySeconds))
 	}
 	return arguments
 }

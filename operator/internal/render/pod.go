@@ -30,7 +30,7 @@ func podSpec(p plan.Pod) *corev1ac.PodSpecApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(p.PodTemplate.MountToken).
 		WithEnableServiceLinks(false).
-		WithTerminationGracePeriodSeconds(int64(delaySeconds(p) + endSeconds)).
+		WithTerminationGracePeriodSeconds(int64(graceSeconds(p))).
 		WithSecurityContext(podSecurity(p)).
 		WithContainers(container(p))
 	for _, secret := range p.PullSecrets {
@@ -81,10 +81,13 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 		WithReadinessProbe(portProbe(p).WithPeriodSeconds(5)).
 		WithLivenessProbe(portProbe(p).WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithSecurityContext(containerSecurity())
-	if drain := delaySeconds(p); drain > 0 { // Kubernetes before 1.33 rejects a sleep of zero seconds.
+	switch {
+	case p.NeedsSlot:
+		container.WithLifecycle(untilEnded())
+	case p.TerminationDelaySeconds > 0: // Kubernetes before 1.33 rejects a sleep of zero seconds.
 		container.WithLifecycle(corev1ac.Lifecycle().
 			WithPreStop(corev1ac.LifecycleHandler().
-				WithSleep(corev1ac.SleepAction().WithSeconds(int64(drain)))))
+				WithSleep(corev1ac.SleepAction().WithSeconds(int64(p.TerminationDelaySeconds)))))
 	}
 	for _, port := range p.ClientPorts() {
 		container.WithPorts(corev1ac.ContainerPort().
@@ -100,12 +103,12 @@ func container(p plan.Pod) *corev1ac.ContainerApplyConfiguration {
 // signal makes memcached send the end of its log. On a busy Node, the kubelet takes seconds to start the agent's hook.
 const leaveSeconds = 15
 
-// delaySeconds is how long the kubelet waits before it ends memcached.
-func delaySeconds(p plan.Pod) int32 {
+// graceSeconds is when the kubelet kills memcached at the latest. A Pod with a slot ends as soon as another Pod has it.
+func graceSeconds(p plan.Pod) int32 {
 	if !p.NeedsSlot {
-		return p.TerminationDelaySeconds
+		return p.TerminationDelaySeconds + endSeconds
 	}
-	return p.TerminationDelaySeconds + leaveSeconds
+	return p.HandoffTimeoutSeconds + p.TerminationDelaySeconds + leaveSeconds + endSeconds
 }
 
 func containerSecurity() *corev1ac.SecurityContextApplyConfiguration {

@@ -56,11 +56,7 @@ func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Obje
 
 // KeptObjects returns what keeps the slots of a cache whose spec is invalid (plan.Invalid).
 func KeptObjects(p plan.Plan) []Object {
-	objects := slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
-	if p.Disruption != nil {
-		objects = append(objects, disruptionBudget(p))
-	}
-	return objects
+	return slices.DeleteFunc(slotObjects(p), func(o Object) bool { return o.Kind != sliceKind.Kind })
 }
 
 // owner makes the Memcached the controller of an object, so that the garbage collector deletes the object with it.

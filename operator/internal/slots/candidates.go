@@ -46,26 +46,20 @@ func (b *board) isPredecessor(pod *Pod) bool {
 	})
 }
 
-// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon,
-// then those on cordoned Nodes, then outdated ones, each by slot.
+// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon, then
+// outdated ones, each by slot.
 func (b *board) toReplace() []*Pod {
-	var terminating, cordoned, outdated []*Pod
-	spare := b.spare()
+	var terminating, outdated []*Pod
 	for slot, holder := range b.holders {
 		switch {
 		case holder == nil || b.successors[slot] != nil || holder.IP == "":
 		case holder.Terminating:
 			terminating = append(terminating, holder)
-		case b.isOutdated(holder) && b.isProtected(holder):
-			cordoned = append(cordoned, holder)
 		case b.isOutdated(holder):
 			outdated = append(outdated, holder)
-		case b.isProtected(holder) && spare > 0:
-			cordoned = append(cordoned, holder)
-			spare--
 		}
 	}
-	return slices.Concat(terminating, cordoned, outdated)
+	return slices.Concat(terminating, outdated)
 }
 
 // callBack makes Pods of the current template that gave their slot away available again, if there are more slots to

@@ -64,7 +64,18 @@ func TestFreeSlots(t *testing.T) {
 func TestHandoff(t *testing.T) {
 	check(t, map[string]situation{
 		"a new Pod copies the first outdated Pod":                    {cache(holder("a0", 0), holder("a1", 1), fresh("b2")), []string{`b2: role "receive" shop-0`, "b2: cost -50"}},
-		"a terminating Pod is copied first":                          {cache(holder("a0", 0), but(holder("a1", 1), terminating), fresh("b2")), []string{`b2: role "receive" shop-1`, "b2: cost -50"}},
+		"a terminating Pod is copied first, and faster if it ends soon": {
+			cache(holder("a0", 0), but(holder("a1", 1), terminating), fresh("b2")), []string{`b2: role "receive" shop-1 within 40s`, "b2: cost -50"},
+		},
+		"a Pod that terminates while it is copied is copied faster": {
+			cache(holder("a0", 0), but(holder("a1", 1), terminating), copying("b2", "a1", 1, 1)), []string{`b2: role "receive" shop-1 within 40s`},
+		},
+		"not if all is copied": {
+			cache(holder("a0", 0), but(holder("a1", 1), terminating), but(copying("b2", "a1", 1, 1), copied)), []string{"slot 1: b2, ready true"},
+		},
+		"a terminating Pod of the current template is copied, too": {
+			cache(holder("b0", 0), but(holder("b1", 1), terminating), fresh("b2")), []string{`b2: role "receive" shop-1 within 40s`, "b2: cost -50"},
+		},
 		"an outdated Pod never takes over the slot of a current one": {cache(holder("b0", 0), holder("b1", 1), fresh("a2")), []string{"a2: cost -50"}},
 		"without a known direction no Pod is replaced":               {with(cache(holder("a0", 0), holder("a1", 1), fresh("b2")), func(in *Input) { in.Hash = "" }), nil},
 		"with Never the new Pod serves at once": {
@@ -78,7 +89,7 @@ func TestHandoff(t *testing.T) {
 		"a copy in progress stays":       {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a1", 1, 1)), nil},
 		"a complete copy takes the slot": {cache(holder("a0", 0), holder("a1", 1), but(copying("b2", "a1", 1, 1), copied)), []string{"slot 1: b2, ready true"}},
 		"after the move the old Pod leaves, with a cost first": {
-			cache(holder("a0", 0), but(told("a1", instruction.Serve, 1), ready), but(copying("b2", "a1", 1, 1), func(p *Pod) { p.AgentReady, p.Progress.Slot = true, held })),
+			cache(holder("a0", 0), but(told("a1", instruction.Serve, 1), ready), but(copying("b2", "a1", 1, 1), func(p *Pod) { p.AgentReady, p.Created = true, held })),
 			[]string{`a1: role "leave" shop-1`, "a1: cost -100", `b2: role "moved" shop-1`, "b2: cost 0"},
 		},
 		"then the new Pod becomes ready":     {cache(holder("a0", 0), but(left("a1", 1), gated), moved("b2", "a1", 1, 1)), []string{"b2: gate true"}},
@@ -164,7 +175,7 @@ func TestTheSlotsToBeHandedOverAreCounted(t *testing.T) {
 		"a rollout begins":              {cache(holder("a0", 0), holder("a1", 1)), "2 of 2 slots to be handed over, 0 being copied"},
 		"a slot of a rollout is copied": {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a0", 0, 0)), "2 of 2 slots to be handed over, 1 being copied"},
 		"a slot of a rollout has moved": {cache(left("a0", 0), holder("a1", 1), moved("b2", "a0", 0, 0)), "1 of 2 slots to be handed over, 0 being copied"},
-		"a Node is cordoned":            {cache(but(holder("b0", 0), cordoned), holder("b1", 1)), "1 of 1 slots to be handed over, 0 being copied"},
+		"a Pod terminates":              {cache(but(holder("b0", 0), terminating), holder("b1", 1)), "1 of 1 slots to be handed over, 0 being copied"},
 		"a deleted Pod is copied":       {cache(but(holder("b0", 0), terminating), holder("b1", 1), copying("b2", "b0", 0, 0)), "1 of 1 slots to be handed over, 1 being copied"},
 		"the spec forbids handoffs":     {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Handoff = false }), ""},
 		"the spec is suspended":         {with(cache(holder("a0", 0), holder("a1", 1)), func(in *Input) { in.Suspended = true }), ""},
@@ -181,9 +192,8 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 	serving := func(p *Pod) {
 		ready(p)
 		p.Instruction.Record.State, p.Instruction.Record.StateSince = instruction.StateServing, noon.Add(-time.Second)
-		p.Instruction.Record.Keys, p.Instruction.Record.TotalKeys = 100, 100
 	}
-	lost := func(p *Pod) { serving(p); p.Progress.Emptied = "OldEnded" }
+	lost := func(p *Pod) { serving(p); p.Failure = Failure{At: noon, Reason: "OldEnded"} }
 	cold := func(p *Pod) {
 		lost(p)
 		p.Instruction.Record = instruction.Record{State: instruction.StateCold, Reason: "LogLinesLost", Predecessor: "a1", MovedAt: noon}
@@ -196,11 +206,14 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 		"is cold after the old Pod ended": {
 			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), lost)), []string{`b2: role "serve" shop-1 OldEnded`},
 		},
+		"is cold if the agent says so once it serves alone": {
+			cache(holder("b0", 0), but(holder("b1", 1), lost)), []string{`b1: role "serve" shop-1 OldEnded`},
+		},
 		"keeps its first reason": {
 			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), cold)), []string{`b2: role "serve" shop-1 LogLinesLost`},
 		},
-		"is not one of a Pod that only serves": {
-			cache(holder("b0", 0), but(holder("b1", 1), lost)), nil,
+		"is not a failure before the handoff": {
+			cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { lost(p); p.Instruction.Record.OldFailure = noon })), nil,
 		},
 	})
 	status := Decide(cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), lost))).Slots[1]
@@ -210,14 +223,13 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 	}
 }
 
-func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
+func TestHowLongAHandoffTookIsRemembered(t *testing.T) {
 	in := cache(told("a0", instruction.Serve, 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
 		copied(p)
-		p.Progress = instruction.Progress{Slot: held, Keys: 97, Bytes: 970, TotalKeys: 100}
+		p.Created = held
 	}))
 	want := Status{
-		Name: "shop-0", Pod: "b2", State: instruction.StateServing, Since: noon,
-		Keys: 97, Bytes: 970, TotalKeys: 100, Took: 30 * time.Second,
+		Name: "shop-0", Pod: "b2", State: instruction.StateServing, Since: noon, Took: 30 * time.Second,
 	}
 	d := Decide(in)
 	if diff := cmp.Diff(want, d.Slots[0]); diff != "" {
@@ -231,7 +243,6 @@ func TestWhatAHandoffCopiedIsRemembered(t *testing.T) {
 		}
 	}
 	in.Pods, in.Now = in.Pods[1:], noon.Add(time.Hour) // The old Pod ended.
-	in.Pods[0].Progress = instruction.Progress{}
 	if diff := cmp.Diff(want, Decide(in).Slots[0]); diff != "" {
 		t.Errorf("an hour later (-want +got):\n%s", diff)
 	}

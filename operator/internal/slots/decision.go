@@ -17,12 +17,8 @@ type Decision struct {
 	// resourceVersion.
 	Changes []Change
 
-	// Replicas are the desired replicas of the Deployment: Size, or more for a while.
+	// Replicas are the desired replicas of the Deployment: Size, or more until the right Pods would be deleted.
 	Replicas int
-
-	// HoldBack: no Pod may be evicted now, because each would lose keys that a handoff keeps. The PodDisruptionBudget then
-	// has maxUnavailable 0, unless the spec has a value of its own.
-	HoldBack bool
 
 	// Moving: a Pod has just taken a slot, and its predecessor is not deleted yet. A Deployment that gets another Pod
 	// template now may delete the Pod before its keys are copied again, because it does not count it as available.
@@ -75,12 +71,11 @@ type Status struct {
 	// State is the state of the slot. A slot that no Pod holds is Cold.
 	State instruction.State
 
-	// Keys and Bytes are what the last handoff copied, TotalKeys is how many keys there were to copy, and Took how long it
-	// took. All are 0 while State is Copying.
-	Keys      int64
-	Bytes     int64
-	TotalKeys int64
-	Took      time.Duration
+	// Took is how long the last handoff took, until this Pod had the slot. 0 while State is Copying.
+	Took time.Duration
+
+	// Ends is when the Pod is killed at the latest. Zero unless it terminates.
+	Ends time.Time
 
 	// Since is when the state began; zero if that is unknown.
 	Since time.Time

@@ -3,6 +3,9 @@ package slots
 // Which Pod holds which slot, and what it is instructed to do.
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -49,8 +52,8 @@ func (b *board) hasHeld(pod *Pod) bool {
 	}
 }
 
-// keepHolders lets every holder follow what happened: that it took the slot, that its predecessor ended, and that its
-// Node is cordoned.
+// keepHolders lets every holder follow what happened: that it took the slot, that its predecessor ended, and that it
+// lost what it had copied.
 func (b *board) keepHolders() {
 	for slot, holder := range b.holders {
 		if holder == nil {
@@ -58,7 +61,7 @@ func (b *board) keepHolders() {
 		}
 		i := b.holding(holder, slot)
 		if i.Role != instruction.None {
-			i.Record = b.noteCordon(holder, b.noteLoss(holder, i.Record))
+			i.Record = b.noteLoss(holder, i.Record)
 		}
 		b.tell(holder, i)
 	}
@@ -73,15 +76,13 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 	switch {
 	case i.Role == instruction.Receive: // not Serve, which would end the copy and empty memcached
 		i.Role = instruction.Moved
-		i.Record.Keys, i.Record.Bytes = holder.Progress.Keys, holder.Progress.Bytes
-		i.Record.TotalKeys = holder.Progress.TotalKeys
 		i.Record.CopySeconds = max(int64(b.Now.Sub(i.Since).Seconds()), 0) // Clocks may differ.
 		i.Record.State, i.Record.StateSince, i.Record.MovedAt = instruction.StateServing, b.Now, b.Now
 	case i.Role == instruction.Cold && holder.AgentReady && b.isSettled(holder):
 		i.Role, i.Since = instruction.Serve, b.Now
 		i.Record.MovedAt = b.Now
 	case i.Role == instruction.Moved && b.predecessor(holder) == nil:
-		i.Role, i.Since, i.From, i.Rate = instruction.Serve, b.Now, "", 0
+		i.Role, i.Since, i.From, i.Rate, i.Within = instruction.Serve, b.Now, "", 0, 0
 		i.Record.Predecessor = ""
 	case before != nil && before.Instruction.Slot != i.Slot: // It was called back.
 		i.Record.Predecessor = ""
@@ -91,15 +92,20 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 	return i
 }
 
-// noteLoss notes that a holder was emptied while clients still used its predecessor.
+// noteLoss notes that a holder lost what it had copied, because its predecessor did not end in order. The agent says so
+// by how its container ends, once it serves alone.
 func (b *board) noteLoss(holder *Pod, record instruction.Record) instruction.Record {
-	lost := holder.Progress.Emptied
-	if holder.Instruction.Role != instruction.Moved || lost == "" || record.State != instruction.StateServing {
+	if record.State != instruction.StateServing || !holder.failedSince(record.OldFailure) {
 		return record
 	}
-	record.State, record.StateSince, record.Reason = instruction.StateCold, b.Now, lost
-	record.Keys, record.Bytes, record.TotalKeys, record.CopySeconds = 0, 0, 0, 0
+	record.State, record.StateSince, record.CopySeconds = instruction.StateCold, b.Now, 0
+	record.Reason = cmp.Or(holder.Failure.Reason, ReasonFailed)
 	return record
+}
+
+// failedSince reports whether the agent of a Pod failed after its last failure at that time.
+func (p *Pod) failedSince(old time.Time) bool {
+	return p.Failure.At.UTC().Truncate(time.Second).After(old)
 }
 
 // serves reports whether a Pod with a role may hold a slot.

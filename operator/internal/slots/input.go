@@ -21,10 +21,10 @@ type Input struct {
 	// Handoff copies the keys of a Pod that is replaced (Auto). Without it the new Pod starts empty (Never).
 	Handoff bool
 
-	// Timeout is how long a copy may take, and how long a Pod on a cordoned Node is protected from a drain.
+	// Timeout is how long a copy may take.
 	Timeout time.Duration
 
-	// Rate is the limit of a copy in bytes per second.
+	// Rate is the limit of a copy in bytes per second. It is exceeded if the copied Pod would end before.
 	Rate int64
 
 	// MinReady is for how long a Pod must be ready before the Deployment counts it as available.
@@ -85,14 +85,14 @@ type Pod struct {
 	// after they were disabled.
 	Gated bool
 
-	// Terminating: it has a deletionTimestamp. It still serves for a while.
+	// Terminating: it has a deletionTimestamp. It still serves its slot, until its successor does.
 	Terminating bool
+
+	// Ends is that deletionTimestamp: when the kubelet kills it at the latest. Zero unless Terminating.
+	Ends time.Time
 
 	// Ended: its phase is Succeeded or Failed.
 	Ended bool
-
-	// OnCordonedNode: its Node is unschedulable.
-	OnCordonedNode bool
 
 	// MemcachedReady and AgentReady are the readiness of the two containers. MemcachedReady is false on a Node that is
 	// not ready, whose kubelet reports nothing.
@@ -114,16 +114,12 @@ type Pod struct {
 
 	// Failure is the last termination of the agent with instruction.ExitCode.
 	Failure Failure
-
-	// Progress is the last line of progress in the agent's log. It is read for holders with the role Receive, which have
-	// just taken their slot, for those with the role Moved whose predecessor serves no more, and for no others.
-	Progress instruction.Progress
 }
 
 // Unknown is the role in an instruction that can't be decoded.
 const Unknown instruction.Role = "unknown"
 
-// Failure is a copy that failed. The zero value is none.
+// Failure is a copy that failed, or that was lost after it was complete. The zero value is none.
 type Failure struct {
 	// At is when the agent's container ended.
 	At time.Time

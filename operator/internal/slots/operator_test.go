@@ -3,7 +3,6 @@ package slots
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,7 +73,7 @@ func (w *world) seeAll() {
 func (w *world) input() Input {
 	in := Input{
 		Cache: "shop", Size: w.size, Suspended: w.suspended, Handoff: w.handoff, Timeout: simTimeout, Rate: 1,
-		Drain: 3 * time.Second, Now: w.now, Deployed: w.deployment.replicas, Hash: w.view.hash, Endpoints: w.view.slice,
+		Drain: simDrain, Now: w.now, Deployed: w.deployment.replicas, Hash: w.view.hash, Endpoints: w.view.slice,
 	}
 	for _, pod := range w.pods { // in a fixed order
 		if seen, found := w.view.pods[pod.UID]; found {
@@ -100,8 +99,6 @@ func (w *world) operate(between func()) int {
 	w.reportRoles()
 	in := w.input()
 	d := Decide(in)
-	w.holdBack = d.HoldBack
-	w.checkHoldBack(in)
 	if w.suspended {
 		w.deployment.paused = true
 		if len(d.Changes) > 0 || !slices.Equal(d.Endpoints, in.Endpoints) {
@@ -211,28 +208,6 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		case next.Instruction.Role == instruction.Serve && next.Instruction.Record.Reason == ReasonNever:
 		default:
 			w.violated("slot %d moves from %s to %s: %s", old.Slot, holder.Name, next.Name, shown(next.Instruction))
-		}
-	}
-}
-
-// checkHoldBack checks that a Pod on a cordoned Node can be evicted after the timeout.
-func (w *world) checkHoldBack(in Input) {
-	seen := map[string]bool{}
-	for _, pod := range in.Pods {
-		held := slices.ContainsFunc(in.Endpoints, func(e Endpoint) bool { return e.UID == pod.UID && e.Slot < w.size })
-		if !held || !pod.OnCordonedNode || pod.Terminating || !w.handoff || w.suspended || pod.Instruction.Record.CordonedSince.IsZero() {
-			continue
-		}
-		seen[pod.UID] = true
-		if since, found := w.seenFrom[pod.UID]; !found {
-			w.seenFrom[pod.UID] = w.now
-		} else if w.now.Sub(since) > simTimeout+30*time.Second && w.holdBack {
-			w.violated("%s can't be evicted since %s", pod.Name, since)
-		}
-	}
-	for uid := range w.seenFrom {
-		if !seen[uid] {
-			delete(w.seenFrom, uid)
 		}
 	}
 }

@@ -7,14 +7,10 @@ import (
 // replicas returns the desired replicas of the Deployment. It is scaled down only when the Pods that gave their slot
 // away are the first that the ReplicaSet deletes.
 func (b *board) replicas() int {
-	desired := b.Size
-	if b.needsExtraPod() {
-		desired++
-	}
-	if b.Deployed > desired && !b.canScaleDown() {
+	if b.Deployed > b.Size && !b.canScaleDown() {
 		return b.Deployed
 	}
-	return desired
+	return b.Size
 }
 
 // canScaleDown reports whether every Pod without a slot is deleted before those with one.

@@ -60,6 +60,31 @@ func simulate(seed uint64, tracing bool) *world {
 	return w
 }
 
+// TestADrainedCacheKeepsItsKeys: Pods are evicted one after another, and each is deleted only when its keys are copied.
+func TestADrainedCacheKeepsItsKeys(t *testing.T) {
+	for seed := range uint64(50) {
+		w := newWorld(seed, true)
+		w.settle(100)
+		for slot := range w.size {
+			holder := w.pod(w.slice[slot].UID)
+			w.terminate(holder)
+			deleted := w.now
+			if !w.settle(500) || w.pod(holder.UID) != nil {
+				t.Fatalf("seed %d: %s is not deleted\n%s", seed, holder.Name, strings.Join(w.trace, "\n"))
+			}
+			next := w.pod(w.slice[slot].UID)
+			if next == nil || next.complete != holder.UID || next.Instruction.Record.State != instruction.StateServing {
+				t.Fatalf("seed %d: the keys of %s are lost\n%s", seed, holder.Name, strings.Join(w.trace, "\n"))
+			}
+			w.log("it took %s", w.now.Sub(deleted))
+		}
+		w.checkRest()
+		if w.wrong != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, w.wrong, strings.Join(w.trace, "\n"))
+		}
+	}
+}
+
 // settle lets everything happen without events, until nothing changes for a while. It returns false if that takes more
 // rounds.
 func (w *world) settle(rounds int) bool {
@@ -188,6 +213,17 @@ func (w *world) event() {
 	}
 }
 
+// healthy returns how many Pods a PodDisruptionBudget counts.
+func (w *world) healthy() int {
+	count := 0
+	for _, pod := range w.pods {
+		if pod.Ready && !pod.Terminating {
+			count++
+		}
+	}
+	return count
+}
+
 // disturb is an event for one Pod.
 func (w *world) disturb(pod *simPod, event int) {
 	switch event {
@@ -197,9 +233,9 @@ func (w *world) disturb(pod *simPod, event int) {
 	case 11:
 		w.log("EVENT %s ends at once", pod.Name)
 		w.terminate(pod)
-		pod.drain = 0
+		w.end(pod)
 	case 12:
-		if pod.OnCordonedNode && (!pod.Ready || !w.holdBack) {
+		if !pod.Terminating && (!pod.Ready || w.healthy() == w.size) {
 			w.log("EVENT evict %s", pod.Name)
 			w.terminate(pod)
 		}

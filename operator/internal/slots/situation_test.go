@@ -26,17 +26,17 @@ func cache(pods ...Pod) Input {
 		Now: noon, Pods: pods,
 	}
 	for i := range pods {
-		pods[i].Created = noon.Add(time.Duration(i-60) * time.Minute)
 		pods[i].IP = fmt.Sprintf("10.0.0.%d", i)
-		if slot := in.slotOf(pods[i].Instruction.Slot); pods[i].Progress.Slot == held {
+		if slot := in.slotOf(pods[i].Instruction.Slot); pods[i].Created.Equal(held) {
 			in.Endpoints = append(in.Endpoints, Endpoint{slot, pods[i].Name, pods[i].UID, pods[i].IP, pods[i].MemcachedReady})
 		}
+		pods[i].Created = noon.Add(time.Duration(i-60) * time.Minute)
 	}
 	return in
 }
 
 // held marks a Pod of a situation that is in the slice.
-const held = "held"
+var held = noon
 
 func with(in Input, change func(*Input)) Input {
 	change(&in)
@@ -60,7 +60,7 @@ func told(name string, role instruction.Role, slot int) Pod {
 // holder is a ready Pod that holds a slot.
 func holder(name string, slot int) Pod {
 	pod := told(name, instruction.Serve, slot)
-	pod.AgentReady, pod.GateTrue, pod.Ready, pod.Progress.Slot = true, true, true, held
+	pod.AgentReady, pod.GateTrue, pod.Ready, pod.Created = true, true, true, held
 	return pod
 }
 
@@ -76,7 +76,7 @@ func copying(name, predecessor string, number, slot int) Pod {
 // moved is a Pod that just took the slot of another.
 func moved(name, predecessor string, number, slot int) Pod {
 	pod := copying(name, predecessor, number, slot)
-	pod.Instruction.Role, pod.AgentReady, pod.Progress.Slot, pod.Cost = instruction.Moved, true, held, 0
+	pod.Instruction.Role, pod.AgentReady, pod.Created, pod.Cost = instruction.Moved, true, held, 0
 	pod.Instruction.Record.MovedAt = noon
 	return pod
 }
@@ -93,11 +93,10 @@ func but(pod Pod, change func(*Pod)) Pod {
 	return pod
 }
 
-func terminating(p *Pod) { p.Terminating = true }
+func terminating(p *Pod) { p.Terminating, p.Ends = true, noon.Add(time.Minute) }
 func copied(p *Pod)      { p.AgentReady = true }
 func ready(p *Pod)       { p.AgentReady, p.GateTrue, p.Ready = true, true, true }
 func gated(p *Pod)       { p.GateTrue, p.Ready = true, true }
-func cordoned(p *Pod)    { p.OnCordonedNode = true }
 
 // describe returns a line for each change.
 func describe(in Input, d Decision) []string {
@@ -118,6 +117,9 @@ func describe(in Input, d Decision) []string {
 	for _, change := range d.Changes {
 		if i := change.Instruction; i != nil {
 			text := fmt.Sprintf("%s: role %q %s", change.Pod, i.Role, i.Slot)
+			if i.Within > 0 {
+				text += fmt.Sprintf(" within %ds", i.Within)
+			}
 			if i.Record.Reason != "" {
 				text += " " + i.Record.Reason
 			}
@@ -132,9 +134,6 @@ func describe(in Input, d Decision) []string {
 	}
 	if d.Replicas != in.Deployed {
 		lines = append(lines, fmt.Sprintf("replicas %d", d.Replicas))
-	}
-	if !d.HoldBack && in.Handoff {
-		lines = append(lines, "evictions are allowed")
 	}
 	return lines
 }

@@ -8,7 +8,7 @@
 //	none    -> cold -> serve             a slot is free, and the Pod may have old keys
 //	none    -> receive -> moved -> serve it copies the keys of a holder, takes the slot, and the holder ends
 //	receive -> cold -> serve             the copy failed, took too long, or lost its source
-//	receive -> none                      the holder need not be replaced any more: an undo, or its Node is uncordoned
+//	receive -> none                      the holder need not be replaced any more: an undo
 //	serve   -> leave                     it gave its slot away, and is to be deleted
 //	leave   -> none                      it is needed again: an undo, or a slot more
 //
@@ -16,8 +16,11 @@
 // the last change is a few seconds old; for the same reason a Pod with the role cold takes its slot only after a few
 // seconds. So the agent's readiness under a new role is never one that the kubelet reported under an old role.
 //
+// A Pod that is deleted keeps its slot while it terminates, until its successor has the keys. It sees no new
+// instruction: its agent finds out by the name of the slot who has it.
+//
 // The slice is the record of who holds a slot. The files, in the order of a decision: holders, successors, candidates,
-// then moves, leaving, scale (with cordoned), timeouts and status.
+// then moves, leaving, scale, timeouts and status.
 package slots
 
 // The roles of Pods, and the order of the decisions.
@@ -40,8 +43,8 @@ func Decide(in Input) Decision {
 		b.findSuccessors()
 	}
 	d := Decision{
-		Endpoints: in.Endpoints, Replicas: max(in.Deployed, 0), HoldBack: b.holdsBack(),
-		Slots: b.statuses(), Progress: b.progress(),
+		Endpoints: in.Endpoints, Replicas: max(in.Deployed, 0), Slots: b.statuses(),
+		Progress: b.progress(),
 	}
 	if !in.Suspended {
 		d.Endpoints, d.Changes, d.Replicas, d.RequeueAfter = b.endpoints(), b.changes(), b.replicas(), b.requeueAfter()

@@ -22,7 +22,7 @@ func (b *board) statuses() []Status {
 }
 
 func (b *board) statusOf(holder *Pod, slot int) Status {
-	status := Status{Name: b.slotName(slot), Pod: holder.Name}
+	status := Status{Name: b.slotName(slot), Pod: holder.Name, Ends: holder.Ends}
 	if copying := b.copying(slot); copying != nil {
 		i := b.following(copying)
 		status.State, status.Since = instruction.StateCopying, i.Since
@@ -30,7 +30,6 @@ func (b *board) statusOf(holder *Pod, slot int) Status {
 	}
 	record := b.following(holder).Record
 	status.State, status.Since, status.Reason = record.State, record.StateSince, record.Reason
-	status.Keys, status.Bytes, status.TotalKeys = record.Keys, record.Bytes, record.TotalKeys
 	status.Took = time.Duration(record.CopySeconds) * time.Second
 	if status.State == "" {
 		status.State = instruction.StateServing
@@ -60,8 +59,8 @@ func (b *board) progress() string {
 	return fmt.Sprintf("%d of %d slots to be handed over, %d being copied", left, total, copying)
 }
 
-// left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied. A
-// cordon has no record of those that were handed over before.
+// left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied.
+// There is no record of the Pods that terminated before.
 func (b *board) left() (left, total, copying int) {
 	for slot, holder := range b.holders {
 		isCopied := b.copying(slot) != nil
@@ -73,7 +72,7 @@ func (b *board) left() (left, total, copying int) {
 		case b.isOutdated(holder):
 			left++
 			total = b.Size
-		case isCopied, b.isProtected(holder):
+		case isCopied, holder.Terminating:
 			left++
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
@@ -81,13 +80,13 @@ func (b *board) mustSucceed(pod, holder *Pod) bool {
 		return true
 	case b.isOutdated(holder) && b.isCurrent(pod):
 		return true
-	case b.Hash == "" && holder.Hash != pod.Hash: // The direction is not known now; it was when they were paired.
-		return true
 	}
-	return b.Handoff && holder.OnCordonedNode && !pod.OnCordonedNode && !b.isOutdated(pod)
+	// The direction is not known now; it was when they were paired.
+	return b.Hash == "" && holder.Hash != pod.Hash
 }
 
-// succeed ends a copy that can't succeed. The Pod then takes the slot without keys.
+// succeed ends a copy that can't succeed. The Pod then takes the slot without keys. A copy whose source begins to
+// terminate gets to know how long it may take.
 func (b *board) succeed(pod *Pod) {
 	i := pod.Instruction
 	if i.Role != instruction.Receive || pod.AgentReady { // It copies no more, or all is copied.
@@ -99,10 +98,13 @@ func (b *board) succeed(pod *Pod) {
 		b.tell(pod, b.coldInstead(pod, ReasonPodLost))
 	case !b.Handoff:
 		b.tell(pod, b.coldInstead(pod, ReasonNever))
-	case pod.Failure.At.UTC().Truncate(time.Second).After(i.Record.OldFailure):
+	case pod.failedSince(i.Record.OldFailure):
 		b.tell(pod, b.coldInstead(pod, cmp.Or(pod.Failure.Reason, ReasonFailed)))
 	case !b.Now.Before(b.copyEnds(pod)):
 		b.tell(pod, b.coldInstead(pod, ReasonTimedOut))
+	case holder.Terminating && i.Within == 0:
+		i.Within = b.within(holder)
+		b.tell(pod, i)
 	}
 }
 
@@ -151,7 +153,9 @@ func (b *board) start(pod *Pod, slot int, reason string) instruction.Instruction
 	if pod.Instruction != (instruction.Instruction{}) {
 		i.Role = instruction.Cold
 	}
-	i.Record = instruction.Record{State: instruction.StateServing, StateSince: b.Now, Reason: reason}
+	i.Record = instruction.Record{
+		State: instruction.StateServing, StateSince: b.Now, Reason: reason, OldFailure: pod.Failure.At,
+	}
 	if reason != "" {
 		i.Record.State = instruction.StateCold
 	}
@@ -167,7 +171,8 @@ func (b *board) replacing(pod, holder *Pod) instruction.Instruction {
 		return i
 	}
 	return instruction.Instruction{
-		Slot: b.slotName(slot), Role: instruction.Receive, From: holder.IP, Rate: b.Rate, Since: b.Now,
+		Slot: b.slotName(slot), Role: instruction.Receive, From: holder.IP, Rate: b.Rate,
+		Within: b.within(holder), Since: b.Now,
 		Record: instruction.Record{
 			State: instruction.StateCopying, StateSince: b.Now,
 			Predecessor: holder.UID, OldFailure: pod.Failure.At,

@@ -18,6 +18,19 @@ func (b *board) isSettled(pod *Pod) bool { return !b.Now.Before(pod.Instruction.
 // copyEnds returns when a copy took too long.
 func (b *board) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(b.Timeout) }
 
+// within returns for how many seconds a holder is sure to serve its slot before it ends: the kubelet may kill it only
+// after the drain, and after its log was sent to the end. 0 means that it does not terminate.
+func (b *board) within(holder *Pod) int64 {
+	if !holder.Terminating {
+		return 0
+	}
+	left := holder.Ends.Sub(b.Now) - b.Drain - endTime
+	return int64(max(1, min(left, b.Timeout).Seconds()))
+}
+
+// endTime is how long a Pod may take to end its memcached in order.
+const endTime = 15 * time.Second
+
 // drained returns when the memcached of a Pod that gave its slot away has ended: the agent counts from when it reads
 // the instruction.
 func drained(pod *Pod) time.Time {
@@ -51,8 +64,7 @@ func (b *board) requeueAfter() time.Duration {
 	return first
 }
 
-// deadlines returns when something about a Pod must be decided: its copy took too long, it may be evicted from a
-// cordoned Node, or its readiness counts.
+// deadlines returns when something about a Pod must be decided: its copy took too long, or its readiness counts.
 func (b *board) deadlines(pod *Pod) []time.Time {
 	i := b.following(pod)
 	settled := i.Since.Add(settleTime)
@@ -65,8 +77,6 @@ func (b *board) deadlines(pod *Pod) []time.Time {
 		return []time.Time{drained(pod)}
 	case b.holds(pod) && i.Role == instruction.Moved && b.Now.Before(b.moveEnds(pod)):
 		return []time.Time{b.moveEnds(pod)}
-	case b.holds(pod) && b.isProtected(pod) && !i.Record.CordonedSince.IsZero():
-		return []time.Time{i.Record.CordonedSince.Add(b.Timeout)}
 	}
 	return nil
 }

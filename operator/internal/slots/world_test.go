@@ -20,7 +20,6 @@ type world struct {
 	// The spec.
 	template           string
 	suspended, handoff bool
-	tolerates          bool // Pods may be scheduled to cordoned Nodes
 
 	// The cluster.
 	deployment deployment
@@ -31,18 +30,18 @@ type world struct {
 	cordoned   [3]bool
 	names      int
 	addresses  int
-	holdBack   bool
 
 	view     view
 	killed   bool // the operator ends after the next write
-	seenFrom map[string]time.Time
 	operated time.Time // when all writes of the operator were made
 	losses   int       // holders that a ReplicaSet deleted
 }
 
 const (
-	simTimeout = 40 * time.Second
-	simCopies  = 4 // agent steps that a copy takes
+	simTimeout  = 40 * time.Second
+	simPatience = 20 * time.Second // how long a Pod that terminates waits for a copy to begin
+	simDrain    = 3 * time.Second
+	simCopies   = 4 // agent steps that a copy takes
 )
 
 // simPod is a Pod with what happens in it.
@@ -51,7 +50,8 @@ type simPod struct {
 	rv      int
 	node    int
 	running bool
-	drain   int // kubelet steps left after the deletion
+	deleted time.Time // when it began to terminate
+	gave    time.Time // when it found, while it terminates, that another Pod has its slot, or none
 	ready   time.Time
 	lost    time.Time // when its agent ended
 
@@ -75,7 +75,7 @@ type simAgent struct {
 func newWorld(seed uint64, tracing bool) *world {
 	w := &world{
 		Rand: rand.New(rand.NewPCG(seed, 20)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		handoff: true, template: "a", tolerates: seed%5 == 0, seenFrom: map[string]time.Time{},
+		handoff: true, template: "a",
 	}
 	w.size = 1 + w.IntN(4)
 	w.deployment = deployment{template: "a", replicas: w.size, surge: 1}
@@ -136,22 +136,42 @@ func (w *world) create(hash string) {
 // terminate deletes a Pod gracefully.
 func (w *world) terminate(pod *simPod) {
 	if !pod.Terminating {
-		pod.Terminating, pod.drain = true, w.IntN(7)
+		pod.Terminating, pod.deleted, pod.Ends = true, w.now, w.now.Add(simTimeout+simDrain+endTime)
 		pod.rv++
 		w.log("%s terminates", pod.Name)
 	}
+}
+
+// end removes a Pod.
+func (w *world) end(pod *simPod) {
+	w.pods = slices.DeleteFunc(w.pods, func(p *simPod) bool { return p == pod })
+	w.log("%s is deleted", pod.Name)
+}
+
+// mayEnd is what the agent of a Pod that terminates finds out.
+func (w *world) mayEnd(pod *simPod) bool {
+	since := w.now.Sub(pod.deleted)
+	isCopied := slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.agent.source == pod.UID })
+	switch {
+	case w.slotOf(pod.UID) == none:
+		if pod.gave.IsZero() {
+			pod.gave = w.now
+		}
+		return !w.now.Before(pod.gave.Add(simDrain))
+	case isCopied:
+		return since > simTimeout
+	}
+	return since > simPatience
 }
 
 // kubelet runs a Pod, and reports its state.
 func (w *world) kubelet(pod *simPod) {
 	before := pod.Pod
 	switch {
-	case pod.Terminating && pod.drain == 0, pod.Terminating && !pod.running:
-		w.pods = slices.DeleteFunc(w.pods, func(p *simPod) bool { return p == pod })
-		w.log("%s is deleted", pod.Name)
+	case pod.Terminating && (!pod.running || w.mayEnd(pod)):
+		w.end(pod)
 		return
 	case pod.Terminating:
-		pod.drain--
 	case pod.node == none:
 		w.schedule(pod)
 		return
@@ -160,7 +180,6 @@ func (w *world) kubelet(pod *simPod) {
 	case !pod.memcached:
 		pod.memcached = true
 	}
-	pod.OnCordonedNode = pod.node != none && w.cordoned[pod.node]
 	pod.MemcachedReady, pod.AgentReady = pod.memcached, pod.running && pod.agent.ready
 	ready := pod.MemcachedReady && pod.AgentReady && pod.GateTrue
 	if ready && !pod.Ready {
@@ -174,7 +193,7 @@ func (w *world) kubelet(pod *simPod) {
 
 func (w *world) schedule(pod *simPod) {
 	node := w.IntN(len(w.cordoned))
-	if !w.cordoned[node] || w.tolerates {
+	if !w.cordoned[node] {
 		pod.node = node
 		pod.rv++
 	}

@@ -33,7 +33,7 @@ var specFields = map[string]specField{
 	"size":                                     {harmless: true},
 	"slots.handoff.bytesPerSecond":             {harmless: true},
 	"slots.handoff.mode":                       {harmless: true},
-	"slots.handoff.timeoutSeconds":             {harmless: true},
+	"slots.handoff.timeoutSeconds":             {fallback: "600"},
 	"slots.mode":                               {harmless: true},
 	"suspend":                                  {harmless: true},
 	"terminationDelaySeconds":                  {fallback: "30"},

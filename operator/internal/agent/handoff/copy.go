@@ -90,7 +90,7 @@ func newCopier(s *session, get, put net.Conn) *copier {
 	return &copier{
 		session: s,
 		counts:  &s.handoff.counts,
-		pace:    pace{rate: s.handoff.Settings.Rate},
+		pace:    pace{limit: s.handoff.rate},
 
 		batchKeys: max(minBatch, min(maxBatch, min(s.old.logBuffer, s.new.logBuffer)/bytesPerKey/window)),
 

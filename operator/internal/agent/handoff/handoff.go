@@ -24,6 +24,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,6 +48,10 @@ type Dial func(ctx context.Context) (net.Conn, error)
 type Settings struct {
 	// Rate limits the copy, in bytes of keys and values per second. 0 is no limit.
 	Rate int64
+
+	// Within is for how long the old memcached is sure to serve. Rate is exceeded if the copy would take longer. 0 is
+	// unknown.
+	Within time.Duration
 }
 
 // Handoff moves the items of the old memcached into the new one. It serves one Run or Resume.
@@ -60,12 +65,21 @@ type Handoff struct {
 	Log *slog.Logger
 
 	counts counts
+	due    atomic.Pointer[time.Time] // when the copy has to be complete; nil if that is unknown
+}
+
+// Hurry sets Within of a copy in progress.
+func (h *Handoff) Hurry(within time.Duration) {
+	if within > 0 {
+		h.due.Store(new(time.Now().Add(within)))
+	}
 }
 
 // Run empties the new memcached, copies all items, calls Copied, and keeps both memcacheds consistent. It returns nil
 // once the old memcached has ended and nothing is left to do, the context's error if that ends first, and otherwise a
 // *Failure.
 func (h *Handoff) Run(ctx context.Context) error {
+	h.Hurry(h.Settings.Within)
 	err := Empty(ctx, h.New)
 	if err != nil {
 		err = failure(NewUnreachable, err)

@@ -70,23 +70,37 @@ func (h *Handoff) Progress() Progress {
 	}
 }
 
+// rate returns how many bytes per second may be copied now; 0 is no limit.
+func (h *Handoff) rate(now time.Time) float64 {
+	limit, due := float64(h.Settings.Rate), h.due.Load()
+	if limit <= 0 || due == nil {
+		return limit
+	}
+	left := due.Sub(now).Seconds()
+	if left <= 0 {
+		return 0
+	}
+	return max(limit, float64(h.counts.totalBytes.Load()-h.counts.bytes.Load())/left)
+}
+
 // pace limits the bytes per second.
 type pace struct {
-	rate int64 // 0 is no limit
-	due  time.Time
+	limit func(now time.Time) float64 // bytes per second; 0 is no limit
+	due   time.Time
 }
 
 // wait waits until the bytes may have been sent. It sleeps rarely rather than shortly.
 func (p *pace) wait(ctx context.Context, bytes int64) error {
-	if p.rate <= 0 {
-		return nil
-	}
 	const shortest = 5 * time.Millisecond
 	now := time.Now()
+	rate := p.limit(now)
+	if rate <= 0 {
+		return nil
+	}
 	if p.due.Before(now) {
 		p.due = now
 	}
-	p.due = p.due.Add(time.Duration(float64(bytes) / float64(p.rate) * float64(time.Second)))
+	p.due = p.due.Add(time.Duration(float64(bytes) / rate * float64(time.Second)))
 	if ahead := p.due.Sub(now); ahead > shortest {
 		return wait(ctx, ahead)
 	}

@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // hangUp sends SIGHUP to every visible memcached process.
@@ -27,16 +29,30 @@ func hangUp(proc string) error {
 	return nil
 }
 
-// EndInOrder makes the memcached with that process id send its log to the end, and exit. A SIGTERM would lose the end.
-func EndInOrder(proc string, pid int) error {
-	if !isMemcached(proc, strconv.Itoa(pid)) {
+// endPoll is how often to look whether memcached has ended.
+const endPoll = 50 * time.Millisecond
+
+// EndInOrder makes the memcached with that process id send its log to the end, and waits until it has ended. A SIGTERM
+// would lose the end, also one that comes before.
+func EndInOrder(ctx context.Context, proc string, pid int) error {
+	if !IsMemcached(proc, pid) {
 		return fmt.Errorf("the process %d is not memcached: the Pod needs shareProcessNamespace", pid)
 	}
 	if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {
 		return fmt.Errorf("SIGUSR1 to memcached, which has to run as the same user as the agent: %w", err)
 	}
+	for IsMemcached(proc, pid) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("memcached has not ended yet: %w", ctx.Err())
+		case <-time.After(endPoll):
+		}
+	}
 	return nil
 }
+
+// IsMemcached reports whether a process is a memcached.
+func IsMemcached(proc string, pid int) bool { return isMemcached(proc, strconv.Itoa(pid)) }
 
 // memcacheds returns the processes whose program is named memcached.
 func memcacheds(proc string) ([]int, error) {

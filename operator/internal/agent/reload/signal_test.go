@@ -43,23 +43,33 @@ func TestOnlyMemcachedIsEnded(t *testing.T) {
 	signal.Notify(signals, syscall.SIGUSR1)
 	defer signal.Stop(signals)
 	proc, self := t.TempDir(), os.Getpid()
-	if err := EndInOrder(proc, self); err == nil {
+	if err := EndInOrder(t.Context(), proc, self); err == nil {
 		t.Error("a process that does not exist")
 	}
 	addProcess(t, proc, strconv.Itoa(self), "supervisor")
-	if err := EndInOrder(proc, self); err == nil {
+	if err := EndInOrder(t.Context(), proc, self); err == nil {
 		t.Error("another program")
 	}
 	if err := os.WriteFile(filepath.Join(proc, strconv.Itoa(self), "comm"), []byte("memcached\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := EndInOrder(proc, self); err != nil {
-		t.Fatal(err)
-	}
+	ended := make(chan error, 1)
+	go func() { ended <- EndInOrder(t.Context(), proc, self) }()
 	select {
 	case <-signals:
 	case <-time.After(time.Minute):
 		t.Error("no signal came")
+	}
+	select {
+	case err := <-ended:
+		t.Fatalf("it runs still, but: %v", err)
+	case <-time.After(3 * endPoll):
+	}
+	if err := os.RemoveAll(filepath.Join(proc, strconv.Itoa(self))); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

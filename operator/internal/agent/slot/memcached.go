@@ -23,6 +23,9 @@ const (
 
 	// emptyTimeout limits how long a memcached may take to be emptied.
 	emptyTimeout = 5 * time.Second
+
+	// endTimeout limits how long memcached may take to end.
+	endTimeout = 10 * time.Second
 )
 
 // Memcached is the Engine for the memcached beside the agent.
@@ -33,7 +36,7 @@ type Memcached struct {
 	// Peer returns how to connect to the memcached of another Pod of the cache, by its IP address.
 	Peer func(address string) handoff.Dial
 
-	// Signal makes it end, and send its log to the end before.
+	// Signal makes it send its log to the end, and returns when it has ended.
 	Signal func(ctx context.Context) error
 
 	Log *slog.Logger
@@ -126,6 +129,22 @@ func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) e
 	return err
 }
 
+// Hurry is one of the Engine.
+func (m *Memcached) Hurry(within time.Duration) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.now != nil {
+		m.now.Hurry(within)
+	}
+}
+
+// Lost is one of the Engine.
+func (m *Memcached) Lost() string {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.lost
+}
+
 // Empty is one of the Engine.
 func (m *Memcached) Empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, emptyTimeout)
@@ -136,6 +155,8 @@ func (m *Memcached) Empty(ctx context.Context) error {
 // End is one of the Engine. Without the announcement, the agent of the other Pod empties its memcached; so memcached
 // ends also if it could not be announced.
 func (m *Memcached) End(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
 	if err := handoff.End(ctx, m.Own); err != nil {
 		m.Log.Warn("The end of memcached could not be announced", "error", err)
 	}
@@ -144,8 +165,9 @@ func (m *Memcached) End(ctx context.Context) error {
 
 func (m *Memcached) handoff(order instruction.Instruction) *handoff.Handoff {
 	return &handoff.Handoff{
-		Old: m.Peer(order.From), New: m.Own, Settings: handoff.Settings{Rate: order.Rate},
-		Copied: func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
+		Old: m.Peer(order.From), New: m.Own,
+		Settings: handoff.Settings{Rate: order.Rate, Within: time.Duration(order.Within) * time.Second},
+		Copied:   func() {}, Log: m.Log.With("slot", order.Slot, "from", order.From),
 	}
 }
 
@@ -202,10 +224,10 @@ func (m *Memcached) logUntilCopied(ctx context.Context, order instruction.Instru
 	}
 }
 
-// logProgress writes a line that instruction.DecodeProgress reads.
+// logProgress writes how far a handoff is.
 func (m *Memcached) logProgress(order instruction.Instruction, h *handoff.Handoff, copied bool) {
 	p := h.Progress()
-	m.Log.Info(instruction.ProgressMessage, "slot", order.Slot, "from", order.From, "keys", p.Keys, "bytes", p.Bytes,
+	m.Log.Info("handoff", "slot", order.Slot, "from", order.From, "keys", p.Keys, "bytes", p.Bytes,
 		"totalKeys", p.TotalKeys, "totalBytes", p.TotalBytes, "skipped", p.Skipped, "copied", copied,
 		"invalidated", p.Invalidated, "emptied", p.Emptied)
 }

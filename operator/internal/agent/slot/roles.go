@@ -20,6 +20,7 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 		f.job = nil
 	}
 	f.order, f.todo, f.due = order, nil, now
+	f.ordered.Store(&order)
 	switch order.Role {
 	case instruction.Serve:
 		if previous.holdsAll(order.Slot) { // The kubelet may have left out Moved, which came in between.
@@ -43,6 +44,10 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	f.report()
 	if previous != f.job {
 		previous.stop()
+	}
+	f.lost = ""
+	if order.Role == instruction.Serve && previous.hasCopied() {
+		f.lost = f.Engine.Lost()
 	}
 	if order.Role == instruction.Receive {
 		f.start(ctx, false)

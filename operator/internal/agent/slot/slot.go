@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
@@ -31,6 +32,12 @@ type Engine interface {
 	// Resume empties both sides and keeps them invalidated, until the other side ends.
 	Resume(ctx context.Context, order instruction.Instruction) error
 
+	// Hurry lets a Copy in progress be complete within this time, faster than its rate if it must.
+	Hurry(within time.Duration)
+
+	// Lost returns why what the last Copy had copied is lost; empty if it is not.
+	Lost() string
+
 	// Empty empties this memcached.
 	Empty(ctx context.Context) error
 
@@ -38,7 +45,8 @@ type Engine interface {
 	End(ctx context.Context) error
 }
 
-// Failed is a copy that failed before all keys were copied. The agent then ends with instruction.ExitCode.
+// Failed is a copy that failed, or that was lost after it was complete. The agent then ends with instruction.ExitCode:
+// the operator reads the reason in the status of the Pod.
 type Failed struct{ Err error }
 
 func (f *Failed) Error() string { return fmt.Sprintf("the copy failed: %v", f.Err) }
@@ -52,8 +60,10 @@ type Follower struct {
 	Log    *slog.Logger
 
 	order    instruction.Instruction
+	ordered  atomic.Pointer[instruction.Instruction] // order, for others
 	job      *job
 	dirty    bool                        // memcached may hold a part of a copy
+	lost     string                      // why the copy of a slot that now only serves is lost; empty if it is not
 	todo     func(context.Context) error // what is still to be done for the order; nil if nothing is
 	due      time.Time                   // when to do it
 	unread   problem
@@ -72,6 +82,14 @@ func (f *Follower) Ready() error {
 		return errors.New(*reason)
 	}
 	return nil
+}
+
+// Order returns the last instruction; the zero value if there was none.
+func (f *Follower) Order() instruction.Instruction {
+	if order := f.ordered.Load(); order != nil {
+		return *order
+	}
+	return instruction.Instruction{}
 }
 
 // Run follows the instructions until the context ends. It returns a Failed if a copy failed.
@@ -97,8 +115,13 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) step(ctx context.Context, now time.Time) error {
 	order, err := f.read()
 	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
-	if err == nil && differs(order, f.order) {
+	switch {
+	case err != nil:
+	case differs(order, f.order):
 		f.begin(ctx, order, now)
+	case order.Within != f.order.Within:
+		f.order.Within = order.Within
+		f.Engine.Hurry(time.Duration(order.Within) * time.Second)
 	}
 	if err := f.checkJob(ctx); err != nil {
 		return err
@@ -111,6 +134,9 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 		}
 	}
 	f.report()
+	if f.lost != "" && f.todo == nil {
+		return &Failed{&handoff.Failure{Reason: f.lost, Err: errors.New("the keys that were copied are lost")}}
+	}
 	return nil
 }
 
@@ -124,9 +150,9 @@ func (f *Follower) read() (instruction.Instruction, error) {
 	return decoded.Order(), err
 }
 
-// differs ignores the rate, which applies from the next copy: another one must not make a copy start again.
+// differs ignores how fast the copy is: that must not make a copy start again. The rate applies from the next one.
 func differs(a, b instruction.Instruction) bool {
-	a.Rate = b.Rate
+	a.Rate, a.Within = b.Rate, b.Within
 	return a != b
 }
 

@@ -28,6 +28,8 @@ type scene struct {
 	refuse error // what Empty and End return
 	copied func()
 	finish chan error
+
+	lostCopy string // what Lost returns
 }
 
 func newScene(t *testing.T) *scene {
@@ -76,6 +78,10 @@ func (s *scene) Resume(ctx context.Context, order instruction.Instruction) error
 	return s.run(ctx, "resume "+order.From, nil)
 }
 
+func (s *scene) Hurry(within time.Duration) { s.call("hurry " + within.String()) }
+
+func (s *scene) Lost() string { return s.lostCopy }
+
 func (s *scene) Empty(context.Context) error {
 	s.call("empty")
 	return s.refuse
@@ -110,6 +116,7 @@ func write(content string) func(*testing.T, *scene) {
 func copied(_ *testing.T, s *scene)  { s.copied() }
 func refuses(_ *testing.T, s *scene) { s.refuse = errors.New("busy") }
 func obeys(_ *testing.T, s *scene)   { s.refuse = nil }
+func loses(_ *testing.T, s *scene)   { s.lostCopy = handoff.LogLinesLost }
 func nothing(*testing.T, *scene)     {}
 
 func ends(err error) func(*testing.T, *scene) {
@@ -122,7 +129,8 @@ func after(seconds int) func(*testing.T, *scene) {
 
 func later(i *instruction.Instruction)    { i.Since = begin.Add(time.Minute) }
 func faster(i *instruction.Instruction)   { i.Rate = 2 }
-func recorded(i *instruction.Instruction) { i.Record.Keys = 7 }
+func hurried(i *instruction.Instruction)  { i.Rate, i.Within = 2, 90 }
+func recorded(i *instruction.Instruction) { i.Record.CopySeconds = 7 }
 func other(i *instruction.Instruction)    { i.From = "10.0.0.2" }
 
 // step is what happens, what the engine does then, and whether the agent is ready afterwards.
@@ -144,19 +152,27 @@ var outdated = &handoff.Failure{Reason: handoff.NewUnreachable, Err: errors.New(
 
 func TestRoles(t *testing.T) {
 	tests := map[string][]step{
-		"no file":                            {{nothing, "waits:"}},
-		"no instruction":                     {{write(""), "waits:"}},
-		"an instruction that can't be read":  {{write("{"), "waits:"}, {order(serve), "ready:"}, {write("{"), "ready:"}},
-		"a role of a newer operator":         {{order(serve), "ready:"}, {order("merge"), "ready:"}},
-		"only the operator's record":         {{write(`{"record":{"keys":1}}`), "waits:"}},
-		"a slot without a copy":              {{order(serve), "ready:"}},
-		"a slot without keys":                {{order(cold), "ready: empty"}, {nothing, "ready:"}, {order(serve), "ready:"}},
-		"a slot without keys, once more":     {{order(cold), "ready: empty"}, {order(cold, later), "ready: empty"}},
-		"a memcached that starts later":      {{refuses, "waits:"}, {order(cold), "waits: empty"}, {obeys, "ready: empty"}},
-		"an instruction that is taken away":  {{order(serve), "ready:"}, {write(""), "waits:"}},
-		"a copy in progress":                 {{order(receive), "waits: copy 10.0.0.1"}, {nothing, "waits:"}},
-		"a copy whose progress is recorded":  {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, recorded), "waits:"}},
-		"a copy, then another rate":          {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, faster), "waits:"}},
+		"no file":                           {{nothing, "waits:"}},
+		"no instruction":                    {{write(""), "waits:"}},
+		"an instruction that can't be read": {{write("{"), "waits:"}, {order(serve), "ready:"}, {write("{"), "ready:"}},
+		"a role of a newer operator":        {{order(serve), "ready:"}, {order("merge"), "ready:"}},
+		"only the operator's record":        {{write(`{"record":{"copySeconds":1}}`), "waits:"}},
+		"a slot without a copy":             {{order(serve), "ready:"}},
+		"a slot without keys":               {{order(cold), "ready: empty"}, {nothing, "ready:"}, {order(serve), "ready:"}},
+		"a slot without keys, once more":    {{order(cold), "ready: empty"}, {order(cold, later), "ready: empty"}},
+		"a memcached that starts later":     {{refuses, "waits:"}, {order(cold), "waits: empty"}, {obeys, "ready: empty"}},
+		"an instruction that is taken away": {{order(serve), "ready:"}, {write(""), "waits:"}},
+		"a copy in progress":                {{order(receive), "waits: copy 10.0.0.1"}, {nothing, "waits:"}},
+		"a copy whose progress is recorded": {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, recorded), "waits:"}},
+		"a copy, then another rate":         {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, faster), "waits:"}},
+		"a copy whose old Pod is deleted": {
+			{order(receive), "waits: copy 10.0.0.1"}, {order(receive, hurried), "waits: hurry 1m30s"}, {nothing, "waits:"}, {copied, "ready:"},
+			{order(moved), "ready:"},
+		},
+		"a handoff that lost its keys in the end": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"}, {loses, "ready:"},
+			{order(serve), "the copy failed: LogLinesLost: the keys that were copied are lost"},
+		},
 		"a copy that is taken away":          {{order(receive), "waits: copy 10.0.0.1"}, {write(""), "waits: stopped"}, {order(serve), "ready: empty"}},
 		"a copy, but the slot is given cold": {{order(receive), "waits: copy 10.0.0.1"}, {order(cold), "ready: stopped empty"}, {order(serve), "ready:"}},
 		"a copy, but the slot is given":      {{order(receive), "waits: copy 10.0.0.1"}, {order(serve), "ready: stopped empty"}},

@@ -1,0 +1,120 @@
+package slot
+
+// How long a Pod that is deleted goes on serving its slot.
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+)
+
+const (
+	// Patience is how long a Pod that terminates waits for its successor to begin to copy: a new Pod has to be scheduled
+	// and started, sometimes on a Node that an autoscaler has to add first.
+	Patience = 2 * time.Minute
+
+	// remembered is how long an answer of a DNS server must stay the same until it is believed: servers remember answers
+	// for some seconds, and a restarted one may not know all names yet.
+	remembered = 15 * time.Second
+
+	// look is how often a Pod that terminates looks who has its slot.
+	look = 2 * time.Second
+)
+
+// Holder is who has the slot of a Pod, as far as the Pod can find out by itself: the kubelet shows it no new instruction
+// while it terminates.
+type Holder int
+
+// Holders.
+const (
+	Unknown    Holder = iota // there is no answer
+	ThisPod                  // its name has this Pod's address
+	AnotherPod               // its name has another address
+	NoPod                    // there is no such name
+)
+
+// Termination ends memcached when nobody needs the Pod any more.
+type Termination struct {
+	// Drain is how long clients with open connections still use a Pod whose slot another one has.
+	Drain time.Duration
+
+	// Timeout is how long the handoff may take.
+	Timeout time.Duration
+
+	// Holder finds out who has a slot, and Copied whether the keys of this Pod are being copied.
+	Holder func(ctx context.Context, slot string) Holder
+	Copied func(ctx context.Context) bool
+
+	Log *slog.Logger
+}
+
+// Wait returns when memcached may end, or when the context ends. Ordered is the last instruction that the Pod saw.
+func (t *Termination) Wait(ctx context.Context, ordered instruction.Instruction) {
+	end := ending{role: ordered.Role, drain: t.Drain, timeout: t.Timeout, began: time.Now()}
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	logged := ""
+	for {
+		if end.mustLook() {
+			end.note(t.Holder(ctx, ordered.Slot), end.copied || t.Copied(ctx), time.Now())
+		}
+		until, why := end.until()
+		if why != logged {
+			t.Log.Info("The Pod terminates", "slot", ordered.Slot, "why", why, "atTheLatest", until.UTC())
+			logged = why
+		}
+		if !time.Now().Before(until) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// ending is what is known about a Pod that terminates.
+type ending struct {
+	role           instruction.Role
+	drain, timeout time.Duration
+	began          time.Time
+
+	copied bool      // a copy began
+	holder Holder    // the last answer
+	since  time.Time // of the first of these answers
+}
+
+// mustLook reports whether it matters who has the slot.
+func (e *ending) mustLook() bool {
+	return e.role != instruction.None && e.role != instruction.Leave
+}
+
+func (e *ending) note(holder Holder, copied bool, now time.Time) {
+	e.copied = copied
+	if holder == Unknown {
+		return
+	}
+	if holder != e.holder {
+		e.holder, e.since = holder, now
+	}
+}
+
+// until returns when memcached ends, and why. It is never later than the time of a handoff and the drain allow.
+func (e *ending) until() (until time.Time, why string) {
+	switch {
+	case e.role == instruction.None:
+		return e.began, "it has no slot"
+	case e.role == instruction.Leave:
+		return e.began.Add(e.drain), "it gave its slot away, and clients with open connections still use it"
+	case e.holder == AnotherPod:
+		return e.since.Add(max(e.drain, remembered)), "another Pod has the slot, and clients with open connections still use this one"
+	case e.holder == NoPod:
+		return e.since.Add(remembered), "its slot has no address: the cache or the slot was deleted"
+	case !e.copied:
+		return e.began.Add(min(Patience, e.timeout)), "no other Pod has begun to copy its keys"
+	}
+	return e.began.Add(e.timeout), "another Pod copies its keys"
+}
