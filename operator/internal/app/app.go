@@ -36,8 +36,8 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		filled := newCaches(mgr, options.Slots)
-		if err := filled.areFilled(context.WithoutCancel(ctx), cachedAtOnce(options.Slots)); err != nil {
+		filled := newCaches(mgr)
+		if err := filled.areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
 			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
 			return nil
 		}
@@ -84,7 +84,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 		Defaults: podDefaults(platform, options), DefaultsChanged: changed,
 		Nodes: nodeReader(mgr, options), LegacyFieldManagers: options.LegacyFieldManagers,
 		MaxConcurrentUpdates: options.MaxConcurrentUpdates, ServerTime: clock.now,
-		Slots: options.Slots,
+		Namespaces: options.WatchNamespaces,
 		Options: ctrlcontroller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			ReconciliationTimeout:   reconcileTimeout,
@@ -94,7 +94,7 @@ func newManager(ctx context.Context, config *rest.Config, options *Options) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("set up the controller: %w", err)
 	}
-	if err := addProbes(mgr, work, options.Slots); err != nil {
+	if err := addProbes(mgr, work); err != nil {
 		return nil, fmt.Errorf("set up the probes: %w", err)
 	}
 	return mgr, nil
@@ -114,7 +114,7 @@ func podDefaults(platform *platform, options *Options) controller.Defaults {
 	return func(ctx context.Context) plan.Defaults {
 		defaults := plan.Defaults{
 			Revisions: render.Revisions(), Image: options.MemcachedImage, AgentImage: options.AgentImage,
-			Architectures: options.Architectures, Slots: options.Slots,
+			Architectures: options.Architectures,
 		}
 		defaults.Platform, defaults.Unknown = platform.find(ctx)
 		return defaults

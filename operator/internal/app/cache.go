@@ -25,9 +25,9 @@ func cacheOptions(operator *Options) cache.Options {
 		Label: observe.Selector(), Transform: cached.TrimObject, UnsafeDisableDeepCopy: new(true),
 	}
 	pods := managed
-	pods.Transform = cached.TrimPod(operator.Slots)
+	pods.Transform = cached.TrimPod
 	byObject := map[client.Object]cache.ByObject{&corev1.Pod{}: pods}
-	for _, kind := range observe.Kinds(operator.Slots) {
+	for _, kind := range observe.AllKinds() {
 		managed.Label = kind.Selector()
 		byObject[kind.New()] = managed
 	}
@@ -67,7 +67,7 @@ func restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 		corev1.SchemeGroupVersion.WithKind("Secret"),
 		observe.ReplicaSetKind,
 	}
-	for _, kind := range observe.Kinds(true) {
+	for _, kind := range observe.AllKinds() {
 		kinds = append(kinds, kind.GroupVersionKind)
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)

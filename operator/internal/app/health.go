@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +23,8 @@ import (
 
 // addProbes serves /healthz, which fails if a worker hangs, and /readyz, which fails until the caches are synced and
 // while the work queue stands still.
-func addProbes(mgr ctrl.Manager, work *controller.Work, slots bool) error {
-	filled := newCaches(mgr, slots)
+func addProbes(mgr ctrl.Manager, work *controller.Work) error {
+	filled := newCaches(mgr)
 	return errors.Join(
 		mgr.AddHealthzCheck("workers", logged("workers", func(*http.Request) error { return work.Hangs() })),
 		mgr.AddReadyzCheck("caches", logged("caches", func(r *http.Request) error { return filled.check(r.Context()) })),
@@ -49,11 +48,10 @@ func logged(name string, check healthz.Checker) healthz.Checker {
 	}
 }
 
-// caches checks whether the required caches are synced. The metadata of Secrets is not included: its watch starts
-// when a Memcached first names a Secret, and only such Memcacheds wait for it.
+// caches checks whether the required caches are synced. Those of Secrets and of slots are not included: their watches
+// start when a Memcached first needs them, and only such Memcacheds wait for them.
 type caches struct {
 	informers cache.Informers
-	slots     bool
 
 	// leads is closed once this operator is the leader. Only then does it cache the managed objects.
 	leads <-chan struct{}
@@ -62,16 +60,16 @@ type caches struct {
 	known map[string]cache.Informer
 }
 
-func newCaches(mgr ctrl.Manager, slots bool) *caches {
-	return &caches{informers: mgr.GetCache(), slots: slots, leads: mgr.Elected(), known: map[string]cache.Informer{}}
+func newCaches(mgr ctrl.Manager) *caches {
+	return &caches{informers: mgr.GetCache(), leads: mgr.Elected(), known: map[string]cache.Informer{}}
 }
 
 // check returns an error that names the caches which are not synced yet.
 func (c *caches) check(ctx context.Context) error {
-	needed := cachedAtOnce(c.slots)
+	needed := cachedAtOnce()
 	select {
 	case <-c.leads:
-		for _, kind := range observe.Kinds(c.slots) {
+		for _, kind := range observe.Kinds() {
 			needed = append(needed, kind.New())
 		}
 	default:
@@ -80,13 +78,7 @@ func (c *caches) check(ctx context.Context) error {
 }
 
 // cachedAtOnce are the kinds that an operator caches before it is the leader: those with an index.
-func cachedAtOnce(slots bool) []client.Object {
-	kinds := []client.Object{&cachev1.Memcached{}, &corev1.Pod{}}
-	if slots {
-		kinds = append(kinds, &corev1.Service{}, &discoveryv1.EndpointSlice{})
-	}
-	return kinds
-}
+func cachedAtOnce() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
 
 func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 	var empty []string

@@ -31,8 +31,6 @@ const (
 	// EnvMemoryLimit is the limit of the operator's container, in bytes.
 	EnvMemoryLimit = "MEMORY_LIMIT"
 
-	// EnvSlots is the default of --slots.
-	EnvSlots = "SLOTS"
 
 	// EnvLegacyFieldManagers is the default of --legacy-field-managers, even if it is empty.
 	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
@@ -95,8 +93,6 @@ type Options struct {
 	// The operator takes over their fields.
 	LegacyFieldManagers []string
 
-	// Slots: caches may have slots. The operator needs further rights for them (overlays/components/slots).
-	Slots bool
 
 	// ShowVersion prints the version and exits.
 	ShowVersion bool
@@ -122,7 +118,6 @@ func NewOptions() *Options {
 		AgentImage:              cmp.Or(os.Getenv(EnvAgentImage), DefaultAgentImage),
 		Architectures:           splitList(os.Getenv(EnvArchitectures)),
 		LegacyFieldManagers:     splitList(legacy),
-		Slots:                   os.Getenv(EnvSlots) == "true",
 		Log:                     zap.Options{TimeEncoder: zapcore.RFC3339TimeEncoder},
 	}
 }
@@ -164,9 +159,6 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Field managers, separated by commas, of operators that created a Memcached's objects before this one. This "+
 			"operator takes over their fields, and removes those that it does not set. None if empty. Defaults to $"+
 			EnvLegacyFieldManagers+".")
-	flags.BoolVar(&o.Slots, "slots", o.Slots,
-		"Allow caches to have slots (spec.slots). Requires the rights of overlays/components/slots. Defaults to $"+
-			EnvSlots+", which is true or empty.")
 	flags.BoolVar(&o.ShowVersion, "version", false, "Print the version and exit.")
 
 	logFlags := flag.NewFlagSet("log", flag.ContinueOnError)

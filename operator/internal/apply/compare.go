@@ -51,7 +51,7 @@ type kindSchema struct {
 // newSchemas finds the schemas of all managed kinds. They are compiled in: the operator does not ask the API server.
 func newSchemas(scheme *runtime.Scheme) schemas {
 	found := schemas{}
-	for _, kind := range observe.Kinds(true) {
+	for _, kind := range observe.AllKinds() {
 		name, err := scheme.ToOpenAPIDefinitionName(kind.GroupVersionKind)
 		if err != nil {
 			panic(err) // The kind is not in the scheme: a programming error.

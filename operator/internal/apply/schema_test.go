@@ -53,7 +53,7 @@ func TestTheSchemaIsThatOfClientGo(t *testing.T) {
 func typesOfClientGo(t *testing.T) []schema.TypeDef {
 	t.Helper()
 	converter, found := applyconfigurations.NewTypeConverter(clientgoscheme.Scheme), map[string]schema.TypeDef{}
-	for _, kind := range observe.Kinds(true) {
+	for _, kind := range observe.AllKinds() {
 		object := kind.New()
 		object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
 		empty, err := converter.ObjectToTyped(object)

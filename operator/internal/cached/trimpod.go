@@ -10,20 +10,18 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// TrimPod returns a function that keeps only what the type Pod is made from, before a Pod is cached: ten thousand
-// caches have many Pods. With slots it keeps more of Pods that need one.
-func TrimPod(withSlots bool) func(object any) (any, error) {
-	return func(object any) (any, error) {
-		pod, ok := object.(*corev1.Pod)
-		if !ok {
-			return object, nil
-		}
-		trimmed := trimPod(pod)
-		if withSlots && IsGated(pod) {
-			keepSlot(trimmed, pod)
-		}
-		return trimmed, nil
+// TrimPod keeps only what the type Pod of the package observe is made from, before a Pod is cached: ten thousand caches
+// have many Pods. It keeps more of a Pod that needs a slot.
+func TrimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
 	}
+	trimmed := trimPod(pod)
+	if IsGated(pod) {
+		keepSlot(trimmed, pod)
+	}
+	return trimmed, nil
 }
 
 // trimmedController is the controller of all trimmed Pods that belong to a Memcached. The API server rejects a

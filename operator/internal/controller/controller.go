@@ -40,6 +40,7 @@ type Reconciler struct {
 	client   client.Client
 	observe  observe.Collector
 	secrets  *secretWatch
+	slots    *slotWatch
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -84,14 +85,18 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if err != nil {
 		return err
 	}
-	c.snapshot, err = r.observe.Collect(ctx, c.memcached)
+	var hasSlots bool
+	if hasSlots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
+		return err
+	}
+	c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots)
 	return err
 }
 
 // plan computes the plan. A cache with updatePolicy Automatic may be queued for its update.
 func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
-	defaults.Now = c.now
+	defaults.Now, defaults.MissingRights = c.now, c.missingRights
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)

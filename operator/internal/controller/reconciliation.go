@@ -20,6 +20,9 @@ type reconciliation struct {
 	memcached *cachev1.Memcached
 	now       time.Time
 
+	// missingRights are rights that slots need and the operator does not have. None if the Memcached has no slots.
+	missingRights []string
+
 	// snapshot is the observed state.
 	snapshot observe.Snapshot
 

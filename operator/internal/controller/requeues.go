@@ -27,6 +27,8 @@ var requeues = []requeue{
 	certificateExpires,
 	// The known Nodes are outdated.
 	nodesAreOutdated,
+	// The operator may have been given the rights for slots.
+	rightsAreReviewed,
 }
 
 // longestWait limits how long the queue remembers a future reconciliation: the Memcached may be deleted by then.
@@ -72,4 +74,12 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 		return 0
 	}
 	return max(nodesTTL-c.nodesAge, nodesFresh)
+}
+
+// rightsAreReviewed holds while the spec requests slots, and rights are missing: no event tells when they are granted.
+func rightsAreReviewed(c *reconciliation) time.Duration {
+	if len(c.missingRights) == 0 {
+		return 0
+	}
+	return slotRightsTTL
 }

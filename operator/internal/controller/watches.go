@@ -43,8 +43,8 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// Slots: caches may have slots.
-	Slots bool
+	// Namespaces are those that the operator serves; empty means all.
+	Namespaces []string
 
 	// ServerTime is the time by the clock of the API server.
 	ServerTime func() time.Time
@@ -73,9 +73,13 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		nodes:    newNodes(config.Nodes),
 		statuses: newStatuses(),
 		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
-		metrics:  metrics.New(ctrlmetrics.Registry, config.Slots),
+		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
-	reconciler.observe.Slots = config.Slots
+	var err error
+	changes := predicate.And(writer.Predicate(), objectChanges(reconciler.syncer))
+	if reconciler.slots, err = newSlotWatch(mgr, writer, config.Namespaces, changes); err != nil {
+		return err
+	}
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).
@@ -88,23 +92,15 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		WatchesRawSource(source.Channel(
 			reconciler.updates.changed, handler.EnqueueRequestsFromMapFunc(reconciler.updates.due))).
 		WithOptions(config.Work.watched(config.Options))
-	for _, kind := range observe.Kinds(config.Slots) {
-		build.Owns(kind.New(), builder.WithPredicates(writer.Predicate(), objectChanges(reconciler.syncer)))
-	}
-	if config.Slots {
-		build.WatchesMetadata(observe.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(memcachedOf),
-			builder.WithPredicates(replicaSetChanges))
+	for _, kind := range observe.Kinds() {
+		build.Owns(kind.New(), builder.WithPredicates(changes))
 	}
 	built, err := build.Build(config.Work.note(reconciler))
 	if err != nil {
 		return err
 	}
-	reconciler.secrets.controller = built
-	err = errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
-	if config.Slots {
-		err = errors.Join(err, indexSlots(mgr))
-	}
-	return err
+	reconciler.secrets.controller, reconciler.slots.controller = built, built
+	return errors.Join(indexSecrets(mgr), indexPods(mgr), mgr.Add(counted))
 }
 
 // objectChanges ignores events that bring nothing new about a managed object: its creation by the operator, and

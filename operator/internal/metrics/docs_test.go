@@ -26,7 +26,7 @@ func TestTheDocsTellEveryMetric(t *testing.T) {
 func table(t *testing.T) string {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	New(registry, true)
+	New(registry)
 	NewMemcacheds(registry, nil).begin()
 	NewUpdates(registry, func() Updates { return Updates{} })
 	families, err := registry.Gather()

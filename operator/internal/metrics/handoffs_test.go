@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"maps"
-	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
-			metrics := New(registry, true)
+			metrics := New(registry)
 			before, now := []cachev1.SlotStatus{tc.before}, []cachev1.SlotStatus{tc.now}
 			decided := []slots.Status{
 				{Name: "shop-1", Took: time.Hour}, {Name: "shop-0", Pod: tc.now.Pod, Took: time.Minute},
@@ -52,15 +51,5 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 				t.Errorf("counted (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestWithoutSlotsNoHandoffIsExported(t *testing.T) {
-	registry := prometheus.NewRegistry()
-	New(registry, false)
-	for series := range counts(t, registry) {
-		if strings.HasPrefix(series, "memcached_operator_handoff") {
-			t.Errorf("%s is exported", series)
-		}
 	}
 }

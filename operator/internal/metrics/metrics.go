@@ -51,9 +51,9 @@ type Metrics struct {
 	waits      *waits
 }
 
-// New returns metrics without counts, with those of slots if the operator was installed with them. Every series exists
-// from the start: a counter that starts at 1 would hide its first increase.
-func New(registry prometheus.Registerer, slots bool) *Metrics {
+// New returns metrics without counts. Every series exists from the start: a counter that starts at 1 would hide its
+// first increase.
+func New(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		reconciles: counter("reconciles_total",
 			"Reconciliations of a Memcached, by the resulting reason of Ready. A failed one is retried.",
@@ -68,11 +68,9 @@ func New(registry prometheus.Registerer, slots bool) *Metrics {
 		}),
 		waits: newWaits(), handoffs: newHandoffs(),
 	}
-	m.begin(slots)
+	m.begin()
 	registry.MustRegister(m.reconciles, m.written, m.drift, m.ready)
-	if slots {
-		m.handoffs.register(registry)
-	}
+	m.handoffs.register(registry)
 	return m
 }
 
@@ -81,13 +79,13 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 }
 
 // begin creates all series.
-func (m *Metrics) begin(slots bool) {
+func (m *Metrics) begin() {
 	for _, reason := range reasons {
 		for _, result := range []string{resultDone, resultFailed} {
 			m.reconciles.WithLabelValues(reason, result)
 		}
 	}
-	for _, kind := range observe.Kinds(slots) {
+	for _, kind := range observe.AllKinds() {
 		m.drift.WithLabelValues(kind.Kind)
 		for _, result := range writes {
 			m.written.WithLabelValues(kind.Kind, string(result))

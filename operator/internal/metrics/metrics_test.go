@@ -57,7 +57,7 @@ func TestReconciliationsAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			mc := &cachev1.Memcached{}
-			New(registry, true).Reconciled(mc, tc.report, statusOf(tc.reason), tc.err)
+			New(registry).Reconciled(mc, tc.report, statusOf(tc.reason), tc.err)
 			got := counts(t, registry)
 			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -69,7 +69,7 @@ func TestReconciliationsAreCounted(t *testing.T) {
 
 func TestWritesOfTheStatusAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, true)
+	m := New(registry)
 	m.StatusWritten(nil)
 	m.StatusWritten(nil)
 	m.StatusWritten(errors.New("no answer"))
@@ -83,12 +83,12 @@ func TestWritesOfTheStatusAreCounted(t *testing.T) {
 
 func TestTheNumberOfSeriesDoesNotDependOnTheNumberOfMemcacheds(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(registry, true)
+	m := New(registry)
 	before := len(counts(t, registry))
 	for i := range 100 {
 		mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint(i), Generation: 1}}
 		var report apply.Report
-		for _, kind := range observe.Kinds(true) {
+		for _, kind := range observe.AllKinds() {
 			for _, result := range append(writes, apply.Unchanged, apply.NotOwned, apply.Conflicting, apply.Terminating) {
 				report = append(report, apply.Outcome{GroupKind: kind.GroupKind(), Name: mc.Name, Result: result, Drift: []drift.Drift{{}}})
 			}

@@ -20,7 +20,7 @@ func FuzzATrimmedPodHasTheSameState(f *testing.F) {
 		arbitrary.Filler(data).Fill(&pod.ObjectMeta)
 		arbitrary.Filler(data).Fill(&pod.Status)
 		arbitrary.Filler(data).Fill(&pod.Spec.ImagePullSecrets)
-		trimmed, err := cached.TrimPod(false)(pod.DeepCopy())
+		trimmed, err := cached.TrimPod(pod.DeepCopy())
 		if err != nil {
 			t.Fatal(err)
 		}

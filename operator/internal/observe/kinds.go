@@ -32,19 +32,19 @@ type Key struct {
 	Name string
 }
 
-// Kinds returns the kinds of managed objects: they are read, watched and cached. Only an operator that was installed
-// with slots has the rights on EndpointSlices.
-func Kinds(withSlots bool) []Kind {
-	kinds := []Kind{
+// Kinds returns the kinds of managed objects that every Memcached has: they are read, watched and cached.
+func Kinds() []Kind {
+	return []Kind{
 		{ServiceKind, func() client.Object { return &corev1.Service{} }},
 		{DeploymentKind, func() client.Object { return &appsv1.Deployment{} }},
 		{PolicyKind, func() client.Object { return &networkingv1.NetworkPolicy{} }},
 		{budgetKind, func() client.Object { return &policyv1.PodDisruptionBudget{} }},
 	}
-	if withSlots {
-		kinds = append(kinds, Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }})
-	}
-	return kinds
+}
+
+// AllKinds adds the kind that only Memcacheds with slots have. It is watched once there is one.
+func AllKinds() []Kind {
+	return append(Kinds(), Kind{SliceKind, func() client.Object { return &discoveryv1.EndpointSlice{} }})
 }
 
 var (
@@ -109,7 +109,7 @@ func VersionOf(kind schema.GroupKind) schema.GroupVersionKind {
 }
 
 func find(wanted schema.GroupKind) (Kind, bool) {
-	for _, kind := range Kinds(true) {
+	for _, kind := range AllKinds() {
 		if kind.GroupKind() == wanted {
 			return kind, true
 		}
@@ -118,5 +118,5 @@ func find(wanted schema.GroupKind) (Kind, bool) {
 }
 
 func kindsOf(wanted schema.GroupVersionKind) []Kind {
-	return slices.DeleteFunc(Kinds(true), func(kind Kind) bool { return kind.GroupVersionKind != wanted })
+	return slices.DeleteFunc(AllKinds(), func(kind Kind) bool { return kind.GroupVersionKind != wanted })
 }

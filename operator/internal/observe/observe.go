@@ -107,15 +107,13 @@ type Collector struct {
 
 	// Secrets is asked for the Secrets that a Memcached names.
 	Secrets *secrets.Memory
-
-	// Slots: caches may have slots.
-	Slots bool
 }
 
-// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names.
-func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot, error) {
-	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds(false))
-	if err == nil && c.Slots {
+// Collect reads the managed objects and Pods of a Memcached from the cache, and the Secrets that it names. Only with
+// hasSlots, it reads what slots need.
+func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, hasSlots bool) (Snapshot, error) {
+	objects, err := collectObjects(ctx, c.Cache, client.ObjectKeyFromObject(mc), Kinds())
+	if err == nil && hasSlots {
 		err = c.addSlotObjects(ctx, mc, objects)
 	}
 	if err != nil {
@@ -137,7 +135,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached) (Snapshot
 		}
 		maps.Copy(snapshot.Objects, live)
 	}
-	if c.Slots {
+	if hasSlots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
 	return snapshot, err

@@ -131,7 +131,7 @@ func TestProblemOf(t *testing.T) {
 			if got := problemOf(&tc.pod); got != tc.want {
 				t.Errorf("problem %q, want %q", got, tc.want)
 			}
-			trimmed, err := cached.TrimPod(false)(tc.pod.DeepCopy())
+			trimmed, err := cached.TrimPod(tc.pod.DeepCopy())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +189,7 @@ func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 			}}
 			tc.change(pod)
 			for range 2 {
-				trimmed, err := cached.TrimPod(false)(pod)
+				trimmed, err := cached.TrimPod(pod)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -245,7 +245,7 @@ func TestTheLastProgressIsThatOfThePodsThatAreReady(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			for i := range tc.pods { // As it lies in the cache.
-				trimmed, err := cached.TrimPod(false)(&tc.pods[i])
+				trimmed, err := cached.TrimPod(&tc.pods[i])
 				if err != nil {
 					t.Fatal(err)
 				}

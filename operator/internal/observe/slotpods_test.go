@@ -74,21 +74,20 @@ func TestWhatDecidesAboutASlotIsReadFromThePod(t *testing.T) {
 
 func TestATrimmedPodDecidesTheSame(t *testing.T) {
 	for range 2 { // A Pod may be trimmed twice.
-		once, _ := cached.TrimPod(true)(gatedPod())
-		twice, _ := cached.TrimPod(true)(once)
+		once, _ := cached.TrimPod(gatedPod())
+		twice, _ := cached.TrimPod(once)
 		if diff := cmp.Diff(slotPod(gatedPod()), slotPod(twice.(*corev1.Pod))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }
 
-func TestAPodOfACacheWithoutSlotsIsTrimmedAsBefore(t *testing.T) {
+func TestOfAPodWithoutTheGateNothingOfSlotsIsKept(t *testing.T) {
 	pod := gatedPod()
 	pod.Spec.ReadinessGates = nil
-	with, _ := cached.TrimPod(true)(pod.DeepCopy())
-	without, _ := cached.TrimPod(false)(pod.DeepCopy())
-	if diff := cmp.Diff(without, with); diff != "" {
-		t.Errorf("(-without +with):\n%s", diff)
+	trimmed, _ := cached.TrimPod(pod)
+	if kept := trimmed.(*corev1.Pod); len(kept.Annotations) > 0 || kept.Status.PodIP != "" {
+		t.Errorf("annotations %v, address %q", kept.Annotations, kept.Status.PodIP)
 	}
 }
 
@@ -99,7 +98,7 @@ func FuzzATrimmedPodWithSlotsDecidesTheSame(f *testing.F) {
 		randfill.NewFromGoFuzz(input).Fill(pod)
 		model := gatedPod()
 		pod.Labels, pod.OwnerReferences, pod.Spec.ReadinessGates = model.Labels, model.OwnerReferences, gate
-		trimmed, err := cached.TrimPod(true)(pod.DeepCopy())
+		trimmed, err := cached.TrimPod(pod.DeepCopy())
 		if err != nil {
 			t.Fatal(err)
 		}

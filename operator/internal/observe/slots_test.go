@@ -65,7 +65,7 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 				Endpoints: []slots.Endpoint{{Slot: 1, Pod: "cache-7f-a", UID: "uid-a"}},
 			}}
 			maps.Copy(snapshot.Versions, tc.known)
-			collector := Collector{Live: tc.live, Slots: true}
+			collector := Collector{Live: tc.live}
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "cache"}}
 			if err := collector.addMissingHolders(t.Context(), mc, snapshot); (err != nil) != tc.wantErr {
 				t.Errorf("error %v", err)

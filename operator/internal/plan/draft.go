@@ -44,8 +44,9 @@ func Resolve(mc *cachev1.Memcached, current Current, defaults Defaults) (Draft, 
 		}
 		return d.Updated(), nil
 	case before.Requested != now.Requested, !slices.Contains(defaults.Revisions, before.Revision),
-		before.Slots && !defaults.Slots:
-		// An older operator does not know the revision of a newer one, and one without slots cannot make the Pods ready.
+		before.Slots && len(defaults.MissingRights) > 0:
+		// An older operator does not know the revision of a newer one, and one without the rights of slots cannot make the
+		// Pods ready.
 		return d.Updated(), nil
 	}
 	d.keeps = true
@@ -113,7 +114,7 @@ func (d Draft) Outcome(hash string) Outcome {
 // waitsForSecrets reports whether another Pod template than the deployed one waits for Secrets.
 func (d Draft) waitsForSecrets(hash string) bool {
 	return !d.current.SecretsUsable && d.current.Deployment != nil && d.before != nil && d.before.Template != hash &&
-		(d.defaults.Slots || !d.before.Slots)
+		(len(d.defaults.MissingRights) == 0 || !d.before.Slots)
 }
 
 // changeTemplate defers a Pod template with which new Pods could not start, or which would be rolled out while a slot

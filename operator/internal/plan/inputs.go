@@ -71,8 +71,8 @@ type Defaults struct {
 	Platform Platform
 	Unknown  error
 
-	// Slots: the operator was installed with slots.
-	Slots bool
+	// MissingRights are rights that slots need and the operator does not have.
+	MissingRights []string
 
 	// Now is the current time.
 	Now time.Time

@@ -64,7 +64,7 @@ func (d Draft) decideSlots(size int32) *Slots {
 
 // keptSlots plans the slots of a cache whose spec is invalid, with the number of slots that it has.
 func (d Draft) keptSlots() *Plan {
-	if d.before == nil || !d.before.Slots || !d.defaults.Slots || d.current.Deployment == nil {
+	if d.before == nil || !d.before.Slots || len(d.defaults.MissingRights) > 0 || d.current.Deployment == nil {
 		return nil
 	}
 	size := orDefault(d.memcached.Spec.Size, 1)
@@ -131,9 +131,10 @@ func slotProblems(mc *cachev1.Memcached, defaults Defaults) []string {
 	if spec.Slots == nil {
 		return nil
 	}
-	if !defaults.Slots {
-		return []string{"spec.slots needs an operator that was installed with slots, and this one was not: install it with " +
-			"the component overlays/components/slots or the chart's value slots=true, or remove spec.slots"}
+	if missing := defaults.MissingRights; len(missing) > 0 {
+		return []string{fmt.Sprintf("spec.slots needs rights that this operator was installed without (%s): remove the "+
+			"component overlays/components/without-slots or the chart's value rbac.slots=false, or remove spec.slots",
+			strings.Join(missing, ", "))}
 	}
 	var problems []string
 	if count := orZero(spec.Rollout).MaxUnavailable; count != nil && !isZero(*count) {

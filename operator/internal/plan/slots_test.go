@@ -14,10 +14,17 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// withSlots are the defaults of an operator that was installed with slots.
+// withSlots are the defaults of an operator whose platform is known.
 func withSlots() Defaults {
 	defaults := newer
-	defaults.Slots, defaults.Platform = true, Kubernetes
+	defaults.Platform = Kubernetes
+	return defaults
+}
+
+// withoutRights are those of an operator that may not give slots.
+func withoutRights() Defaults {
+	defaults := withSlots()
+	defaults.MissingRights = []string{"patch pods", "delete services"}
 	return defaults
 }
 
@@ -33,14 +40,12 @@ func cacheWithSlots(change func(*cachev1.Memcached)) *cachev1.Memcached {
 }
 
 func TestSlotsThatCannotBeAreRefused(t *testing.T) {
-	without := withSlots()
-	without.Slots = false
 	tests := map[string]struct {
 		change   func(*cachev1.Memcached)
 		defaults Defaults
 		want     string
 	}{
-		"an operator without slots": {nil, without, "overlays/components/slots"},
+		"an operator without the rights": {nil, withoutRights(), "(patch pods, delete services): remove the component overlays/components/without-slots"},
 		"Pods that are deleted before their keys are copied": {
 			func(mc *cachev1.Memcached) { mc.Spec.Rollout.MaxUnavailable = new(intstr.FromInt32(1)) }, withSlots(),
 			`spec.rollout.maxUnavailable "1"`,
@@ -137,9 +142,9 @@ func TestARefusedSpecKeepsTheSlotsThatThereAre(t *testing.T) {
 			if p.Size != tc.size || len(p.Slots.Slots) != int(tc.size) || p.Slots.Services != tc.services {
 				t.Errorf("size %d, slots %+v", p.Size, p.Slots)
 			}
-			outcome, err = decided(mc, currently(live), newer)
+			outcome, err = decided(mc, currently(live), withoutRights())
 			if refused, invalid = outcome.(Invalid); !invalid || refused.Kept != nil || err != nil {
-				t.Errorf("an operator without slots keeps none: %+v, error %v", refused.Kept, err)
+				t.Errorf("an operator without the rights keeps none: %+v, error %v", refused.Kept, err)
 			}
 		})
 	}

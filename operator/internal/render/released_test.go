@@ -23,7 +23,7 @@ import (
 func others(live *appsv1.Deployment) plan.Defaults {
 	others := plan.Defaults{
 		Revisions: Revisions(), Image: "registry.example.com/memcached:next", Architectures: []string{"ppc64le"},
-		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next", Slots: true,
+		Platform: plan.OpenShift, AgentImage: "registry.example.com/memcached-agent:next",
 	}
 	if live.Spec.Template.Spec.SecurityContext.RunAsUser == nil {
 		others.Platform = plan.Kubernetes

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
-	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0", Slots: true,
+	Platform: plan.Kubernetes, AgentImage: "registry.example.com/memcached-agent:0.1.0",
 }
 
 // memcachedWith is a Memcached of size three and nothing else, changed by a case.

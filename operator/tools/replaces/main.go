@@ -118,7 +118,7 @@ func (d defaults) plan(mc *cachev1.Memcached) (planned plan.Plan, refusal string
 	}
 	outcome, _, err := desired.State(mc, plan.Current{SecretsUsable: true}, plan.Defaults{
 		Revisions: render.Revisions(), Image: d.Image, AgentImage: d.Agent,
-		Architectures: d.Architectures, Platform: d.Platform, Slots: true,
+		Architectures: d.Architectures, Platform: d.Platform,
 	})
 	if err != nil {
 		return plan.Plan{}, err.Error()
