@@ -39,6 +39,10 @@ const (
 	// ReasonRollingOut: Pods are being added, replaced or removed.
 	ReasonRollingOut = "RollingOut"
 
+	// ReasonHandingOver: Pods are being replaced, and slots are moving from them to other Pods. The message says how many,
+	// and how long a Pod that terminates keeps its slot at most.
+	ReasonHandingOver = "HandingOver"
+
 	// ReasonPodsNotReady: Pods are missing or not ready. The message has the cause, as the cluster reports it.
 	ReasonPodsNotReady = "PodsNotReady"
 

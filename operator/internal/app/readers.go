@@ -90,7 +90,7 @@ func (r readers) filter(log logr.Logger, metrics http.Handler) (http.Handler, er
 		switch code, err := r.answer(request); {
 		case err != nil:
 			if request.Context().Err() == nil { // Otherwise the client has disconnected.
-				log.Error(err, "Authenticate a reader of the metrics")
+				log.Error(err, "A reader of the metrics cannot be authenticated")
 			}
 			http.Error(w, "The API server could not authenticate the token", code)
 		case code == http.StatusTooManyRequests:

@@ -21,10 +21,11 @@ import (
 )
 
 // SyncPods changes the Pods of a cache with slots: their instructions, deletion costs and readiness gates. Each change
-// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides anew.
+// finds the Pod as it was read, or is left out, and changed is true: the next reconciliation decides anew. Those in
+// written were made.
 func (s *Syncer) SyncPods(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, changes []slots.Change,
-) (changed bool, err error) {
+) (written []slots.Change, changed bool, err error) {
 	var errs []error
 	for _, change := range changes {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: change.Pod}}
@@ -35,9 +36,11 @@ func (s *Syncer) SyncPods(
 			changed = true
 		case err != nil:
 			errs = append(errs, fmt.Errorf("change Pod %q: %w", change.Pod, err))
+		default:
+			written = append(written, change)
 		}
 	}
-	return changed, errors.Join(errs...)
+	return written, changed, errors.Join(errs...)
 }
 
 func (s *Syncer) syncPod(ctx context.Context, pod *corev1.Pod, change slots.Change, version string) error {

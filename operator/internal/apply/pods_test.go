@@ -86,15 +86,18 @@ func TestPodsAreChangedForTheirSlots(t *testing.T) {
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			server := &podServer{}
-			again, err := syncPods(t, server, tc.changes)
+			written, again, err := syncPods(t, server, tc.changes)
 			if diff := cmp.Diff(tc.want, server.patches); diff != "" || again || err != nil {
 				t.Errorf("again %t, error %v, patches (-want +got):\n%s", again, err, diff)
+			}
+			if diff := cmp.Diff(tc.changes, written); diff != "" {
+				t.Errorf("written (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func syncPods(t *testing.T, server *podServer, changes []slots.Change) (bool, error) {
+func syncPods(t *testing.T, server *podServer, changes []slots.Change) ([]slots.Change, bool, error) {
 	t.Helper()
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team"}}
 	snapshot := observe.Snapshot{Versions: map[string]string{"uid-a": "7", "uid-b": "9"}}
@@ -119,9 +122,9 @@ func TestAPodThatIsNotAsItWasReadIsDecidedAboutAgain(t *testing.T) {
 			changes := []slots.Change{
 				{Pod: "cache-a", UID: "uid-a", Gate: new(true)}, {Pod: "cache-b", UID: "uid-b", Gate: new(true)},
 			}
-			again, err := syncPods(t, server, changes)
-			if again != tc.again || (err != nil) != tc.fails || len(server.patches) != 2 {
-				t.Errorf("again %t, error %v, patches %v", again, err, server.patches)
+			written, again, err := syncPods(t, server, changes)
+			if again != tc.again || (err != nil) != tc.fails || len(server.patches) != 2 || len(written) != 0 {
+				t.Errorf("written %v, again %t, error %v, patches %v", written, again, err, server.patches)
 			}
 		})
 	}

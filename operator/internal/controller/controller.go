@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
@@ -132,7 +133,7 @@ func (r *Reconciler) apply(ctx context.Context, c *reconciliation) {
 		c.report = r.syncer.SyncExisting(ctx, c.memcached, c.snapshot, render.KeptObjects(*c.kept()))
 	}
 	if decided := c.slots(); len(decided.Changes) > 0 {
-		c.podsChanged, c.podsErr = r.syncer.SyncPods(ctx, c.memcached, c.snapshot, decided.Changes)
+		c.podsWritten, c.podsChanged, c.podsErr = r.syncer.SyncPods(ctx, c.memcached, c.snapshot, decided.Changes)
 	}
 }
 
@@ -144,19 +145,27 @@ func (r *Reconciler) report(ctx context.Context, c *reconciliation) (result ctrl
 	defer func() { r.metrics.Reconciled(c.memcached, c.report, c.status, err) }()
 	c.statusWait, err = r.writeStatus(ctx, c.memcached, c.status)
 	if err != nil {
+		r.record(ctx, c, eventsOfObjects(c)) // The next reconciliation does not find them again.
 		return ctrl.Result{}, errors.Join(c.err, c.report.Err(), err)
 	}
 	if c.statusWait > 0 {
 		c.status = c.memcached.Status // Events follow the status that is written.
 	}
 	r.metrics.StatusReported(c.memcached.Status, c.status, c.slots().Slots)
-	for _, event := range eventsOf(c) {
-		event.record(r.events, c.memcached)
-	}
+	r.record(ctx, c, eventsOf(c))
 	if err = c.failure(); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: c.again()}, nil
+}
+
+// record records events, and logs them and what Pods were instructed to do.
+func (r *Reconciler) record(ctx context.Context, c *reconciliation, found []pendingEvent) {
+	logger := log.FromContext(ctx)
+	logInstructions(logger, c.snapshot.Slots.Pods, c.podsWritten)
+	for _, event := range found {
+		event.record(logger, r.events, c.memcached)
+	}
 }
 
 // changedRetry is how soon to reconcile again if the Memcached was changed or replaced before its status was written.

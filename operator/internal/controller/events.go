@@ -1,14 +1,15 @@
 package controller
 
-// Events, which are recorded after the status is written.
+// Events, which are recorded after the status is written, each with a line in the log: an event is deleted after an
+// hour.
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
@@ -17,8 +18,52 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
-	"github.com/example-inc/memcached-operator/operator/internal/slots"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// Reasons of events. Reasons of the condition Ready are reasons of events, too.
+const (
+	// eventCreated: objects were created. Those of a new Memcached share one event.
+	eventCreated = "Created"
+
+	// eventUpdated: the desired state of an object changed. The note has the fields.
+	eventUpdated = "Updated"
+
+	// eventScaled: the number of Pods of the Deployment changed.
+	eventScaled = "Scaled"
+
+	// eventAdopted: an object had no owner, and the Memcached owns it now.
+	eventAdopted = "Adopted"
+
+	// eventDeleted: an object was deleted, because the spec no longer requires it.
+	eventDeleted = "Deleted"
+
+	// eventDriftCorrected: another client had changed an object. The note has what, by whom, how and when, and a fix. Each
+	// one is a separate event.
+	eventDriftCorrected = "DriftCorrected"
+
+	// eventRolloutPaused: the operator paused a rollout of a suspended Memcached.
+	eventRolloutPaused = "RolloutPaused"
+
+	// eventRolloutResumed: the operator ended its pause of a rollout.
+	eventRolloutResumed = "RolloutResumed"
+
+	// eventSuspended: the operator writes only the status from now on.
+	eventSuspended = "Suspended"
+
+	// eventResumed: the operator applies the spec again.
+	eventResumed = "Resumed"
+
+	// eventSlotHandedOver: another Pod has the slot, with the keys of its predecessor. The agent's metrics and log have
+	// how many.
+	eventSlotHandedOver = "SlotHandedOver"
+
+	// eventSlotStartedCold: a handoff failed, and the Pod has none of the keys of its predecessor. The note has the
+	// reason.
+	eventSlotStartedCold = "SlotStartedCold"
+
+	// eventUpdatesStopped: the cache is not Ready after an automatic update, so the operator updates no other cache.
+	eventUpdatesStopped = "UpdatesStopped"
 )
 
 // pendingEvent is an event that is recorded after the matching status was written.
@@ -37,25 +82,33 @@ type pendingEvent struct {
 	pod string
 }
 
-func (e pendingEvent) record(recorder events.EventRecorder, mc *cachev1.Memcached) {
+// record records the event and, with the same words, a line in the log.
+func (e pendingEvent) record(log logr.Logger, recorder events.EventRecorder, mc *cachev1.Memcached) {
 	var related runtime.Object
 	switch {
 	case e.pod != "":
+		log = log.WithValues("pod", e.pod)
 		related = &corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: mc.Namespace, Name: e.pod}
 	case e.object.Name != "":
+		log = log.WithValues("object", e.object.Kind+"/"+e.object.Name)
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 			Namespace: mc.Namespace, Name: e.object.Name, ResourceVersion: e.object.Version,
 		}}
 		object.SetGroupVersionKind(observe.VersionOf(e.object.GroupKind))
 		related = object
 	}
+	log.Info(e.note, "event", e.reason, "generation", mc.Generation)
 	recorder.Eventf(mc, related, e.eventType, e.reason, e.action, "%s", status.Shorten(e.note, longestNote))
 }
 
-// eventsOf returns the events of a reconciliation: changes of managed objects, and a new reason of Ready.
+// eventsOf returns the events of a reconciliation whose status is written.
 func eventsOf(c *reconciliation) []pendingEvent {
+	return slices.Concat(eventsOfObjects(c), eventsOfStatus(c))
+}
+
+// eventsOfObjects returns the events of changed objects.
+func eventsOfObjects(c *reconciliation) []pendingEvent {
 	var found []pendingEvent
-	before, now := c.memcached.Status, c.status
 	for _, made := range createdTogether(c) {
 		found = append(found, created(made))
 	}
@@ -73,12 +126,31 @@ func eventsOf(c *reconciliation) []pendingEvent {
 			apply.Failed:
 		}
 	}
-	if kept := status.Kept(before, now, c.slots().Slots); len(kept) > 0 {
-		found = append(found, handedOver(kept))
+	if outcome, was := c.resumed(); was {
+		found = append(found, resumedRollout(outcome))
+	}
+	return found
+}
+
+// resumed returns the Deployment whose rollout was paused by the operator, and is not any more.
+func (c *reconciliation) resumed() (apply.Outcome, bool) {
+	deployment := c.snapshot.Deployment()
+	outcome, _ := c.report.Of(observe.DeploymentKind.GroupKind())
+	same := outcome.Result == apply.Unchanged || outcome.Result == apply.Updated
+	return outcome, same && deployment != nil && observe.IsPaused(deployment)
+}
+
+// eventsOfStatus returns the events of what is new in the status: slots that moved, and another state of the cache.
+func eventsOfStatus(c *reconciliation) []pendingEvent {
+	var found []pendingEvent
+	before, now := c.memcached.Status, c.status
+	for _, slot := range status.Kept(before, now, c.slots().Slots) {
+		found = append(found, handedOver(slot))
 	}
 	for _, slot := range status.StartedCold(before, now) {
 		found = append(found, startedCold(slot))
 	}
+	found = append(found, suspension(before, now)...)
 	found = append(found, transition(before, now)...)
 	if c.updating && updateFailed(now) && !updateFailed(before) {
 		found = append(found, updatesStopped())
@@ -117,7 +189,7 @@ func createdTogether(c *reconciliation) []apply.Report {
 
 func created(made apply.Report) pendingEvent {
 	if len(made) == 1 {
-		return normal(made[0], "Created", "Create", fmt.Sprintf("%s %q created", made[0].Kind, made[0].Name))
+		return normal(made[0], eventCreated, "Create", fmt.Sprintf("%s %q created", made[0].Kind, made[0].Name))
 	}
 	var objects []string
 	for i, outcome := range made {
@@ -129,24 +201,29 @@ func created(made apply.Report) pendingEvent {
 	}
 	last := len(objects) - 1
 	note := fmt.Sprintf("%s and %s created", strings.Join(objects[:last], ", "), objects[last])
-	return normal(apply.Outcome{}, "Created", "Create", note)
+	return normal(apply.Outcome{}, eventCreated, "Create", note)
 }
 
 func adopted(o apply.Outcome) pendingEvent {
-	return normal(o, "Adopted", "Adopt", fmt.Sprintf("%s %q adopted: it had no owner", o.Kind, o.Name))
+	return normal(o, eventAdopted, "Adopt", fmt.Sprintf("%s %q adopted: it had no owner", o.Kind, o.Name))
 }
 
 func deleted(o apply.Outcome) pendingEvent {
-	return normal(o, "Deleted", "Delete", fmt.Sprintf("%s %q deleted: the spec no longer asks for it", o.Kind, o.Name))
+	return normal(o, eventDeleted, "Delete", fmt.Sprintf("%s %q deleted: the spec no longer asks for it", o.Kind, o.Name))
 }
 
 func paused(o apply.Outcome) pendingEvent {
-	return normal(o, "RolloutPaused", "Pause",
+	return normal(o, eventRolloutPaused, "Pause",
 		fmt.Sprintf("%s %q paused during its rollout, because spec.suspend is true", o.Kind, o.Name))
 }
 
+func resumedRollout(o apply.Outcome) pendingEvent {
+	return normal(o, eventRolloutResumed, "Resume",
+		fmt.Sprintf("%s %q resumed its rollout, because spec.suspend is false", o.Kind, o.Name))
+}
+
 func rescaled(o apply.Outcome, size int32) pendingEvent {
-	return normal(o, "Scaled", "Scale", fmt.Sprintf("Scaled to %d Pods", size))
+	return normal(o, eventScaled, "Scale", fmt.Sprintf("Scaled to %d Pods", size))
 }
 
 func broughtUpToSpec(o apply.Outcome) pendingEvent {
@@ -154,73 +231,16 @@ func broughtUpToSpec(o apply.Outcome) pendingEvent {
 	if fields == "" {
 		fields = "a field that is no longer set, or only an annotation of the operator"
 	}
-	return normal(o, "Updated", "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
+	return normal(o, eventUpdated, "Update", fmt.Sprintf("%s %q updated: %s", o.Kind, o.Name, fields))
 }
 
 func driftCorrected(o apply.Outcome) pendingEvent {
-	corrected := normal(o, "DriftCorrected", "Correct", fmt.Sprintf("%s %q: drift reverted: %s. Fix: %s",
+	corrected := normal(o, eventDriftCorrected, "Correct", fmt.Sprintf("%s %q: drift reverted: %s. Fix: %s",
 		o.Kind, o.Name, drift.Describe(o.Drift), drift.Fixes(o.Kind, o.Drift)))
 	corrected.eventType = corev1.EventTypeWarning
 	return corrected
 }
 
-// handedOver is the event of slots that moved with their keys: one for all of a status, as a large cache has many.
-func handedOver(kept []slots.Status) pendingEvent {
-	var moved []string
-	for _, slot := range kept {
-		moved = append(moved, fmt.Sprintf("slot %s to Pod %s in %s", slot.Name, slot.Pod, slot.Took))
-	}
-	note := "Handed over: " + strings.Join(moved, ", ")
-	return pendingEvent{
-		eventType: corev1.EventTypeNormal, reason: "SlotHandedOver", action: "Handoff", note: note, pod: kept[0].Pod,
-	}
-}
-
-// startedCold is the event of a slot whose keys were lost.
-func startedCold(slot cachev1.SlotStatus) pendingEvent {
-	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", slot.Name, slot.Pod, slot.Reason)
-	return pendingEvent{
-		eventType: corev1.EventTypeWarning, reason: "SlotStartedCold", action: "Handoff", note: note, pod: slot.Pod,
-	}
-}
-
-// updatesStopped is the event of a cache that is not Ready after an automatic update.
-func updatesStopped() pendingEvent {
-	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
-		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"
-	return pendingEvent{eventType: corev1.EventTypeWarning, reason: "UpdatesStopped", action: "Update", note: note}
-}
-
 func normal(o apply.Outcome, reason, action, note string) pendingEvent {
 	return pendingEvent{eventType: corev1.EventTypeNormal, reason: reason, action: action, note: note, object: o}
 }
-
-// transition returns an event for a new reason of Ready that is final: all Pods are ready, or the user must act.
-func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
-	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
-	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
-	if is == nil {
-		return nil
-	}
-	repeats := slices.Contains(repeatedReasons, is.Reason)
-	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !repeats) {
-		return nil
-	}
-	switch is.Reason {
-	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero:
-		return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Observe", note: is.Message}}
-	case cachev1.ReasonRollingOut:
-		return nil
-	}
-	return []pendingEvent{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
-}
-
-// repeatedReasons are the reasons for which a new message is an event. The message of PodsNotReady changes with each
-// Pod.
-var repeatedReasons = []string{
-	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
-	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
-}
-
-// longestNote is the limit of the events API, in bytes.
-const longestNote = 1024

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -35,8 +36,16 @@ func TestEvents(t *testing.T) {
 		status.Slots = []cachev1.SlotStatus{{Name: "cache-0", Pod: pod, State: state, Reason: reason}}
 		return status
 	}
+	suspended := func(status cachev1.MemcachedStatus) cachev1.MemcachedStatus {
+		status.Conditions = append(slices.Clone(status.Conditions), metav1.Condition{
+			Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
+			Message: "The operator writes only the status while spec.suspend is true",
+		})
+		return status
+	}
 	tests := map[string]struct {
 		report      apply.Report
+		existing    *appsv1.Deployment
 		updating    bool
 		before, now cachev1.MemcachedStatus
 		want        []string
@@ -127,7 +136,29 @@ func TestEvents(t *testing.T) {
 		},
 		"a slot moved with its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotServing, ""),
-			want: []string{"Normal SlotHandedOver: Handed over: slot cache-0 to Pod cache-b in 12s"},
+			want: []string{"Normal SlotHandedOver: Slot cache-0 handed over from Pod cache-a to Pod cache-b in 12s"},
+		},
+		"slots are being handed over": {before: steady, now: ready(cachev1.ReasonHandingOver, "2 of 3 Pods ready")},
+		"a suspension began": {
+			before: steady, now: suspended(steady),
+			want: []string{"Normal Suspended: The operator writes only the status while spec.suspend is true"},
+		},
+		"a suspension continues": {before: suspended(steady), now: suspended(steady)},
+		"a suspension without Pods began": {
+			before: cachev1.MemcachedStatus{}, now: suspended(ready(cachev1.ReasonSuspended, "No Deployment exists")),
+			want: []string{"Warning Suspended: No Deployment exists"},
+		},
+		"a suspension ended": {
+			before: suspended(steady), now: steady,
+			want: []string{"Normal Resumed: The operator applies the spec again, because spec.suspend is false"},
+		},
+		"a rollout was resumed": {
+			report: deployment(apply.Unchanged), existing: pausedDeployment(), before: steady, now: steady,
+			want: []string{`Normal RolloutResumed: Deployment "cache" resumed its rollout, because spec.suspend is false`},
+		},
+		"a rollout stays paused": {existing: pausedDeployment(), before: steady, now: steady},
+		"a rollout could not be resumed": {
+			report: deployment(apply.Failed), existing: pausedDeployment(), before: steady, now: steady,
 		},
 		"the unowned object still exists": {
 			before: ready(cachev1.ReasonOwnershipConflict, "not owned"), now: ready(cachev1.ReasonOwnershipConflict, "not owned"),
@@ -138,6 +169,9 @@ func TestEvents(t *testing.T) {
 			mc := &cachev1.Memcached{Status: tc.before}
 			c := &reconciliation{memcached: mc, report: tc.report, updating: tc.updating, status: tc.now}
 			c.input.Plan.Size = 5
+			if tc.existing != nil {
+				c.snapshot = snapshotOf(tc.existing)
+			}
 			var got []string
 			if len(tc.now.Slots) > 0 {
 				c.outcome = plan.Ready{Plan: plan.Plan{Slots: &plan.Slots{Decision: slots.Decision{Slots: []slots.Status{

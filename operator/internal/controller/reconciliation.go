@@ -39,6 +39,9 @@ type reconciliation struct {
 	// report is what became of the managed objects.
 	report apply.Report
 
+	// podsWritten are the changes of Pods for their slots that were written.
+	podsWritten []slots.Change
+
 	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client had changed one before.
 	podsErr     error
 	podsChanged bool

@@ -212,11 +212,14 @@ func (w *updateQueue) settle(mc *cachev1.Memcached, now cachev1.MemcachedStatus)
 	}
 }
 
+// replacing are the reasons of Ready while Pods are being replaced.
+var replacing = []string{cachev1.ReasonRollingOut, cachev1.ReasonHandingOver, cachev1.ReasonPodsNotReady}
+
 // updateFailed reports whether a status cannot occur while Pods are being replaced.
 func updateFailed(now cachev1.MemcachedStatus) bool {
 	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue &&
-		ready.Reason != cachev1.ReasonRollingOut && ready.Reason != cachev1.ReasonPodsNotReady
+		!slices.Contains(replacing, ready.Reason)
 }
 
 // next returns the queued caches that may be updated: none before every cache was reconciled, and none while an

@@ -124,7 +124,8 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Reque
 func memcacheds(ctx context.Context, cache client.Reader, matching ...client.ListOption) []reconcile.Request {
 	list := &cachev1.MemcachedList{}
 	if err := cache.List(ctx, list, matching...); err != nil {
-		log.FromContext(ctx).Error(err, "List the Memcacheds") // This reads the cache, so it is a programming error.
+		// This reads the cache, so it is a programming error.
+		log.FromContext(ctx).Error(err, "Memcacheds cannot be listed")
 		return nil
 	}
 	var requests []reconcile.Request

@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/monitoring.md anew")
@@ -47,28 +42,10 @@ func table(t *testing.T) string {
 }
 
 // reasonsOfReady are the constants of the API's block that says so.
-func reasonsOfReady(t *testing.T) []string {
+func reasonsOfReady(t *testing.T) (reasons []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../api/v1/conditions.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
+	for _, reason := range page.Constants(t, "../../api/v1", "Reasons of the Ready condition.") {
+		reasons = append(reasons, reason.Value)
 	}
-	var found []string
-	for _, declaration := range file.Decls {
-		block, ok := declaration.(*ast.GenDecl)
-		if !ok || !strings.HasPrefix(block.Doc.Text(), "Reasons of the Ready condition.") {
-			continue
-		}
-		for _, spec := range block.Specs {
-			reason, err := strconv.Unquote(spec.(*ast.ValueSpec).Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, reason)
-		}
-	}
-	if len(found) == 0 {
-		t.Fatalf("no reasons in the package %s", cachev1.GroupVersion.Version)
-	}
-	return found
+	return reasons
 }

@@ -38,7 +38,7 @@ func newHandoffs() handoffs {
 			"result", "reason"),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "memcached_operator_handoff_duration_seconds", Buckets: handoffBuckets,
-			Help: "Time from the order to copy the keys of a slot until another Pod had the slot.",
+			Help: "Time from the instruction to copy the keys of a slot until the other Pod had the slot.",
 		}),
 	}
 	h.total.WithLabelValues(resultKept, "")

@@ -2,12 +2,14 @@ package metrics
 
 import (
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
@@ -41,9 +43,7 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 			registry := prometheus.NewRegistry()
 			metrics := New(registry)
 			before, now := []cachev1.SlotStatus{tc.before}, []cachev1.SlotStatus{tc.now}
-			decided := []slots.Status{
-				{Name: "shop-1", Took: time.Hour}, {Name: "shop-0", Pod: tc.now.Pod, Took: time.Minute},
-			}
+			decided := []slots.Status{{Name: "shop-1"}, {Name: "shop-0", Pod: tc.now.Pod, Took: time.Minute}}
 			metrics.StatusReported(cachev1.MemcachedStatus{Slots: before}, cachev1.MemcachedStatus{Slots: now}, decided)
 			got := counts(t, registry)
 			maps.DeleteFunc(got, func(_ string, count float64) bool { return count == 0 })
@@ -51,5 +51,19 @@ func TestSlotsThatAnotherPodTakesAreCounted(t *testing.T) {
 				t.Errorf("counted (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestEveryReasonOfAColdStartIsCounted: the alert has it as a label.
+func TestEveryReasonOfAColdStartIsCounted(t *testing.T) {
+	var want []string
+	for _, reason := range page.Constants(t, "../slots", "Reasons of a slot that is cold") {
+		if reason.Value != slots.ReasonNoPod && reason.Value != slots.ReasonNever { // No Pod started, or as the spec says.
+			want = append(want, reason.Value)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(slices.Values(coldReasons))); diff != "" {
+		t.Errorf("reasons (-of the package slots +counted):\n%s", diff)
 	}
 }

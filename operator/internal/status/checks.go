@@ -207,7 +207,7 @@ func podsAreReady(in Input) (verdict, bool) {
 	switch {
 	case deployed.AvailableReplicas == size && deployed.ReadyReplicas == size:
 		return verdict{}, false
-	case progressDeadlineExceeded(deployed), wasReady(in):
+	case progressDeadlineExceeded(deployed), wasReady(in) && !handsOver(in):
 		return notReady(in, unresponsive(in))
 	case deployed.ReadyReplicas == size:
 		return rollingOut(in, "ready for minReadySeconds", deployed.AvailableReplicas)
@@ -216,12 +216,17 @@ func podsAreReady(in Input) (verdict, bool) {
 }
 
 func rollingOut(in Input, what string, count int32) (verdict, bool) {
-	return verdict{reconciling, cachev1.ReasonRollingOut, countOf(count, desiredSize(in), what)}, true
+	reason := cachev1.ReasonRollingOut
+	if handsOver(in) {
+		reason = cachev1.ReasonHandingOver
+	}
+	return verdict{reconciling, reason, countOf(count, desiredSize(in), what)}, true
 }
 
 func rollingOutBut(in Input, detail string) (verdict, bool) {
 	what, count := progress(in)
 	v, failed := rollingOut(in, what, count)
+	v.reason = cachev1.ReasonRollingOut
 	v.message += "; " + detail
 	return v, failed
 }
@@ -246,6 +251,9 @@ func wasReady(in Input) bool {
 	switch before.Reason {
 	case cachev1.ReasonAllPodsReady, cachev1.ReasonPodsNotReady, cachev1.ReasonProgressDeadlineExceeded:
 		return true
+	case cachev1.ReasonHandingOver:
+		progressing := deploymentCondition(in.deployed(), appsv1.DeploymentProgressing)
+		return progressing != nil && progressing.Reason == replicaSetAvailable
 	}
 	return false
 }

@@ -42,7 +42,8 @@ func Deadline(in Input, now cachev1.MemcachedStatus) time.Duration {
 
 // isTimed reports whether a reason ends when Pods become ready.
 func isTimed(reason string) bool {
-	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonPodsNotReady
+	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonHandingOver ||
+		reason == cachev1.ReasonPodsNotReady
 }
 
 // timed reports whether the deadline has passed, for a reason that is timed, and otherwise how much of it is left. The

@@ -1,11 +1,14 @@
 package status
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
@@ -34,21 +37,58 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// handoffProgress reports how many slots are still to be handed over, while Pods are replaced.
+// handsOver reports whether slots are still to be handed over.
+func handsOver(in Input) bool { return in.Plan.Slots != nil && in.Plan.Slots.Progress != "" }
+
+// handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods that
+// terminate keep theirs.
 func handoffProgress(in Input, v verdict) string {
-	if in.Plan.Slots == nil || in.Plan.Slots.Progress == "" || v.state != reconciling {
+	if !handsOver(in) || v.state != reconciling {
 		return ""
 	}
-	return "; " + in.Plan.Slots.Progress
+	return "; " + in.Plan.Slots.Progress + terminating(in.Plan.Slots.Slots)
 }
 
-// Kept returns the slots that moved to another Pod with their keys since the last status, as they were decided.
-func Kept(before, now cachev1.MemcachedStatus, decided []slots.Status) []slots.Status {
-	var kept []slots.Status
+// terminating reports until when Pods that terminate keep their slots: the first few of them, since a Node that leaves
+// may have many.
+func terminating(decided []slots.Status) string {
+	var texts []string
+	for _, slot := range decided {
+		switch {
+		case slot.Ends.IsZero():
+		case slot.State == instruction.StateCopying:
+			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates once its keys are copied, at %s at the latest",
+				slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
+		default:
+			texts = append(texts, fmt.Sprintf("slot %s: its Pod terminates, and waits for a new Pod that copies its keys, "+
+				"until %s at the latest", slot.Name, slot.Ends.UTC().Format(time.RFC3339)))
+		}
+	}
+	if more := len(texts) - mostTerminating; more > 0 {
+		texts = append(texts[:mostTerminating], fmt.Sprintf("%d more Pods with slots terminate", more))
+	}
+	return strings.Join(append([]string{""}, texts...), "; ")
+}
+
+// mostTerminating is how many Pods that terminate are named.
+const mostTerminating = 3
+
+// HandedOver is a slot that moved from one Pod to another with its keys.
+type HandedOver struct {
+	Name     string
+	From, To string
+
+	// Took is how long it took from the order to copy the keys until the other Pod had the slot.
+	Took time.Duration
+}
+
+// Kept returns the slots that moved to another Pod with their keys since the last status.
+func Kept(before, now cachev1.MemcachedStatus, decided []slots.Status) []HandedOver {
+	var kept []HandedOver
 	for _, slot := range decided {
 		was, is := slotNamed(before, slot.Name), slotNamed(now, slot.Name)
 		if is.State == cachev1.SlotServing && is.Pod == slot.Pod && is.Pod != "" && was.Pod != "" && was.Pod != is.Pod {
-			kept = append(kept, slot)
+			kept = append(kept, HandedOver{Name: slot.Name, From: was.Pod, To: is.Pod, Took: slot.Took})
 		}
 	}
 	return kept

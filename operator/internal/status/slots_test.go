@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
@@ -44,8 +48,15 @@ func TestASlotIsCountedOnceWhenAnotherPodTakesIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, now := cachev1.MemcachedStatus{Slots: tc.before}, cachev1.MemcachedStatus{Slots: tc.now}
 			decided := []slots.Status{{Name: "shop-0", Pod: tc.now[0].Pod}}
-			if kept := Kept(before, now, decided); len(kept) != tc.wantKept {
+			decided[0].Took = time.Minute
+			kept := Kept(before, now, decided)
+			if len(kept) != tc.wantKept {
 				t.Errorf("kept: %+v", kept)
+			}
+			for _, slot := range kept {
+				if diff := cmp.Diff(HandedOver{Name: "shop-0", From: "a", To: "b", Took: time.Minute}, slot); diff != "" {
+					t.Errorf("kept (-want +got):\n%s", diff)
+				}
 			}
 			if cold := StartedCold(before, now); len(cold) != tc.wantCold {
 				t.Errorf("cold: %+v", cold)
@@ -55,7 +66,14 @@ func TestASlotIsCountedOnceWhenAnotherPodTakesIt(t *testing.T) {
 }
 
 func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
-	with := func(progress string) *plan.Slots { return &plan.Slots{Decision: slots.Decision{Progress: progress}} }
+	with := func(progress string, terminating ...slots.Status) *plan.Slots {
+		return &plan.Slots{Decision: slots.Decision{Progress: progress, Slots: append(terminating, slots.Status{Name: "shop-9"})}}
+	}
+	ends := time.Date(2026, 11, 24, 15, 0, 0, 0, time.UTC)
+	waiting := func(slot string) slots.Status {
+		return slots.Status{Name: slot, State: instruction.StateServing, Ends: ends}
+	}
+	const waits = ": its Pod terminates, and waits for a new Pod that copies its keys, until 2026-11-24T15:00:00Z at the latest"
 	tests := map[string]struct {
 		slots *plan.Slots
 		state state
@@ -64,7 +82,20 @@ func TestSlotsToBeHandedOverAreInTheMessageWhilePodsAreReplaced(t *testing.T) {
 		"without slots there is none":        {slots: nil, state: reconciling},
 		"at rest there is none":              {slots: with(""), state: reconciling},
 		"while Pods are replaced":            {slots: with("1 of 3 slots"), state: reconciling, want: "; 1 of 3 slots"},
-		"a cache that can't progress has no": {slots: with("1 of 3 slots"), state: stalled},
+		"a cache that can't progress has no": {slots: with("1 of 3 slots", waiting("shop-0")), state: stalled},
+		"a Pod terminates, and waits for its successor": {
+			slots: with("1 of 3 slots", waiting("shop-0")), state: reconciling, want: "; 1 of 3 slots; slot shop-0" + waits,
+		},
+		"a Pod terminates while its keys are copied": {
+			slots: with("1 of 3 slots", slots.Status{Name: "shop-0", State: instruction.StateCopying, Ends: ends}), state: reconciling,
+			want: "; 1 of 3 slots; slot shop-0: its Pod terminates once its keys are copied, at 2026-11-24T15:00:00Z at the latest",
+		},
+		"five Pods terminate": {
+			slots: with("5 of 9 slots", waiting("shop-0"), waiting("shop-1"), waiting("shop-2"), waiting("shop-3"), waiting("shop-4")),
+			state: reconciling,
+			want: "; 5 of 9 slots; slot shop-0" + waits + "; slot shop-1" + waits + "; slot shop-2" + waits +
+				"; 2 more Pods with slots terminate",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,5 +116,63 @@ func TestTheSlotsOfAnInvalidSpecAreReportedIfTheyAreKept(t *testing.T) {
 		if got := Evaluate(in).Slots; len(got) != 1 || got[0].Pod != pod {
 			t.Errorf("slots %+v, want that of Pod %s", got, pod)
 		}
+	}
+}
+
+func TestHandingOverIsTheReasonWhileSlotsAreToBeHandedOver(t *testing.T) {
+	handsOver := &plan.Slots{Decision: slots.Decision{Progress: "1 of 3 slots to be handed over, 1 being copied"}}
+	deployed := func(in *Input) *appsv1.DeploymentStatus { return &in.Snapshot.Deployment().Status }
+	was := func(in *Input, reason string, generation int64) {
+		in.Memcached.Status.Conditions = []metav1.Condition{{Type: "Ready", Reason: reason, ObservedGeneration: generation}}
+	}
+	rolling := func(in *Input) { deployed(in).Conditions[0].Reason = "ReplicaSetUpdated" }
+	missing := func(in *Input) { deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2 }
+	tests := map[string]struct {
+		change  func(*Input)
+		slots   *plan.Slots
+		want    string
+		message string
+	}{
+		"a rollout": {
+			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 }, slots: handsOver,
+			want: cachev1.ReasonHandingOver, message: "1 of 3 Pods replaced; " + handsOver.Progress,
+		},
+		"a rollout after the last handoff": {
+			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 }, slots: &plan.Slots{},
+			want: cachev1.ReasonRollingOut, message: "2 of 3 Pods replaced",
+		},
+		"an evicted Pod": {
+			change: func(in *Input) { was(in, cachev1.ReasonAllPodsReady, 7); missing(in) }, slots: handsOver,
+			want: cachev1.ReasonHandingOver, message: "2 of 3 Pods ready; " + handsOver.Progress,
+		},
+		"a Pod that was lost, without a handoff": {
+			change: func(in *Input) { was(in, cachev1.ReasonAllPodsReady, 7); missing(in) }, slots: &plan.Slots{},
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
+		},
+		"an evicted Pod whose successor is not ready after the handoff": {
+			change: func(in *Input) { was(in, cachev1.ReasonHandingOver, 7); missing(in) }, slots: &plan.Slots{},
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
+		},
+		"the successor cannot be scheduled": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonAllPodsReady, 7)
+				missing(in)
+				in.Snapshot.Pods[2] = observe.Pod{Name: "cache-d", Problem: "cannot be scheduled: 0/3 nodes are available"}
+			},
+			slots: handsOver, want: cachev1.ReasonPodsNotReady,
+			message: "2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available; " + handsOver.Progress,
+		},
+		"all Pods are ready": {change: func(*Input) {}, slots: handsOver, want: cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			tc.change(&in)
+			in.Plan.Slots = tc.slots
+			ready := meta.FindStatusCondition(Evaluate(in).Conditions, cachev1.ConditionReady)
+			if diff := cmp.Diff([]string{tc.want, tc.message}, []string{ready.Reason, ready.Message}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

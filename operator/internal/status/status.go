@@ -146,6 +146,9 @@ func (in Input) isPaused() bool {
 	return deployment != nil && deployment.Spec.Paused && observe.IsPaused(deployment)
 }
 
+// SuspendedMessage is the message of the condition Suspended.
+const SuspendedMessage = "The operator writes only the status while spec.suspend is true"
+
 // setSuspended reports the suspension once a rollout in progress is paused (plan.MustPause): until then the next
 // reconciliation must still pause it.
 func setSuspended(status *cachev1.MemcachedStatus, in Input) {
@@ -158,7 +161,7 @@ func setSuspended(status *cachev1.MemcachedStatus, in Input) {
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSuspended,
-		Message:            "The operator writes only the status while spec.suspend is true",
+		Message:            SuspendedMessage,
 		ObservedGeneration: status.ObservedGeneration, LastTransitionTime: metav1.NewTime(in.Now),
 	})
 }

@@ -91,10 +91,15 @@ func (p *past) disagrees(mc *cachev1.Memcached, e history.Entry) string {
 		return "it is Ready, and owns no Deployment"
 	case isTrue(mc, cachev1.ConditionReady):
 		return p.notReady(mc, deployment)
-	case isOwned && ready.Reason == cachev1.ReasonRollingOut && isComplete(deployment) && !p.isTerminating(mc):
+	case isOwned && isRollingOut(ready.Reason) && isComplete(deployment) && !p.isTerminating(mc):
 		return fmt.Sprintf("the reason is %s (%s), and the Deployment is complete", ready.Reason, ready.Message)
 	}
 	return ""
+}
+
+// isRollingOut reports whether a reason says that Pods are being added, replaced or removed.
+func isRollingOut(reason string) bool {
+	return reason == cachev1.ReasonRollingOut || reason == cachev1.ReasonHandingOver
 }
 
 // isTerminating reports whether an object of a cache still terminates, before it is created again.

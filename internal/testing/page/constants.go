@@ -1,0 +1,124 @@
+package page
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Constant is a text constant of the source, with what its comment says.
+type Constant struct {
+	Name, Value, Meaning string
+}
+
+// Constants are those of the blocks in a folder whose comment begins with a text, in their order. Each has a comment: on
+// lines above it, which begin with its name, or on its own line, without its name.
+func Constants(t testing.TB, folder, begin string) []Constant {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []Constant
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range file.Decls {
+			block, ok := declaration.(*ast.GenDecl)
+			if ok && block.Tok == token.CONST && strings.HasPrefix(block.Doc.Text(), begin) {
+				found = append(found, constantsOf(t, block)...)
+			}
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("%s has no constants with the comment %q", folder, begin)
+	}
+	return found
+}
+
+func constantsOf(t testing.TB, block *ast.GenDecl) (found []Constant) {
+	t.Helper()
+	for _, spec := range block.Specs {
+		constant := spec.(*ast.ValueSpec)
+		literal, ok := constant.Values[0].(*ast.BasicLit)
+		if !ok {
+			t.Fatalf("the constant %s is no text", constant.Names[0].Name)
+		}
+		value, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := constant.Names[0].Name
+		meaning := strings.TrimSpace(constant.Comment.Text())
+		if meaning == "" {
+			meaning = WithoutSubject(t, name, constant.Doc.Text())
+		}
+		found = append(found, Constant{Name: name, Value: value, Meaning: meaning})
+	}
+	return found
+}
+
+// WithoutSubject is what a comment says of its subject: the rest of its text, in one line.
+func WithoutSubject(t testing.TB, subject, comment string) string {
+	t.Helper()
+	comment = strings.Join(strings.Fields(comment), " ")
+	for _, begin := range []string{": ", " is ", " are "} {
+		if rest, found := strings.CutPrefix(comment, subject+begin); found {
+			return rest
+		}
+	}
+	t.Fatalf("the comment of %s does not begin with %q, but is %q", subject, subject+": ", comment)
+	return ""
+}
+
+// Cell is a text that can stand in a table.
+func Cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+
+// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. That of logr has
+// the text as its second argument, that of slog as its first.
+func Messages(t testing.TB, folder, method string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, isCall := node.(*ast.CallExpr)
+			if !isCall || len(call.Args) == 0 {
+				return true
+			}
+			called, isMethod := call.Fun.(*ast.SelectorExpr)
+			if !isMethod || called.Sel.Name != method || isPackage(called.X, "http") {
+				return true
+			}
+			for _, argument := range call.Args[:min(2, len(call.Args))] {
+				if text, isText := argument.(*ast.BasicLit); isText && text.Kind == token.STRING {
+					found = append(found, strings.Trim(text.Value, "`\""))
+					break
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: found %d calls of %s: %v", folder, len(found), method, err)
+	}
+	return found
+}
+
+func isPackage(expression ast.Expr, name string) bool {
+	identifier, ok := expression.(*ast.Ident)
+	return ok && identifier.Name == name
+}

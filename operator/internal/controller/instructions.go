@@ -1,0 +1,47 @@
+package controller
+
+// Log lines about what Pods are instructed to do for their slots. They are no events: a handoff has one when it ends.
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/go-logr/logr"
+
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+// logInstructions logs each new instruction that was written into a Pod.
+func logInstructions(log logr.Logger, pods []slots.Pod, written []slots.Change) {
+	before, names := map[string]instruction.Instruction{}, map[string]string{}
+	for _, pod := range pods {
+		before[pod.UID], names[pod.IP] = pod.Instruction, pod.Name
+	}
+	for _, change := range written {
+		if change.Instruction == nil || change.Instruction.Order() == before[change.UID].Order() {
+			continue
+		}
+		from := cmp.Or(names[change.Instruction.From], change.Instruction.From)
+		log.Info(instructed(change, from), "pod", change.Pod, "role", string(change.Instruction.Role))
+	}
+}
+
+// instructed says what a Pod is to do from now on.
+func instructed(change slots.Change, from string) string {
+	pod, i := change.Pod, change.Instruction
+	switch i.Role {
+	case instruction.Serve:
+		return fmt.Sprintf("Slot %s: Pod %s serves it", i.Slot, pod)
+	case instruction.Cold:
+		return fmt.Sprintf("Slot %s: Pod %s takes it empty (%s)", i.Slot, pod, cmp.Or(i.Record.Reason, "it is new"))
+	case instruction.Receive:
+		return fmt.Sprintf("Slot %s: Pod %s copies the keys of Pod %s", i.Slot, pod, from)
+	case instruction.Moved:
+		return fmt.Sprintf("Slot %s: moved to Pod %s, while Pod %s still serves connected clients", i.Slot, pod, from)
+	case instruction.Leave:
+		return fmt.Sprintf("Slot %s: Pod %s gave it away, and ends memcached in %d s", i.Slot, pod, i.End)
+	case instruction.None:
+	}
+	return fmt.Sprintf("Pod %s has no slot any more", pod)
+}

@@ -1,0 +1,87 @@
+package controller
+
+// Events of what is new in the status: slots that another Pod has, the state of the cache, and its suspension.
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/status"
+)
+
+// handedOver is the event of a slot that moved with its keys.
+func handedOver(slot status.HandedOver) pendingEvent {
+	note := fmt.Sprintf("Slot %s handed over from Pod %s to Pod %s in %s", slot.Name, slot.From, slot.To,
+		slot.Took.Round(time.Second))
+	return pendingEvent{
+		eventType: corev1.EventTypeNormal, reason: eventSlotHandedOver, action: "Handoff", note: note, pod: slot.To,
+	}
+}
+
+// startedCold is the event of a slot whose keys were lost.
+func startedCold(slot cachev1.SlotStatus) pendingEvent {
+	note := fmt.Sprintf("Slot %s: Pod %s started empty (%s)", slot.Name, slot.Pod, slot.Reason)
+	return pendingEvent{
+		eventType: corev1.EventTypeWarning, reason: eventSlotStartedCold, action: "Handoff", note: note, pod: slot.Pod,
+	}
+}
+
+// suspension returns the event of the beginning or the end of a suspension. A suspended Memcached without Pods has one
+// by the reason of its condition Ready.
+func suspension(before, now cachev1.MemcachedStatus) []pendingEvent {
+	was := meta.IsStatusConditionTrue(before.Conditions, cachev1.ConditionSuspended)
+	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionSuspended)
+	ready := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+	switch {
+	case was && is == nil:
+		const note = "The operator applies the spec again, because spec.suspend is false"
+		return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: eventResumed, action: "Resume", note: note}}
+	case !was && is != nil && (ready == nil || ready.Reason != cachev1.ReasonSuspended):
+		return []pendingEvent{{
+			eventType: corev1.EventTypeNormal, reason: eventSuspended, action: "Suspend", note: is.Message,
+		}}
+	}
+	return nil
+}
+
+// updatesStopped is the event of a cache that is not Ready after an automatic update.
+func updatesStopped() pendingEvent {
+	const note = "The cache is not Ready after its update. No other cache with updatePolicy Automatic is updated until " +
+		"this one is Ready, suspended or deleted, or its updatePolicy is OnSpecChange"
+	return pendingEvent{eventType: corev1.EventTypeWarning, reason: eventUpdatesStopped, action: "Update", note: note}
+}
+
+// transition returns an event for a new reason of Ready that is final: all Pods are ready, or the user must act.
+func transition(before, now cachev1.MemcachedStatus) []pendingEvent {
+	was := meta.FindStatusCondition(before.Conditions, cachev1.ConditionReady)
+	is := meta.FindStatusCondition(now.Conditions, cachev1.ConditionReady)
+	if is == nil {
+		return nil
+	}
+	repeats := slices.Contains(repeatedReasons, is.Reason)
+	if was != nil && was.Reason == is.Reason && (was.Message == is.Message || !repeats) {
+		return nil
+	}
+	switch is.Reason {
+	case cachev1.ReasonAllPodsReady, cachev1.ReasonScaledToZero:
+		return []pendingEvent{{eventType: corev1.EventTypeNormal, reason: is.Reason, action: "Observe", note: is.Message}}
+	case cachev1.ReasonRollingOut, cachev1.ReasonHandingOver:
+		return nil
+	}
+	return []pendingEvent{{eventType: corev1.EventTypeWarning, reason: is.Reason, action: "Observe", note: is.Message}}
+}
+
+// repeatedReasons are the reasons for which a new message is an event. The message of PodsNotReady changes with each
+// Pod.
+var repeatedReasons = []string{
+	cachev1.ReasonAllPodsReady, cachev1.ReasonInvalidSpec, cachev1.ReasonSecretNotFound, cachev1.ReasonInvalidSecret,
+	cachev1.ReasonOwnershipConflict, cachev1.ReasonFieldManagerConflict,
+}
+
+// longestNote is the limit of the events API, in bytes.
+const longestNote = 1024
