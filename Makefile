@@ -176,6 +176,7 @@ generate: from-types ## Write all generated files anew: from the types, golden f
 	@go run ./scripts/release renew
 	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
 	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
+	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs -update
 	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
 	@go test ./scripts/release/chart ./test/faults ./test/docs -run TestTheDocs -update
 	@go test ./test/faults/model -run TestTheModelKnows -update

@@ -65,11 +65,32 @@ func constantsOf(t testing.TB, block *ast.GenDecl) (found []Constant) {
 	return found
 }
 
+// FieldComments are the comments of the fields of a type in a file, by the names of the fields.
+func FieldComments(t testing.TB, path, name string) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	ast.Inspect(file, func(node ast.Node) bool {
+		spec, isType := node.(*ast.TypeSpec)
+		if !isType || spec.Name.Name != name {
+			return true
+		}
+		for _, field := range spec.Type.(*ast.StructType).Fields.List {
+			comments[field.Names[0].Name] = strings.Join(strings.Fields(field.Doc.Text()), " ")
+		}
+		return false
+	})
+	return comments
+}
+
 // WithoutSubject is what a comment says of its subject: the rest of its text, in one line.
 func WithoutSubject(t testing.TB, subject, comment string) string {
 	t.Helper()
 	comment = strings.Join(strings.Fields(comment), " ")
-	for _, begin := range []string{": ", " is ", " are "} {
+	for _, begin := range []string{": ", " is ", " are ", " means that "} {
 		if rest, found := strings.CutPrefix(comment, subject+begin); found {
 			return rest
 		}

@@ -48,6 +48,7 @@ func (Invalid) isOutcome() {}
 // Blocker is what a plan waits for.
 type Blocker string
 
+// Blockers.
 const (
 	// SecretUnusable means that the Pod template waits for a Secret with which new Pods can start.
 	SecretUnusable Blocker = "SecretUnusable"

@@ -1,5 +1,7 @@
 package status
 
+// Which Pod has which slot, and what is new about that.
+
 import (
 	"fmt"
 	"strings"
@@ -40,8 +42,8 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 // handsOver reports whether slots are still to be handed over.
 func handsOver(in Input) bool { return in.Plan.Slots != nil && in.Plan.Slots.Progress != "" }
 
-// handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods that
-// terminate keep theirs.
+// handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods
+// that terminate keep their slots.
 func handoffProgress(in Input, v verdict) string {
 	if !handsOver(in) || v.state != reconciling {
 		return ""
