@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,8 +15,8 @@ type Constant struct {
 	Name, Value, Meaning string
 }
 
-// Constants are those of the blocks in a folder whose comment begins with a text, in their order. Each has a comment: on
-// lines above it, which begin with its name, or on its own line, without its name.
+// Constants are those of the blocks in a folder whose comment begins with a text, in their order. Each has a comment:
+// on lines above it, which begin with its name, or on its own line, without its name.
 func Constants(t testing.TB, folder, begin string) []Constant {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -101,45 +100,3 @@ func WithoutSubject(t testing.TB, subject, comment string) string {
 
 // Cell is a text that can stand in a table.
 func Cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-
-// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. That of logr has
-// the text as its second argument, that of slog as its first.
-func Messages(t testing.TB, folder, method string) (found []string) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(node ast.Node) bool {
-			call, isCall := node.(*ast.CallExpr)
-			if !isCall || len(call.Args) == 0 {
-				return true
-			}
-			called, isMethod := call.Fun.(*ast.SelectorExpr)
-			if !isMethod || called.Sel.Name != method || isPackage(called.X, "http") {
-				return true
-			}
-			for _, argument := range call.Args[:min(2, len(call.Args))] {
-				if text, isText := argument.(*ast.BasicLit); isText && text.Kind == token.STRING {
-					found = append(found, strings.Trim(text.Value, "`\""))
-					break
-				}
-			}
-			return true
-		})
-		return nil
-	})
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s: found %d calls of %s: %v", folder, len(found), method, err)
-	}
-	return found
-}
-
-func isPackage(expression ast.Expr, name string) bool {
-	identifier, ok := expression.(*ast.Ident)
-	return ok && identifier.Name == name
-}

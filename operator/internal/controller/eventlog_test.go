@@ -2,6 +2,8 @@ package controller
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,19 +12,24 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
 	"github.com/example-inc/memcached-operator/operator/internal/drift"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
+	"github.com/example-inc/memcached-operator/operator/internal/metrics"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 	"github.com/example-inc/memcached-operator/operator/internal/status"
 )
@@ -162,6 +169,33 @@ func TestNothingIsLoggedAtRest(t *testing.T) {
 	}
 	if found := eventsOf(c); len(found) > 0 {
 		t.Errorf("events: %v", found)
+	}
+}
+
+// TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten: the next reconciliation does not find it again. What is new in
+// the status is recorded once that is written.
+func TestWhatWasDoneIsRecordedAlsoIfTheStatusCannotBeWritten(t *testing.T) {
+	for answer, want := range map[error][]string{
+		nil: {`Created: Deployment "cache" created`, "InvalidSpec: no"}, errors.New("no answer"): {`Created: Deployment "cache" created`},
+	} {
+		recorder := events.NewFakeRecorder(9)
+		r := &Reconciler{
+			client:   statusClient{status: &answering{answers: map[types.PatchType]error{types.MergePatchType: answer}}},
+			statuses: newStatuses(), updates: newUpdateQueue(1), metrics: metrics.New(prometheus.NewRegistry()), events: recorder,
+		}
+		var lines []line
+		_, err := r.report(log.IntoContext(t.Context(), logTo(t, &lines)), &reconciliation{
+			memcached: &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Generation: 2, ResourceVersion: "7"}},
+			outcome:   plan.Invalid{Problems: []string{"no"}},
+			report:    apply.Report{{GroupKind: observe.DeploymentKind.GroupKind(), Name: "cache", Result: apply.Created}},
+		})
+		var got []string
+		for _, logged := range lines {
+			got = append(got, fmt.Sprintf("%s: %s", logged["event"], logged["msg"]))
+		}
+		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (answer != nil) || len(recorder.Events) != len(want) {
+			t.Errorf("error %v, %d events, logged (-want +got):\n%s", err, len(recorder.Events), diff)
+		}
 	}
 }
 

@@ -127,6 +127,9 @@ func TestEvents(t *testing.T) {
 		"an automatic update continues": {
 			updating: true, before: ready(cachev1.ReasonRollingOut, "2 of 3"), now: ready(cachev1.ReasonRollingOut, "1 of 3"),
 		},
+		"an automatic update hands slots over": {
+			updating: true, before: ready(cachev1.ReasonRollingOut, "1 of 3"), now: ready(cachev1.ReasonHandingOver, "1 of 3"),
+		},
 		"a slot lost its keys": {
 			before: withSlot("cache-a", cachev1.SlotCopying, ""), now: withSlot("cache-b", cachev1.SlotCold, "HandoffTimedOut"),
 			want: []string{"Warning SlotStartedCold: Slot cache-0: Pod cache-b started empty (HandoffTimedOut)"},

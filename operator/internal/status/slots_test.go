@@ -162,6 +162,17 @@ func TestHandingOverIsTheReasonWhileSlotsAreToBeHandedOver(t *testing.T) {
 			slots: handsOver, want: cachev1.ReasonPodsNotReady,
 			message: "2 of 3 Pods ready; 1 Pod: cannot be scheduled: 0/3 nodes are available; " + handsOver.Progress,
 		},
+		"a handoff that does not end": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonHandingOver, 7)
+				missing(in)
+				in.Now = time.Unix(1_000_000, 0)
+				in.Memcached.Status.ObservedGeneration, in.Plan.Rollout.ProgressDeadlineSeconds = 7, 600
+				in.Memcached.Status.ProgressingSince = &metav1.Time{Time: in.Now.Add(-time.Hour)}
+			},
+			slots: handsOver, want: cachev1.ReasonProgressDeadlineExceeded,
+			message: "No progress for 600 seconds (spec.rollout.progressDeadlineSeconds): 2 of 3 Pods ready; " + handsOver.Progress,
+		},
 		"all Pods are ready": {change: func(*Input) {}, slots: handsOver, want: cachev1.ReasonAllPodsReady, message: "3 of 3 Pods ready"},
 	}
 	for name, tc := range tests {

@@ -1,0 +1,57 @@
+package page
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Messages are the texts with which the source below a folder calls a method of a logger, such as Error. That of logr
+// has the text as its second argument, that of slog as its first.
+func Messages(t testing.TB, folder, method string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if call, isCall := node.(*ast.CallExpr); isCall && isLogged(call.Fun, method) {
+				found = append(found, firstText(call.Args)...)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: found %d calls of %s: %v", folder, len(found), method, err)
+	}
+	return found
+}
+
+// isLogged reports whether an expression is the method of a logger, and not the function of the package http.
+func isLogged(function ast.Expr, method string) bool {
+	called, isMethod := function.(*ast.SelectorExpr)
+	if !isMethod || called.Sel.Name != method {
+		return false
+	}
+	of, isName := called.X.(*ast.Ident)
+	return !isName || of.Name != "http"
+}
+
+// firstText is the first of two arguments that is a text, if there is one.
+func firstText(arguments []ast.Expr) []string {
+	for _, argument := range arguments[:min(2, len(arguments))] {
+		if text, isText := argument.(*ast.BasicLit); isText && text.Kind == token.STRING {
+			return []string{strings.Trim(text.Value, "`\"")}
+		}
+	}
+	return nil
+}
