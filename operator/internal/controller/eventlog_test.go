@@ -222,5 +222,5 @@ func TestErrorsInTheLogAreSentences(t *testing.T) {
 }
 
 func isVerb(word string) bool {
-	return slices.Contains([]string{"is", "are", "cannot", "ended", "failed", "crashed", "could", "was"}, word)
+	return slices.Contains([]string{"is", "are", "was", "cannot", "could", "did", "ended", "failed", "crashed"}, word)
 }
