@@ -47,7 +47,7 @@ type Options struct {
 	// HandoffFile is the file with the operator's instruction for a Pod with a slot; empty without slots.
 	HandoffFile string
 
-	// HandoffTimeout is how long a Pod that terminates goes on serving its slot until another Pod has it.
+	// HandoffTimeout is how long a Pod that terminates continues to serve its slot until another Pod has it.
 	HandoffTimeout time.Duration
 
 	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.

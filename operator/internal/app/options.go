@@ -31,7 +31,6 @@ const (
 	// EnvMemoryLimit is the limit of the operator's container, in bytes.
 	EnvMemoryLimit = "MEMORY_LIMIT"
 
-
 	// EnvLegacyFieldManagers is the default of --legacy-field-managers, even if it is empty.
 	EnvLegacyFieldManagers = "LEGACY_FIELD_MANAGERS"
 )
@@ -92,7 +91,6 @@ type Options struct {
 	// LegacyFieldManagers are the field managers of earlier operators, which wrote a Memcached's objects by updates.
 	// The operator takes over their fields.
 	LegacyFieldManagers []string
-
 
 	// ShowVersion prints the version and exits.
 	ShowVersion bool

@@ -62,7 +62,9 @@ type slotWatch struct {
 	asked   time.Time // when they were missing
 }
 
-func newSlotWatch(mgr ctrl.Manager, reader client.Reader, namespaces []string, changes predicate.Predicate) (*slotWatch, error) {
+func newSlotWatch(
+	mgr ctrl.Manager, reader client.Reader, namespaces []string, changes predicate.Predicate,
+) (*slotWatch, error) {
 	access, err := authorizationclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("set up the review of rights: %w", err)

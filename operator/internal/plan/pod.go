@@ -39,7 +39,7 @@ type Pod struct {
 	// NeedsSlot: the Pod becomes ready only with a slot.
 	NeedsSlot bool
 
-	// HandoffTimeoutSeconds is how long a terminating Pod goes on serving its slot, until another Pod has it. 0 without
+	// HandoffTimeoutSeconds is how long a terminating Pod continues to serve its slot, until another Pod has it. 0 without
 	// slots.
 	HandoffTimeoutSeconds int32
 

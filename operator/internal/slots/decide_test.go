@@ -63,7 +63,7 @@ func TestFreeSlots(t *testing.T) {
 
 func TestHandoff(t *testing.T) {
 	check(t, map[string]situation{
-		"a new Pod copies the first outdated Pod":                    {cache(holder("a0", 0), holder("a1", 1), fresh("b2")), []string{`b2: role "receive" shop-0`, "b2: cost -50"}},
+		"a new Pod copies the first outdated Pod": {cache(holder("a0", 0), holder("a1", 1), fresh("b2")), []string{`b2: role "receive" shop-0`, "b2: cost -50"}},
 		"a terminating Pod is copied first, and faster if it ends soon": {
 			cache(holder("a0", 0), but(holder("a1", 1), terminating), fresh("b2")), []string{`b2: role "receive" shop-1 within 40s`, "b2: cost -50"},
 		},

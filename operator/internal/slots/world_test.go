@@ -32,7 +32,7 @@ type world struct {
 	addresses  int
 
 	view     view
-	killed   bool // the operator ends after the next write
+	killed   bool      // the operator ends after the next write
 	operated time.Time // when all writes of the operator were made
 	losses   int       // holders that a ReplicaSet deleted
 }

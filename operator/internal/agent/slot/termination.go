@@ -1,6 +1,6 @@
 package slot
 
-// How long a Pod that is deleted goes on serving its slot.
+// How long a Pod that is deleted continues to serve its slot.
 
 import (
 	"context"
