@@ -26,6 +26,11 @@ const (
 	// Secret: clients of a removed CA, or open connections of a removed user. Its message names the CAs and the command
 	// that restarts the Pods. It is removed once all of them have restarted. It does not reflect the health of the Pods.
 	ConditionRestartRequired = "RestartRequired"
+
+	// ConditionCertificateIncomplete is set, with status True, while the certificate lacks names of slots, so that clients
+	// that verify names refuse it. Its message lists the names and has the fix. It does not reflect the health of the
+	// Pods: Ready may be True as well.
+	ConditionCertificateIncomplete = "CertificateIncomplete"
 )
 
 // Reasons of the Ready condition. Reconciling and Stalled carry the same reason as Ready.
@@ -107,6 +112,10 @@ const (
 	// connection begins.
 	ReasonUserRemoved = "UserRemoved"
 )
+
+// ReasonSlotNamesMissing is the reason of the CertificateIncomplete condition: the certificate does not cover the
+// addresses of all slots.
+const ReasonSlotNamesMissing = "SlotNamesMissing"
 
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached
 // that may adopt it. It is on that object, and not on the Memcached, so that only those with rights on the object can

@@ -195,7 +195,8 @@ func readCertificate(data map[string][]byte, clientCA bool) record {
 	for _, ca := range parsed.ClientCAs {
 		accepted[string(ca.Raw)] = fmt.Sprintf("client CA %q of %s", ca.Subject, ca.NotBefore.UTC().Format(time.DateOnly))
 	}
-	return record{State: State{NotAfter: parsed.Leaf.NotAfter}, accepted: accepted}
+	leaf := parsed.Leaf
+	return record{State: State{NotAfter: leaf.NotAfter, DNSNames: leaf.DNSNames}, accepted: accepted}
 }
 
 func (m *Memory) readUsers(data map[string][]byte) record {

@@ -188,6 +188,9 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 	if got := certificateOf(t, secrets, cachev1.ClientAuthNone); !got.Usable() || !got.NotAfter.Equal(one.Parsed.NotAfter) || got.Expired {
 		t.Errorf("got %+v", got)
 	}
+	if got := certificateOf(t, secrets, cachev1.ClientAuthNone); !got.Covers("memcached.test") || got.Covers("other.test") {
+		t.Errorf("the certificate is for %q", got.DNSNames)
+	}
 	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.Usable() || !strings.Contains(got.Problem, "lacks ca.crt") {
 		t.Errorf("without CAs no client can be verified: %+v", got)
 	}

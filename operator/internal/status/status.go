@@ -75,6 +75,7 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	if in.Snapshot.Objects != nil {
 		countPods(&status, in)
 		status.TLS = tlsStatus(in)
+		setCertificateIncomplete(&status, in)
 		setRestartRequired(&status, in)
 	}
 	for _, conditionType := range formerConditions {

@@ -1,0 +1,78 @@
+package status
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+	"github.com/example-inc/memcached-operator/operator/internal/secrets"
+	"github.com/example-inc/memcached-operator/operator/internal/slots"
+)
+
+func TestTheStatusReportsNamesOfSlotsThatTheCertificateLacks(t *testing.T) {
+	const (
+		lacks   = `The certificate in the Secret "tls" lacks names of slots, and clients that verify names refuse it: `
+		byDNS   = "cache-0.cache-slots.team.svc:11212"
+		byDNS1  = "cache-1.cache-slots.team.svc:11212"
+		byIP    = "cache-0.team.svc:11212"
+		byIP1   = "cache-1.team.svc:11212"
+		reload  = " to its DNS names. The Pods load the new one without a restart. Missing: "
+		ofCache = "cache.team.svc"
+	)
+	certificate := func(names ...string) *secrets.State {
+		return &secrets.State{Name: "tls", NotAfter: noon, DNSNames: names}
+	}
+	tests := map[string]struct {
+		secret    *secrets.State
+		addresses []string
+		want      string // the message; empty if there is no warning
+	}{
+		"no certificate":                   {nil, []string{byDNS}, ""},
+		"no slots":                         {certificate(ofCache), nil, ""},
+		"a wildcard for all slots":         {certificate(ofCache, "*.cache-slots.team.svc"), []string{byDNS, byDNS1}, ""},
+		"each name of ClusterIP":           {certificate("cache-0.team.svc", "cache-1.team.svc"), []string{byIP, byIP1}, ""},
+		"a certificate that can't be used": {&secrets.State{Name: "tls", Problem: "malformed"}, []string{byDNS}, ""},
+		"a Secret that does not exist":     {&secrets.State{Name: "tls", Missing: true}, []string{byDNS}, ""},
+		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1},
+			lacks + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},
+		"the name of one slot of two": {certificate("cache-0.cache-slots.team.svc"), []string{byDNS, byDNS1},
+			lacks + "add *.cache-slots.team.svc" + reload + "cache-1.cache-slots.team.svc"},
+		"names for the other mode": {certificate("*.cache-slots.team.svc"), []string{byIP, byIP1},
+			lacks + "add them" + reload + "cache-0.team.svc, cache-1.team.svc"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := rolledOut()
+			in.Snapshot.TLS = tc.secret
+			if tc.addresses != nil {
+				in.Plan.Slots = &plan.Slots{}
+			}
+			for _, address := range tc.addresses {
+				in.Plan.Slots.Slots = append(in.Plan.Slots.Slots, slots.Status{Name: "slot", Address: address})
+			}
+			now := Evaluate(in)
+			var got string
+			if found := meta.FindStatusCondition(now.Conditions, cachev1.ConditionCertificateIncomplete); found != nil {
+				got = found.Message
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			if tc.want != "" && !meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionReady) {
+				t.Error("the cache is not ready")
+			}
+			in.Memcached.Status = now
+			if Differs(now, Evaluate(in)) {
+				t.Error("the same status is written again")
+			}
+			in.Snapshot.TLS = certificate("*.cache-slots.team.svc", "*.team.svc")
+			renewed := Evaluate(in)
+			if meta.FindStatusCondition(renewed.Conditions, cachev1.ConditionCertificateIncomplete) != nil {
+				t.Error("the warning stays although the certificate is renewed")
+			}
+		})
+	}
+}
