@@ -31,20 +31,20 @@ func TestTheExamplesInTheBundleAreTaken(t *testing.T) {
 // TestTheOperatorActsOnTheExamplesInTheBundle is what operator-sdk's scorecard asks of a running operator: an example has
 // a spec, the operator writes its status, and a change of the spec makes the operator write.
 func TestTheOperatorActsOnTheExamplesInTheBundle(t *testing.T) {
-	w := newWorld(t)
+	w := newSlotWorld(t)
 	for _, object := range examples(t) {
 		object.SetNamespace(w.namespace)
 		w.Expect(object.Object).To(gomega.HaveKey("spec"), "spec exists for the custom resource")
 		w.Expect(object.Object).NotTo(gomega.HaveKey("status"))
 		w.Expect(cluster.Create(w.ctx, object)).To(gomega.Succeed())
 		name := object.GetName()
-		w.reason(name, cachev1.ReasonRollingOut) // With the status of the first generation.
+		w.reason(name, cachev1.ReasonAllPodsReady)
 		before := w.deployment(name).Generation
 
 		w.Expect(cluster.Patch(w.ctx, object, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":1}}`)))).
 			To(gomega.Succeed())
-		eventually(w, name, &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation > before })
-		mc := eventually(w, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
+		eventually(w.world, name, &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation > before })
+		mc := eventually(w.world, name, &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
 			return mc.Status.ObservedGeneration == mc.Generation && mc.Status.Replicas == 1
 		})
 		w.Expect(mc.Generation).To(gomega.Equal(object.GetGeneration()))

@@ -25,7 +25,7 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	}
 	csv.YNode().Content[0].HeadComment = "" // A generated file has a heading of its own.
 	picture, pictureErr := icon(root)
-	examples, examplesErr := json.MarshalIndent(m[sample], "", "  ")
+	examples, examplesErr := m.examples(root)
 	install, installErr := m.install()
 	spec, status, descriptorsErr := descriptors(root)
 	if err := errors.Join(pictureErr, examplesErr, installErr, descriptorsErr); err != nil {
@@ -55,6 +55,16 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	}
 	edits = append(edits, install...)
 	return csv, csv.PipeE(append(edits, set(images, "spec", "relatedImages"))...)
+}
+
+// examples are the custom resources that a console offers: the samples of the kustomization, and that with slots, which
+// an installation by Argo CD does not begin with.
+func (m manifests) examples(root string) ([]byte, error) {
+	slots, err := yaml.ReadFile(filepath.Join(root, slotsSample))
+	if err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(append(slices.Clone(m[sample]), slots), "", "  ")
 }
 
 // set writes a value to a path, whose last field may be new. Encode would drop the comments of a node.
