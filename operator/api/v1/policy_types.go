@@ -153,7 +153,7 @@ type Rollout struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 }
 
-// UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods empties them.
+// UpdatePolicy is when new defaults of the operator reach running Pods. Replacing Pods without slots empties them.
 //
 // +kubebuilder:validation:Enum=OnSpecChange;Automatic
 type UpdatePolicy string

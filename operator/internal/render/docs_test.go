@@ -77,7 +77,10 @@ func fieldTable(t *testing.T) string {
 			}
 		}
 		replaces := "no"
-		if effect.replacesPods {
+		switch {
+		case strings.Contains(effect.field.Schema.Description, "pending until the next rollout"):
+			replaces = "with the next rollout"
+		case effect.replacesPods:
 			replaces = "yes"
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n",
