@@ -85,7 +85,7 @@ var reaches = []reach{
 		test: "TestEveryRuleOfTheSpecRefusesWithItsMessage"},
 	{field: "tls.secretName", names: "a Secret of the same namespace", limit: "the Pods of the author mount it, so the author may read it: " +
 		"only if it holds a valid certificate, and is no token and no registry's password. The status contains only the " +
-		"end of the certificate, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
+		"end of the certificate, which names of slots it does not have, and the names of removed client CAs", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
 	{field: "auth.secretName", names: "a Secret of the same namespace", limit: "the same, if it holds valid users. The status contains " +
 		"nothing of it", test: "TestAnAuthorLearnsNothingOfASecretFromTheStatus"},
 	{field: "networkPolicy.from", below: selector + " cidr except[]", names: "Pods, namespaces and addresses", limit: "they may connect to the " +
