@@ -1,0 +1,43 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
+)
+
+// TestCertificateIncompleteUntilTheCertificateCoversTheSlots: the Pods are ready all the time, and stay.
+func TestCertificateIncompleteUntilTheCertificateCoversTheSlots(t *testing.T) {
+	w := newSlotWorld(t)
+	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
+	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(s *cachev1.MemcachedSpec) { s.TLS = &cachev1.TLS{SecretName: "tls"} })
+	mc := get(w.world, "cache", &cachev1.Memcached{})
+	missing := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete)
+	wildcard := "*.cache-slots." + w.namespace + ".svc"
+	if missing == nil || missing.Reason != cachev1.ReasonSlotNamesMissing || !strings.Contains(missing.Message, "add "+wildcard) {
+		t.Fatalf("conditions: %+v", mc.Status.Conditions)
+	}
+	pods := w.uids("cache")
+
+	w.secret("tls", certificateFor(t, wildcard))
+	eventually(w.world, "cache", mc, func(mc *cachev1.Memcached) bool {
+		return meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionCertificateIncomplete) == nil
+	})
+	w.Expect(w.uids("cache")).To(gomega.Equal(pods))
+}
+
+// certificateFor is a Secret with a certificate for a host.
+func certificateFor(t *testing.T, host string) map[string]string {
+	t.Helper()
+	pair, err := authority(t, "servers").Issue(pki.Identity{User: "cache", Hosts: []string{host}, NotAfter: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"tls.crt": string(pair.Cert), "tls.key": string(pair.Key)}
+}
