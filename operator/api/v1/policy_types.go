@@ -170,8 +170,7 @@ const (
 type Disruption struct {
 	// maxUnavailable is the maximum number of Pods that may be unavailable at a time: a number up to 1000, or a
 	// percentage of size up to 100%, rounded up. Defaults to 1. A cache of size 0 or 1 has no PodDisruptionBudget, as
-	// it would only block drains. A cache with slots and handoff Auto, of any size, has one of 0 instead, until the keys
-	// of the Pods on a cordoned Node are copied, or the handoff is given up.
+	// it would only block drains. With slots, an evicted Pod counts as unavailable until another one has its slot.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == string ? self.matches('^(0|[1-9][0-9]?|100)%$') : (self >= 0 && self <= 1000)",message="maxUnavailable must be a number from 0 to 1000 without quotes, or a percentage from 0% to 100%, such as 25%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`

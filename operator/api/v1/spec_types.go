@@ -116,7 +116,8 @@ type MemcachedSpec struct {
 
 	// terminationDelaySeconds is how long a Pod continues to answer after it was told to stop, in seconds, 0 to 600: time
 	// for its address to leave the DNS answers that clients cache. It holds for every end of a Pod: a rollout, a smaller
-	// size, an eviction. memcached then has 15 seconds to stop. Defaults to 30. A change replaces the Pods.
+	// size, an eviction. With slots it begins when another Pod has the slot. memcached then has 15 seconds to stop.
+	// Defaults to 30. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
