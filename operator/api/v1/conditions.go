@@ -113,9 +113,11 @@ const (
 	ReasonUserRemoved = "UserRemoved"
 )
 
-// ReasonSlotNamesMissing is the reason of the CertificateIncomplete condition: the certificate does not cover the
-// addresses of all slots.
-const ReasonSlotNamesMissing = "SlotNamesMissing"
+// Reasons of the CertificateIncomplete condition.
+const (
+	// ReasonSlotNamesMissing: the certificate does not cover the addresses of all slots.
+	ReasonSlotNamesMissing = "SlotNamesMissing"
+)
 
 // AnnotationAdoptBy on a Deployment, Service, NetworkPolicy or PodDisruptionBudget without an owner names the Memcached
 // that may adopt it. It is on that object, and not on the Memcached, so that only those with rights on the object can
