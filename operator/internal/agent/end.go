@@ -25,6 +25,10 @@ const (
 	// endTimeout limits one attempt to reach memcached.
 	endTimeout = 5 * time.Second
 
+	// endWithin limits all attempts, to find it and to end it: nobody can use one that hangs, or copy its keys. Then the
+	// kubelet ends it.
+	endWithin = 15 * time.Second
+
 	endInterval = 200 * time.Millisecond
 
 	// hookPatience is how long the hook of memcached waits for that of the agent, which the kubelet starts together with
@@ -43,7 +47,7 @@ const (
 func End(ctx context.Context, options *Options) error {
 	_, port, err := net.SplitHostPort(options.ProbeAddress)
 	if err != nil {
-		return fmt.Errorf("--health-probe-bind-address %q: the agent must serve there to be asked: %w", options.ProbeAddress, err)
+		return fmt.Errorf("--health-probe-bind-address %q: the agent must serve there: %w", options.ProbeAddress, err)
 	}
 	url := "http://" + net.JoinHostPort("localhost", port) + terminatePath
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
@@ -121,7 +125,7 @@ func (e *ender) end(ctx context.Context) {
 	defer cancel()
 	pid, err := e.findMemcached(ctx)
 	if err != nil {
-		e.log.Info("memcached does not run", "error", err)
+		e.log.Info("memcached does not run, or does not answer", "error", err)
 		return
 	}
 	go func() { // The last instruction may let the agent end it.
@@ -134,6 +138,8 @@ func (e *ender) end(ctx context.Context) {
 		Holder: slot.HolderByName, Copied: func(ctx context.Context) bool { return slot.IsCopied(ctx, e.dialOwn) },
 	}
 	termination.Wait(ctx, e.follower.Order())
+	ctx, stop := context.WithTimeout(ctx, endWithin)
+	defer stop()
 	for ctx.Err() == nil {
 		if err := e.engine.End(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("memcached cannot be ended yet", "error", err)
@@ -142,8 +148,10 @@ func (e *ender) end(ctx context.Context) {
 	}
 }
 
-// findMemcached returns the process id of memcached, or an error if it does not run.
+// findMemcached returns the process id of memcached, or an error if it does not run or hangs.
 func (e *ender) findMemcached(ctx context.Context) (int, error) {
+	ctx, stop := context.WithTimeout(ctx, endWithin)
+	defer stop()
 	for {
 		attempt, cancel := context.WithTimeout(ctx, endTimeout)
 		pid, err := processOf(attempt, e.dialOwn)

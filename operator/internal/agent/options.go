@@ -122,7 +122,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("--handoff-file %q: set an absolute path such as /run/handoff/handoff", o.HandoffFile)
 	}
 	if o.HandoffTimeout < 0 || o.TerminationDelay < 0 {
-		return fmt.Errorf("--handoff-timeout %s, --termination-delay %s: set no negative time", o.HandoffTimeout, o.TerminationDelay)
+		return fmt.Errorf("--handoff-timeout %s, --termination-delay %s: set no negative time",
+			o.HandoffTimeout, o.TerminationDelay)
 	}
 	if err := loopback("--memcached-address", o.MemcachedAddress); err != nil || o.TLSDir == "" {
 		return err

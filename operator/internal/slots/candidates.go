@@ -46,8 +46,8 @@ func (b *board) isPredecessor(pod *Pod) bool {
 	})
 }
 
-// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon, then
-// outdated ones, each by slot.
+// toReplace returns the holders that need a successor and have none: terminating ones first, because they end soon,
+// then outdated ones, each by slot.
 func (b *board) toReplace() []*Pod {
 	var terminating, outdated []*Pod
 	for slot, holder := range b.holders {

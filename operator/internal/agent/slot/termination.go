@@ -23,8 +23,8 @@ const (
 	look = 2 * time.Second
 )
 
-// Holder is who has the slot of a Pod, as far as the Pod can find out by itself: the kubelet shows it no new instruction
-// while it terminates.
+// Holder is who has the slot of a Pod, as far as the Pod can find out by itself: while it terminates, the kubelet shows
+// it no new instruction.
 type Holder int
 
 // Holders.
@@ -110,7 +110,8 @@ func (e *ending) until() (until time.Time, why string) {
 	case e.role == instruction.Leave:
 		return e.began.Add(e.drain), "it gave its slot away, and clients with open connections still use it"
 	case e.holder == AnotherPod:
-		return e.since.Add(max(e.drain, remembered)), "another Pod has the slot, and clients with open connections still use this one"
+		return e.since.Add(max(e.drain, remembered)),
+			"another Pod has the slot, and clients with open connections still use this one"
 	case e.holder == NoPod:
 		return e.since.Add(remembered), "its slot has no address: the cache or the slot was deleted"
 	case !e.copied:
