@@ -1,9 +1,15 @@
 package mutants
 
 import (
+	"encoding/json"
 	"go/parser"
 	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/example-inc/memcached-operator/test/faults/actions"
@@ -31,6 +37,41 @@ func TestEachMutantFitsTheSource(t *testing.T) {
 				t.Errorf("%q: %v", mutant.Name, err)
 			}
 		}
+	}
+}
+
+// TestEachMutantCompiles builds the changed packages only: a variable that an edit leaves unused is an error, too.
+func TestEachMutantCompiles(t *testing.T) {
+	for _, mutant := range All() {
+		t.Run(mutant.Name, func(t *testing.T) {
+			t.Parallel()
+			changed, err := variants.Apply(root, mutant.Edits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			overlay := struct{ Replace map[string]string }{map[string]string{}}
+			arguments := []string{"build", "-overlay=" + filepath.Join(dir, "overlay.json")}
+			for file, text := range changed {
+				overlay.Replace[filepath.FromSlash(file)] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+				if err := os.WriteFile(overlay.Replace[filepath.FromSlash(file)], []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				arguments = append(arguments, "./"+path.Dir(file))
+			}
+			content, err := json.Marshal(overlay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "overlay.json"), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			build := exec.CommandContext(t.Context(), "go", arguments...)
+			build.Dir = root
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Errorf("%v:\n%s", err, out)
+			}
+		})
 	}
 }
 

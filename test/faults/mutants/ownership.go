@@ -26,7 +26,7 @@ func ownership() []Mutant {
 				{
 					File: removeFile,
 					Old:  "!wanted[key] && !isTerminating(live, mc) && (metav1.IsControlledBy(live, mc) || mayBeOwned(live, mc)) {\n",
-					New:  "!wanted[key] {\n",
+					New:  "!wanted[key] && live != nil {\n",
 				},
 				{File: removeFile, Old: " || !isOwned(live, mc) {", New: " {"},
 			},

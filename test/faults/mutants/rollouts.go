@@ -18,7 +18,7 @@ func rollouts() []Mutant {
 		},
 		{
 			Name: "replaces Pods for another spelling of a quantity", Rule: noRollout, Needs: []string{"respell the spec"},
-			Edits: replace(canonicalFile, "		containers[i].Resources = spelledQuantities(containers[i].Resources)\n", ""),
+			Edits: replace(canonicalFile, "= spelledQuantities(containers[i].Resources)", "= containers[i].Resources"),
 		},
 		{
 			Name: "prefers the older record after a crash", Rule: noRollout,
@@ -42,7 +42,7 @@ func rollouts() []Mutant {
 		{
 			Name: "selects Pods by the labels of users", Rule: "the selector stays", Needs: []string{changes},
 			Edits: replace(deploymentFile,
-				"WithMatchLabels(names.Selector(p.Name))).", "WithMatchLabels(labelsWith(p, p.Metadata.Labels)))."),
+				"WithMatchLabels(names.Selector(p.Name))).", "WithMatchLabels(labelsWith(p.Name, p.CommonMetadata.Labels)))."),
 		},
 		{
 			Name: "ignores spec.suspend", Rule: "suspended", Needs: []string{"suspend", changes + "|" + drifts},
