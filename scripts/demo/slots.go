@@ -21,13 +21,10 @@ const (
 	leastKept = keys * 995 / 1000
 )
 
-// withSlots changes the tree: the operator is installed with slots, and the sample has them. The demo's clients do not
-// outlive a replacement of Pods, so that a short delay before a Pod ends is enough.
+// withSlots changes the tree: the sample has slots. The demo's clients do not outlive a replacement of Pods, so that a
+// short delay before a Pod ends is enough.
 func withSlots(dir string) error {
-	const component = "- ../../../overlays/components/slots"
-	return errors.Join(
-		edit(dir, "gitops/operator/direct/kustomization.yaml", "# "+component, component),
-		patchSample(dir, "/spec/slots", "{}"), patchSample(dir, "/spec/terminationDelaySeconds", "3"))
+	return errors.Join(patchSample(dir, "/spec/slots", "{}"), patchSample(dir, "/spec/terminationDelaySeconds", "3"))
 }
 
 // patchSample adds a field to the sample of the tree.

@@ -98,7 +98,7 @@ func (s *site) bringUp(ctx context.Context) error {
 	return s.deploy(ctx, oci.Host().Architecture, s.images.Operator, s.images.Memcached)
 }
 
-// deploy installs an overlay with slots, or replaces the operator that is there, as a user does.
+// deploy installs an overlay, or replaces the operator that is there, as a user does.
 func (s *site) deploy(ctx context.Context, overlay, operator, memcached string) error {
 	images := pipeline.Images{Operator: operator, Agent: s.images.Agent, Memcached: memcached}
 	return deployed.Deploy(ctx, s.Pipeline, overlay, images)

@@ -43,7 +43,7 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 		"the Prometheus Operator": {
 			values: "monitoring: {enabled: true}", overlay: "multiarch", components: []string{"monitoring"},
 		},
-		"slots": {values: "slots: true", overlay: "multiarch", components: []string{"slots"}},
+		"without slots": {values: "rbac: {slots: false}", overlay: "multiarch", components: []string{"without-slots"}},
 		"nearly all of it, on one architecture": {
 			values: "{architectures: [s390x], replicas: 2, watchNamespaces: [" + namespace + "], " +
 				"imagePullSecrets: [{name: registry}]}",
@@ -51,8 +51,8 @@ func TestTheChartRendersWhatTheOverlaysBuild(t *testing.T) {
 		},
 		"all that goes together, on one architecture": {
 			values: "{architectures: [s390x], replicas: 2, " +
-				"imagePullSecrets: [{name: registry}], monitoring: {enabled: true}}",
-			overlay: "s390x", components: []string{"two-replicas", "pull-secret", "monitoring"},
+				"imagePullSecrets: [{name: registry}], monitoring: {enabled: true}, rbac: {slots: false}}",
+			overlay: "s390x", components: []string{"two-replicas", "pull-secret", "monitoring", "without-slots"},
 		},
 	}
 	loaded := load(t, pack(t, chart.Options{Version: version}))

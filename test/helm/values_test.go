@@ -85,7 +85,12 @@ var reaches = map[string]reach{
 	"watchNamespaces, no right elsewhere": {
 		"watchNamespaces: [team-a]", "ClusterRoleBinding//memcached-operator-manager-rolebinding", map[string]string{"": missing},
 	},
-	"slots": {"slots: true", deployment, map[string]string{variable("SLOTS"): "true"}},
+	"rbac.slots": {"rbac: {slots: false}", "ClusterRole//memcached-operator-manager-role", map[string]string{
+		".rules[1].verbs": `["list","watch"]`,
+	}},
+	"rbac.slots, of the operator that runs": {"rbac: {slots: false}", deployment, map[string]string{
+		`.spec.template.metadata.annotations.cache\.example\.com/rights`: "without-slots",
+	}},
 	"resources": {"resources: {limits: {memory: 1Gi}}", deployment, map[string]string{
 		container + ".resources": `{"limits":{"memory":"1Gi"},"requests":{"cpu":"10m","memory":"128Mi"}}`,
 	}},

@@ -32,7 +32,7 @@ func TestAnOperatorContinuesTheHandoffsThatItFinds(t *testing.T) {
 	late.stay()
 	newDied.stay()
 
-	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	w.start()
 	copied.serves("")
 	oldDied.serves("PodLost")
 	newDied.serves("")
@@ -68,14 +68,13 @@ func (h *handedOver) beganEarlier(next string, ago time.Duration) {
 func TestTheNextLeaderContinuesAHandoff(t *testing.T) {
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig)}
-	w.bindSlotRules()
 	w.bindLeases()
 	elect := []string{"--watch-namespaces=" + w.namespace, "--leader-elect", "--leader-election-namespace=" + w.namespace}
-	w.startWith([]string{"SLOTS=true"}, elect...)
+	w.startWith(nil, elect...)
 	w.play()
 	kept, lost := w.handedOver(t, "kept", 600), w.handedOver(t, "lost", 600)
 	leader := w.operator
-	w.startWith([]string{"SLOTS=true"}, elect...)
+	w.startWith(nil, elect...)
 	kept.copying("0")
 	_, next := lost.copying("0")
 	w.Expect(leader.Process.Kill()).To(gomega.Succeed())

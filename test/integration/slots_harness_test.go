@@ -14,15 +14,13 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example-inc/memcached-operator/internal/testing/install"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// slotWorld is a world whose operator was installed with slots, and in which the test plays kubelet and agents.
+// slotWorld is a world in which the test plays kubelet and agents.
 type slotWorld struct {
 	*world
 
@@ -57,9 +55,7 @@ func newSlotWorld(t *testing.T) *slotWorld {
 	t.Helper()
 	t.Parallel()
 	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig), metrics: freeAddress(t)}
-	w.bindSlotRules()
-	w.startWith([]string{"SLOTS=true"},
-		"--watch-namespaces="+w.namespace, "--metrics-bind-address="+w.metrics, "--metrics-insecure")
+	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+w.metrics, "--metrics-insecure")
 	w.play()
 	return w
 }
@@ -76,25 +72,6 @@ func (w *slotWorld) play() {
 		}
 	}()
 	w.t.Cleanup(func() { <-ended })
-}
-
-// bindSlotRules gives operators the rights of overlays/components/slots in the namespace.
-func (w *slotWorld) bindSlotRules() {
-	w.t.Helper()
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"}, Rules: w.slotRules()}
-	w.Expect(cluster.Create(w.ctx, role)).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "slots"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operatorUser}},
-	})).To(gomega.Succeed())
-}
-
-func (w *slotWorld) slotRules() []rbacv1.PolicyRule {
-	w.t.Helper()
-	rules, err := install.SlotRules(repository)
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	return rules
 }
 
 // actOnPods does what kubelet and agents do.

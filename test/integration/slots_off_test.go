@@ -57,25 +57,3 @@ func (w *slotWorld) namesOfSlots() []string {
 	}
 	return found
 }
-
-func TestAnOperatorThatLostItsSlotsSaysWhatToDo(t *testing.T) {
-	w := newSlotWorld(t)
-	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
-	before := podNames(w.pods("cache"))
-	w.stop()
-	w.start()
-	mc := w.reason("cache", cachev1.ReasonInvalidSpec)
-	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
-	w.Expect(message).To(gomega.And(
-		gomega.ContainSubstring("overlays/components/slots"), gomega.ContainSubstring("or remove spec.slots")))
-	if diff := cmp.Diff(before, podNames(w.pods("cache"))); diff != "" {
-		t.Errorf("Pods (-before +now):\n%s", diff)
-	}
-	patched := mc.DeepCopy()
-	patched.Spec.Slots = nil
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
-	mc = w.reason("cache", cachev1.ReasonAllPodsReady)
-	for _, pod := range mc.Status.Nodes {
-		w.Expect(get(w.world, pod, &corev1.Pod{}).Spec.ReadinessGates).To(gomega.BeEmpty())
-	}
-}

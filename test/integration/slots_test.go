@@ -35,7 +35,7 @@ func TestANewCacheWithSlotsGivesEachPodOne(t *testing.T) {
 	}
 	before := len(w.quiet())
 	w.stop()
-	w.startWith([]string{"SLOTS=true"}, "--watch-namespaces="+w.namespace)
+	w.start()
 	w.memcached("probe", 0)
 	w.reason("probe", cachev1.ReasonScaledToZero)
 	wantRequests := []string{"patch services", "patch networkpolicies", "patch deployments", "patch memcacheds/status", "patch memcacheds/status"}
@@ -173,15 +173,4 @@ func TestTurningSlotsOnIsPendingFirst(t *testing.T) {
 	patched.Annotations = map[string]string{cachev1.AnnotationUpdateRequested: "now"}
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
 	w.served("cache")
-}
-
-func TestSlotsNeedAnOperatorThatHasThem(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 2)
-	patched := mc.DeepCopy()
-	patched.Spec.Slots = &cachev1.Slots{Mode: cachev1.SlotsDNS}
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
-	mc = w.reason("cache", cachev1.ReasonInvalidSpec)
-	message := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady).Message
-	w.Expect(message).To(gomega.ContainSubstring("overlays/components/slots"))
 }

@@ -1,13 +1,10 @@
-// Package site is a local cluster that runs Pods, with the images of the working tree and an operator that was deployed
-// with slots.
+// Package site is a local cluster that runs Pods, with the images of the working tree and a deployed operator.
 package site
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
@@ -26,36 +23,16 @@ func Up(ctx context.Context, options local.Options) (*pipeline.Pipeline, error) 
 	return pipeline.New(ctx, cluster)
 }
 
-// Deploy deploys an overlay with slots, or replaces the operator that is there, as a user does.
+// Deploy deploys an overlay, or replaces the operator that is there, as a user does.
 func Deploy(ctx context.Context, p *pipeline.Pipeline, overlay string, images pipeline.Images) error {
-	dir, err := withSlots(p.Root, overlay)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	deploy := exec.CommandContext(ctx, "go", "run", "./scripts/deploy", "apply", dir, "--kubeconfig="+p.Cluster.Kubeconfig,
-		"--set-image=memcached-operator="+images.Operator, "--set-image=memcached-agent="+images.Agent,
+	deploy := exec.CommandContext(ctx, "go", "run", "./scripts/deploy", "apply", "overlays/"+overlay,
+		"--kubeconfig="+p.Cluster.Kubeconfig, "--set-image=memcached-operator="+images.Operator, "--set-image=memcached-agent="+images.Agent,
 		"--set-image=memcached="+images.Memcached)
 	deploy.Dir = p.Root
 	if out, err := deploy.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", deploy, err, out)
 	}
 	return nil
-}
-
-// withSlots writes a kustomization of an overlay and the component for slots.
-func withSlots(root, overlay string) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "overlay-")
-	if err != nil {
-		return "", err
-	}
-	relative, err := filepath.Rel(dir, root)
-	if err != nil {
-		return "", err
-	}
-	content := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+
-		"resources: [%[1]s/overlays/%[2]s]\ncomponents: [%[1]s/overlays/components/slots]\n", relative, overlay)
-	return dir, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(content), 0o600)
 }
 
 // PushImages builds all images of the working tree and pushes them.

@@ -72,12 +72,16 @@ func (s *Syncer) Sync(
 	ctx context.Context, mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object,
 ) Report {
 	report := s.syncAll(ctx, mc, snapshot, objects)
+	var removed Report
 	for _, key := range unwanted(mc, snapshot, objects) {
+		if isSlotService(mc, key) && removed.Err() != nil {
+			continue // It shows that there are objects of slots to delete.
+		}
 		outcome, err := s.remove(ctx, mc, key.GroupKind, snapshot.Objects[key])
 		outcome.GroupKind, outcome.Name = key.GroupKind, key.Name
-		report = append(report, settle(outcome, err))
+		removed = append(removed, settle(outcome, err))
 	}
-	return report
+	return append(report, removed...)
 }
 
 // SyncExisting applies those of the objects that the Memcached owns already. It creates, adopts and deletes nothing.

@@ -20,6 +20,12 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
+// isSlotService reports whether an object is the Service of all slots. By kind and name, it is the last of the objects of
+// slots.
+func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
+	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
+}
+
 // unwanted returns the existing objects that are, or may be, owned and are not desired, by kind and name.
 func unwanted(mc *cachev1.Memcached, snapshot observe.Snapshot, objects []render.Object) []observe.Key {
 	wanted := map[observe.Key]bool{}

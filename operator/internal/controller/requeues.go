@@ -78,7 +78,7 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 
 // rightsAreReviewed holds while the spec requests slots, and rights are missing: no event tells when they are granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
-	if len(c.missingRights) == 0 {
+	if len(c.missingRights) == 0 || c.memcached.Spec.Slots == nil {
 		return 0
 	}
 	return slotRightsTTL

@@ -29,13 +29,22 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// slotRights are the rights that only slots need, without those that their kinds have in any case.
+// What slots need beyond the rights for other caches. overlays/components/without-slots takes these rights away.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
+// +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=services,verbs=delete
+// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
+
+// slotRights are the same rights, by verb.
 var slotRights = []authorizationv1.ResourceAttributes{
+	{Group: "", Resource: "pods", Verb: "get"},
 	{Group: "", Resource: "pods", Verb: "patch"},
 	{Group: "", Resource: "pods", Subresource: "status", Verb: "patch"},
 	{Group: "", Resource: "services", Verb: "delete"},
 	{Group: "apps", Resource: "replicasets", Verb: "list"},
 	{Group: "apps", Resource: "replicasets", Verb: "watch"},
+	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "get"},
 	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "list"},
 	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "watch"},
 	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "create"},
@@ -107,19 +116,22 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 	return true, nil, nil
 }
 
-// concerns reports whether a Memcached has slots, or still has objects of slots that it had.
+// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Of these, the Service of all
+// slots is deleted last, and Services are cached in any case: so an operator that was restarted finds them, too.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil
 	}
 	key := client.ObjectKey{Namespace: mc.Namespace, Name: names.SlotService(mc.Name)}
-	switch err := w.reader.Get(ctx, key, &corev1.Service{}); {
+	former := &corev1.Service{}
+	switch err := w.reader.Get(ctx, key, former); {
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("read Service %s: %w", key, err)
 	}
-	return true, nil
+	owner := metav1.GetControllerOf(former)
+	return owner == nil || owner.UID == mc.UID, nil
 }
 
 func (w *slotWatch) start(ctx context.Context) error {

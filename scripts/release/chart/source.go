@@ -20,7 +20,6 @@ import (
 const (
 	overlay    = "overlays/multiarch"               // what the chart installs by default
 	everything = "scripts/release/chart/everything" // the same with all components that values turn on
-	slotRules  = "overlays/components/slots/rules.yaml"
 	manager    = "spec.template.spec.containers.[name=manager]"
 )
 
@@ -31,7 +30,6 @@ var data embed.FS
 type source struct {
 	Version                    string
 	Operator, Agent, Memcached image
-	SlotRules                  []string // rights for slots, each in one line
 
 	csv        *yaml.RNode // the base of the ClusterServiceVersion, with what catalogs show
 	deployment *yaml.RNode // with the default values
@@ -53,9 +51,6 @@ func readSource(root string, o Options) (*source, error) {
 		if err := s.addObjects(filepath.Join(root, dir)); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.addSlotRules(filepath.Join(root, slotRules)); err != nil {
-		return nil, err
 	}
 	var errs [3]error
 	s.Operator, errs[0] = s.image("image", o.Operator, manager+".image")
@@ -80,20 +75,6 @@ func (s *source) addObjects(dir string) error {
 		s.objects[idOf(object)] = object
 	}
 	return nil
-}
-
-// addSlotRules reads the rules that a patch adds.
-func (s *source) addSlotRules(path string) error {
-	patch, err := yaml.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	rules, err := match(patch, "*.value")
-	for _, rule := range rules {
-		line, failed := inline(rule)
-		s.SlotRules, err = append(s.SlotRules, line), errors.Join(err, failed)
-	}
-	return err
 }
 
 func idOf(node *yaml.RNode) string { return node.GetKind() + "/" + node.GetName() }

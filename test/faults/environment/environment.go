@@ -129,9 +129,6 @@ func (e *Environment) prepare(ctx context.Context, root string) error {
 	if err := install.Manifests(ctx, config, e.Client, root, without...); err != nil {
 		return err
 	}
-	if err := install.AllowSlots(ctx, e.Client, root); err != nil {
-		return err
-	}
 	// The garbage collector looks for new kinds every 30 seconds, and at its start.
 	if err := e.Cluster.Kill("kube-controller-manager"); err != nil {
 		return err

@@ -16,7 +16,6 @@ type Defaults struct{ Image, Agent, Architectures string }
 func (d Defaults) environment() []string {
 	return []string{
 		"RELATED_IMAGE_MEMCACHED=" + d.Image, "RELATED_IMAGE_AGENT=" + d.Agent, "OPERAND_ARCHITECTURES=" + d.Architectures,
-		"SLOTS=true",
 	}
 }
 
