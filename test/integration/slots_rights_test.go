@@ -108,7 +108,7 @@ func (w *slotWorld) bindOnly(role rbacv1.RoleRef, withSlots bool) {
 // rulesWithoutSlots are those of the role that the component leaves.
 func rulesWithoutSlots(w *world) []rbacv1.PolicyRule {
 	w.t.Helper()
-	objects, err := kustomize.Objects("testdata/without-slots")
+	objects, err := kustomize.Objects(repository + "/operator/internal/controller/testdata/without-slots")
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	for _, object := range objects {
 		if object.GetKind() == "ClusterRole" && object.GetName() == "memcached-operator-manager-role" {
