@@ -19,6 +19,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
+	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
 const (
@@ -31,9 +32,11 @@ const (
 
 	endInterval = 200 * time.Millisecond
 
-	// hookPatience is how long the hook of memcached waits for that of the agent, which the kubelet starts together with
-	// it. So no other client keeps a connection for long.
-	hookPatience = 15 * time.Second
+	// hookPatience is how long the hook of memcached waits for that of the agent, which the kubelet starts at the same
+	// time, but on a busy Node later. mostEarly limits how many requests wait so: other clients must not use up all
+	// connections.
+	hookPatience = time.Minute
+	mostEarly    = 4
 )
 
 // Paths of the hooks.
@@ -74,19 +77,20 @@ type ender struct {
 	once  sync.Once
 	begun chan struct{} // closed when the Pod begins to terminate
 	ended chan struct{} // closed when memcached has ended
+	early chan struct{} // holds one for each request that waits for begun
 	done  <-chan struct{}
 }
 
 func (a *agent) ender(ctx context.Context, follower *slot.Follower) *ender {
 	return &ender{
-		agent: a, follower: follower, begun: make(chan struct{}), ended: make(chan struct{}), done: ctx.Done(),
+		agent: a, follower: follower, begun: make(chan struct{}), ended: make(chan struct{}),
+		early: make(chan struct{}, mostEarly), done: ctx.Done(),
 	}
 }
 
 // terminate is asked by the agent's hook, which only a process in the Pod can run.
 func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !from.Addr().Unmap().IsLoopback() {
+	if !isLocal(r) {
 		http.Error(w, "only a process in this Pod may end memcached", http.StatusForbidden)
 		return
 	}
@@ -97,8 +101,29 @@ func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
 	e.answerWhenEnded(w, r)
 }
 
+// isLocal reports whether a request comes from within the Pod, and to its loopback interface: a proxy in the Pod connects
+// to another address.
+func isLocal(r *http.Request) bool {
+	to, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	for _, address := range []string{r.RemoteAddr, fmt.Sprint(to)} {
+		parsed, err := netip.ParseAddrPort(address)
+		if err != nil || !parsed.Addr().Unmap().IsLoopback() {
+			return false
+		}
+	}
+	return true
+}
+
 // waitUntilEnded is asked by memcached's hook, which the kubelet runs from outside.
 func (e *ender) waitUntilEnded(w http.ResponseWriter, r *http.Request) {
+	select {
+	case e.early <- struct{}{}:
+		defer func() { <-e.early }()
+	case <-e.begun:
+	default:
+		http.Error(w, "too many requests wait for the end of the Pod", http.StatusServiceUnavailable)
+		return
+	}
 	select {
 	case <-e.begun:
 		e.answerWhenEnded(w, r)
@@ -135,9 +160,11 @@ func (e *ender) end(ctx context.Context) {
 	}()
 	termination := slot.Termination{
 		Drain: e.options.TerminationDelay, Timeout: e.options.HandoffTimeout, Log: e.log,
-		Holder: slot.HolderByName, Copied: func(ctx context.Context) bool { return slot.IsCopied(ctx, e.dialOwn) },
+		Holder: slot.HolderByName, Copied: e.engine.IsCopied,
 	}
-	termination.Wait(ctx, e.follower.Order())
+	if order := e.order(ctx); order != nil {
+		termination.Wait(ctx, *order)
+	}
 	ctx, stop := context.WithTimeout(ctx, endWithin)
 	defer stop()
 	for ctx.Err() == nil {
@@ -146,6 +173,15 @@ func (e *ender) end(ctx context.Context) {
 		}
 		_ = pause(ctx, endInterval)
 	}
+}
+
+// order returns the instruction, once it was read; nil if it cannot be read.
+func (e *ender) order(ctx context.Context) *instruction.Instruction {
+	ctx, stop := context.WithTimeout(ctx, endWithin)
+	defer stop()
+	for e.follower.Order() == nil && pause(ctx, endInterval) == nil {
+	}
+	return e.follower.Order()
 }
 
 // findMemcached returns the process id of memcached, or an error if it does not run or hangs.

@@ -70,6 +70,10 @@ func TestHandoff(t *testing.T) {
 		"a Pod that terminates while it is copied is copied faster": {
 			cache(holder("a0", 0), but(holder("a1", 1), terminating), copying("b2", "a1", 1, 1)), []string{`b2: role "receive" shop-1 within 40s`},
 		},
+		"a terminating Pod whose memcached has ended is not copied": {
+			cache(holder("a0", 0), but(holder("a1", 1), func(p *Pod) { terminating(p); p.MemcachedReady = false }), fresh("b2")),
+			[]string{`b2: role "serve" shop-1 PodLost`, "b2: cost -50"},
+		},
 		"not if all is copied": {
 			cache(holder("a0", 0), but(holder("a1", 1), terminating), but(copying("b2", "a1", 1, 1), copied)), []string{"slot 1: b2, ready true"},
 		},
@@ -212,6 +216,12 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 		"keeps its first reason": {
 			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), cold)), []string{`b2: role "serve" shop-1 LogLinesLost`},
 		},
+		"is not a copy that was repeated": {
+			cache(holder("b0", 0), told("a1", instruction.Leave, 1), but(copying("b2", "a1", 1, 1), func(p *Pod) {
+				lost(p)
+				p.GateTrue, p.Ready, p.Cost, p.Created = false, false, 0, held
+			})), []string{"a1: cost -100", `b2: role "moved" shop-1`},
+		},
 		"is not a failure before the handoff": {
 			cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { lost(p); p.Instruction.Record.OldFailure = noon })), nil,
 		},
@@ -265,6 +275,7 @@ func TestASlotMovesUntilThePredecessorIsDeleted(t *testing.T) {
 		"a Pod that is ready":          {cache(gave(ready), but(taken, ready)), true},
 		"a Pod that is ready for long": {at(moveTime+9*time.Second, cache(gave(ready), but(taken, ready))), true},
 		"the predecessor ends":         {cache(gave(terminating), but(taken, ready)), false},
+		"the predecessor ends before":  {cache(gave(terminating), taken), true},
 		"the predecessor was deleted":  {cache(but(taken, ready)), false},
 		"the Pod itself ends":          {cache(gave(ready), but(taken, terminating)), false},
 		"the predecessor stays":        {at(moveTime+10*time.Second, cache(gave(ready), taken)), false},

@@ -76,6 +76,9 @@ func (b *board) holding(holder *Pod, slot int) instruction.Instruction {
 	switch {
 	case i.Role == instruction.Receive: // not Serve, which would end the copy and empty memcached
 		i.Role = instruction.Moved
+		if holder.AgentReady { // A copy that failed was repeated.
+			i.Record.OldFailure = holder.Failure.At
+		}
 		i.Record.CopySeconds = max(int64(b.Now.Sub(i.Since).Seconds()), 0) // Clocks may differ.
 		i.Record.State, i.Record.StateSince, i.Record.MovedAt = instruction.StateServing, b.Now, b.Now
 	case i.Role == instruction.Cold && holder.AgentReady && b.isSettled(holder):

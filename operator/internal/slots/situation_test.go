@@ -93,7 +93,7 @@ func but(pod Pod, change func(*Pod)) Pod {
 	return pod
 }
 
-func terminating(p *Pod) { p.Terminating, p.Ends = true, noon.Add(time.Minute) }
+func terminating(p *Pod) { p.Terminating, p.Ends = true, noon.Add(85*time.Second) }
 func copied(p *Pod)      { p.AgentReady = true }
 func ready(p *Pod)       { p.AgentReady, p.GateTrue, p.Ready = true, true, true }
 func gated(p *Pod)       { p.GateTrue, p.Ready = true, true }

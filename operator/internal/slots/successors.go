@@ -164,9 +164,15 @@ func (b *board) start(pod *Pod, slot int, reason string) instruction.Instruction
 
 // replacing gives a Pod the slot of a holder: with its keys, or without them.
 func (b *board) replacing(pod, holder *Pod) instruction.Instruction {
-	slot := b.slot[holder]
-	if !b.Handoff {
-		i := b.start(pod, slot, ReasonNever)
+	slot, why := b.slot[holder], ""
+	switch {
+	case !b.Handoff:
+		why = ReasonNever
+	case holder.Terminating && !holder.MemcachedReady:
+		why = ReasonPodLost // It has ended, or its Node does not answer.
+	}
+	if why != "" {
+		i := b.start(pod, slot, why)
 		i.Record.Predecessor = holder.UID
 		return i
 	}

@@ -18,8 +18,8 @@ func (b *board) isSettled(pod *Pod) bool { return !b.Now.Before(pod.Instruction.
 // copyEnds returns when a copy took too long.
 func (b *board) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(b.Timeout) }
 
-// within returns for how many seconds a holder is sure to serve its slot before it ends: the kubelet may kill it only
-// after the drain, and after its log was sent to the end. 0 means that it does not terminate.
+// within returns in how many seconds the keys of a holder have to be copied, because it ends: it has to notice that its
+// slot moved, and to drain, before the kubelet kills it. 0 means that it does not terminate.
 func (b *board) within(holder *Pod) int64 {
 	if !holder.Terminating {
 		return 0
@@ -28,8 +28,9 @@ func (b *board) within(holder *Pod) int64 {
 	return int64(max(1, min(left, b.Timeout).Seconds()))
 }
 
-// endTime is how long a Pod may take to end its memcached in order.
-const endTime = 15 * time.Second
+// endTime is what a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of the package
+// render), and some for the slot to move.
+const endTime = 40 * time.Second
 
 // drained returns when the memcached of a Pod that gave its slot away has ended: the agent counts from when it reads
 // the instruction.

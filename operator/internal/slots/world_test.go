@@ -136,7 +136,7 @@ func (w *world) create(hash string) {
 // terminate deletes a Pod gracefully.
 func (w *world) terminate(pod *simPod) {
 	if !pod.Terminating {
-		pod.Terminating, pod.deleted, pod.Ends = true, w.now, w.now.Add(simTimeout+simDrain+endTime)
+		pod.Terminating, pod.deleted, pod.Ends = true, w.now, w.now.Add(simTimeout+simDrain+30*time.Second)
 		pod.rv++
 		w.log("%s terminates", pod.Name)
 	}

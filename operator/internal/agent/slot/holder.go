@@ -5,11 +5,12 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
@@ -17,23 +18,43 @@ import (
 // lookupTimeout limits a question to the DNS servers.
 const lookupTimeout = 5 * time.Second
 
+// resolvConf is where the kubelet writes the domains of the cluster.
+const resolvConf = "/etc/resolv.conf"
+
+// resolver reports a server that fails as a failure, rather than as a name that does not exist.
+var resolver = &net.Resolver{PreferGo: true, StrictErrors: true}
+
 // HolderByName finds out who has a slot by the name that clients use.
 func HolderByName(ctx context.Context, slot string) Holder {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", hostOf(slot))
+	content, err := os.ReadFile(resolvConf)
+	host := hostOf(slot, string(content))
 	own, ownErr := net.InterfaceAddrs()
-	if ownErr != nil {
+	if err != nil || ownErr != nil || host == "" {
 		return Unknown
 	}
+	addresses, err := resolver.LookupNetIP(ctx, "ip", host)
 	return holderOf(addresses, err, own)
 }
 
-// hostOf returns the name of a slot within its namespace: shop-0.shop-slots for shop-0. The domains to search, which
-// every Pod has, complete it.
-func hostOf(slot string) string {
+// hostOf returns the whole name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is empty if
+// the domain of the Pod's namespace is not known. With a shorter name, servers outside of the cluster would be asked, too,
+// and their answer would count if those of the cluster have none.
+func hostOf(slot, resolvConf string) string {
 	cache := slot[:max(strings.LastIndex(slot, "-"), 0)]
-	return slot + "." + names.SlotService(cache)
+	for line := range strings.Lines(resolvConf) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != "search" {
+			continue
+		}
+		for _, domain := range words[1:] {
+			if _, rest, _ := strings.Cut(domain, "."); strings.HasPrefix(rest, "svc.") {
+				return slot + "." + names.SlotService(cache) + "." + strings.TrimSuffix(domain, ".") + "."
+			}
+		}
+	}
+	return ""
 }
 
 func holderOf(addresses []netip.Addr, err error, own []net.Addr) Holder {
@@ -55,16 +76,27 @@ func holderOf(addresses []netip.Addr, err error, own []net.Addr) Holder {
 	return AnotherPod
 }
 
-// IsCopied reports whether a client watches the log of a memcached, as the agent of a successor does while it copies,
-// and until this memcached has ended.
-func IsCopied(ctx context.Context, dial handoff.Dial) bool {
+// IsCopied reports whether another client watches the log of this memcached, as the agent of a successor does while it
+// copies, and until this memcached has ended.
+func (m *Memcached) IsCopied(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, protocol.Timeout)
 	defer cancel()
-	connection, err := dial(ctx)
+	connection, err := m.Own(ctx)
 	if err != nil {
 		return false
 	}
 	defer connection.Close()
 	stats, err := protocol.New(connection).Stats(ctx, "")
-	return err == nil && stats["log_watchers"] != "" && stats["log_watchers"] != "0"
+	watchers, _ := strconv.Atoi(stats["log_watchers"])
+	return err == nil && watchers > m.ownWatchers()
+}
+
+// ownWatchers returns how many of the watchers are this agent's: it watches both memcacheds of its handoff.
+func (m *Memcached) ownWatchers() int {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.now == nil {
+		return 0
+	}
+	return 1
 }

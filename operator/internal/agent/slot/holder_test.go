@@ -41,11 +41,20 @@ func TestWhoHasASlotByItsName(t *testing.T) {
 }
 
 func TestTheNameOfASlot(t *testing.T) {
-	for slot, want := range map[string]string{
-		"shop-0": "shop-0.shop-slots", "my-shop-12": "my-shop-12.my-shop-slots",
-	} {
-		if got := hostOf(slot); got != want {
-			t.Errorf("%s: %s, want %s", slot, got, want)
-		}
+	const cluster = "search team.svc.cluster.local svc.cluster.local cluster.local example.com\nnameserver 10.96.0.10\noptions ndots:5\n"
+	tests := map[string]struct{ slot, resolvConf, want string }{
+		"in a cluster":                         {"shop-0", cluster, "shop-0.shop-slots.team.svc.cluster.local."},
+		"of a cache with a hyphen in its name": {"my-shop-12", cluster, "my-shop-12.my-shop-slots.team.svc.cluster.local."},
+		"in a namespace named svc":             {"shop-0", "search svc.svc.corp svc.corp corp\n", "shop-0.shop-slots.svc.svc.corp."},
+		"with a domain of the user first":      {"shop-0", "search example.com team.svc.corp. svc.corp corp\n", "shop-0.shop-slots.team.svc.corp."},
+		"without a domain of the cluster":      {"shop-0", "search example.com\nnameserver 8.8.8.8\n", ""},
+		"without a file":                       {"shop-0", "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := hostOf(test.slot, test.resolvConf); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -84,13 +84,8 @@ func (f *Follower) Ready() error {
 	return nil
 }
 
-// Order returns the last instruction; the zero value if there was none.
-func (f *Follower) Order() instruction.Instruction {
-	if order := f.ordered.Load(); order != nil {
-		return *order
-	}
-	return instruction.Instruction{}
-}
+// Order returns the last instruction. It is nil until the file was read for the first time.
+func (f *Follower) Order() *instruction.Instruction { return f.ordered.Load() }
 
 // Run follows the instructions until the context ends. It returns a Failed if a copy failed.
 func (f *Follower) Run(ctx context.Context) error {
@@ -117,7 +112,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 	f.unread.log(f.Log, "The instruction can't be read; the last one stays valid", err)
 	switch {
 	case err != nil:
-	case differs(order, f.order):
+	case f.ordered.Load() == nil, differs(order, f.order):
 		f.begin(ctx, order, now)
 	case order.Within != f.order.Within:
 		f.order.Within = order.Within

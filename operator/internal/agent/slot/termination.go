@@ -15,9 +15,9 @@ const (
 	// and started, sometimes on a Node that an autoscaler has to add first.
 	Patience = 2 * time.Minute
 
-	// remembered is how long an answer of a DNS server must stay the same until it is believed: servers remember answers
-	// for some seconds, and a restarted one may not know all names yet.
-	remembered = 15 * time.Second
+	// remembered is how long a DNS server may answer with what was before: 30 seconds by the defaults of kubeadm, and some
+	// more. A restarted server may not know all names yet, either.
+	remembered = 35 * time.Second
 
 	// look is how often a Pod that terminates looks who has its slot.
 	look = 2 * time.Second
@@ -83,6 +83,7 @@ type ending struct {
 	began          time.Time
 
 	copied bool      // a copy began
+	had    bool      // its name had this Pod's address, so another address is no answer from before it had the slot
 	holder Holder    // the last answer
 	since  time.Time // of the first of these answers
 }
@@ -97,6 +98,7 @@ func (e *ending) note(holder Holder, copied bool, now time.Time) {
 	if holder == Unknown {
 		return
 	}
+	e.had = e.had || holder == ThisPod
 	if holder != e.holder {
 		e.holder, e.since = holder, now
 	}
@@ -109,9 +111,10 @@ func (e *ending) until() (until time.Time, why string) {
 		return e.began, "it has no slot"
 	case e.role == instruction.Leave:
 		return e.began.Add(e.drain), "it gave its slot away, and clients with open connections still use it"
+	case e.holder == AnotherPod && e.had:
+		return e.since.Add(e.drain), "another Pod has the slot, and clients with open connections still use this one"
 	case e.holder == AnotherPod:
-		return e.since.Add(max(e.drain, remembered)),
-			"another Pod has the slot, and clients with open connections still use this one"
+		return e.since.Add(max(e.drain, remembered)), "another Pod seems to have the slot"
 	case e.holder == NoPod:
 		return e.since.Add(remembered), "its slot has no address: the cache or the slot was deleted"
 	case !e.copied:

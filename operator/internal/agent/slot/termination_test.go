@@ -30,19 +30,19 @@ func TestAPodThatTerminatesServesItsSlotUntil(t *testing.T) {
 		sees    []seen
 		want    time.Duration
 	}{
-		"no time, if it has no slot":                                                {role: instruction.None},
-		"clients have left, if it gave its slot away before":                        {role: instruction.Leave, want: drain},
-		"no copy has begun for two minutes":                                         {role: serve, sees: []seen{{0, ThisPod, false}}, want: Patience},
-		"no copy has begun within the time of a handoff":                            {role: serve, timeout: time.Minute, sees: []seen{{0, ThisPod, false}}, want: time.Minute},
-		"the handoff takes too long":                                                {role: serve, sees: []seen{{0, ThisPod, false}, {time.Minute, ThisPod, true}}, want: timeout},
-		"the handoff takes too long, though the copy failed":                        {role: serve, sees: []seen{{0, ThisPod, true}, {time.Minute, ThisPod, false}}, want: timeout},
-		"clients have left, once another Pod has the slot":                          {role: serve, sees: []seen{{0, ThisPod, true}, {time.Minute, AnotherPod, true}}, want: time.Minute + drain},
-		"clients have left a slot that it had itself taken":                         {role: moved, sees: []seen{{0, AnotherPod, false}}, want: drain},
-		"the slot has had no name for some time":                                    {role: serve, sees: []seen{{0, ThisPod, false}, {10 * time.Second, NoPod, false}}, want: 10*time.Second + remembered},
-		"but not if its name was missing for a moment":                              {role: serve, sees: []seen{{0, NoPod, false}, {10 * time.Second, ThisPod, false}}, want: Patience},
-		"nor if a DNS server still answers with what was before":                    {role: moved, sees: []seen{{0, AnotherPod, false}, {10 * time.Second, ThisPod, false}}, want: Patience},
-		"the slot has had no name for some time, though one question had no answer": {role: serve, sees: []seen{{0, NoPod, false}, {5 * time.Second, Unknown, false}, {7 * time.Second, NoPod, false}}, want: remembered},
-		"the handoff takes too long, if no DNS server answers":                      {role: serve, sees: []seen{{0, Unknown, true}}, want: timeout},
+		"no time, if it has no slot":                                                 {role: instruction.None},
+		"clients have left, if it gave its slot away before":                         {role: instruction.Leave, want: drain},
+		"no copy has begun for two minutes":                                          {role: serve, sees: []seen{{0, ThisPod, false}}, want: Patience},
+		"no copy has begun within the time of a handoff":                             {role: serve, timeout: time.Minute, sees: []seen{{0, ThisPod, false}}, want: time.Minute},
+		"the handoff takes too long":                                                 {role: serve, sees: []seen{{0, ThisPod, false}, {time.Minute, ThisPod, true}}, want: timeout},
+		"the handoff takes too long, though the copy failed":                         {role: serve, sees: []seen{{0, ThisPod, true}, {time.Minute, ThisPod, false}}, want: timeout},
+		"clients have left, once another Pod has the slot":                           {role: serve, sees: []seen{{0, ThisPod, true}, {time.Minute, AnotherPod, true}}, want: time.Minute + drain},
+		"another Pod has had the slot for some time, if it never saw that it had it": {role: moved, sees: []seen{{0, AnotherPod, false}}, want: remembered},
+		"the slot has had no name for some time":                                     {role: serve, sees: []seen{{0, ThisPod, false}, {10 * time.Second, NoPod, false}}, want: 10*time.Second + remembered},
+		"but not if its name was missing for a moment":                               {role: serve, sees: []seen{{0, NoPod, false}, {10 * time.Second, ThisPod, false}}, want: Patience},
+		"nor if a DNS server still answers with what was before":                     {role: moved, sees: []seen{{0, AnotherPod, false}, {10 * time.Second, ThisPod, false}}, want: Patience},
+		"the slot has had no name for some time, though one question had no answer":  {role: serve, sees: []seen{{0, NoPod, false}, {5 * time.Second, Unknown, false}, {7 * time.Second, NoPod, false}}, want: remembered},
+		"the handoff takes too long, if no DNS server answers":                       {role: serve, sees: []seen{{0, Unknown, true}}, want: timeout},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
