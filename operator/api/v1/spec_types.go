@@ -99,8 +99,8 @@ type MemcachedSpec struct {
 	Rollout *Rollout `json:"rollout,omitempty"`
 
 	// slots gives each Pod a place with a name that stays when the Pod is replaced; {} are slots with DNS names and
-	// handoff. Adding or removing slots would replace the Pods: it is pending until the next rollout. Requires an operator
-	// that was installed with slots. Defaults to none: clients know the Pods by their addresses.
+	// handoff. Adding or removing slots would replace the Pods: it is pending until the next rollout. Defaults to none:
+	// clients know the Pods by their addresses.
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 

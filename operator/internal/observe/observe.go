@@ -44,8 +44,8 @@ type Snapshot struct {
 	// OpenPorts are the ports of all memcached Pods that have not ended, including terminating ones.
 	OpenPorts names.Ports
 
-	// Slots is the observed state of the slots, and Versions are the resource versions of its Pods by uid; zero for an
-	// operator that was installed without slots.
+	// Slots is the observed state of the slots, and Versions are the resource versions of its Pods by uid; zero for a
+	// Memcached without slots.
 	Slots    plan.CurrentSlots
 	Versions map[string]string
 
