@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
@@ -58,6 +59,8 @@ func (f *flags) upCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&opts.Architectures, "architectures", []string{"amd64", "arm64", "ppc64le", "s390x"},
 		"with simulated Nodes: a Node for each entry")
 	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
+	cmd.Flags().BoolVar(&opts.SecondNode, "second-node", false,
+		"another real Node, for Pods that tolerate its taint "+supervisor.SecondNodeTaint)
 	addArgoCDVersion(cmd, &opts.ArgoCDVersion)
 	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "fail instead of installing missing packages with apt-get")
 	f.addOutput(cmd)

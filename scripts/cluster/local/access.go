@@ -21,6 +21,7 @@ var users = map[string]pki.Identity{
 	"kube-scheduler":          {User: "system:kube-scheduler"},
 	"kube-proxy":              {User: "system:kube-proxy"},
 	"kubelet":                 {User: "system:node:node1", Groups: []string{"system:nodes"}},
+	"kubelet-2":               {User: "system:node:node2", Groups: []string{"system:nodes"}},
 	"coredns":                 {User: "coredns", Groups: []string{masters}},
 	"argocd":                  {User: "argocd-application-controller", Groups: []string{masters}},
 	"kwok":                    {User: "kwok", Groups: []string{masters}},

@@ -16,6 +16,9 @@ type Options struct {
 	// Architectures of the first simulated Nodes, one each; the same again for a second one.
 	Architectures []string
 
+	// SecondNode is another real Node, with the taint supervisor.SecondNodeTaint.
+	SecondNode bool
+
 	ArgoCD bool
 	// ArgoCDVersion is 3.5.7 or the beginning of it, like 3.5. Where it is empty, a cluster that runs may have any
 	// version, and a new one gets the default.
@@ -38,6 +41,8 @@ func (o Options) programs() (components []*builds.Component, argoCDVersion strin
 	switch {
 	case o.Simulated && o.ArgoCD:
 		return nil, "", fmt.Errorf("cluster %q: Argo CD needs a real Node", o.Name)
+	case o.Simulated && o.SecondNode:
+		return nil, "", fmt.Errorf("cluster %q: --second-node is a real one; add simulated ones with --architectures", o.Name)
 	case o.Simulated:
 		return builds.Simulated(), "", nil
 	case !o.ArgoCD && o.ArgoCDVersion != "":

@@ -62,7 +62,11 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 			return err
 		}
 	}
-	return sandbox.Create(sandbox.Cgroup(string(dir)))
+	group := sandbox.Cgroup(string(dir))
+	if opts.SecondNode {
+		return errors.Join(sandbox.Create(group), sandbox.Create(filepath.Join(group, supervisor.SecondNodeGroup)))
+	}
+	return sandbox.Create(group)
 }
 
 // copyArgoFiles takes the definitions, default settings and scripts from Argo CD's own module, so that they always fit

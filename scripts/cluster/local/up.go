@@ -64,6 +64,7 @@ func create(ctx context.Context, opts Options, dir rundir.Dir, binaries map[stri
 	defer ports.Close()
 	config := supervisor.Config{
 		Dir: dir, Ports: ports.numbers(), Binaries: binaries, Real: !opts.Simulated, ArgoCD: opts.ArgoCD, AuditMiB: auditMiB,
+		SecondNode: opts.SecondNode,
 	}
 	if opts.AuditPolicy != "" {
 		config.AuditMiB = auditAllMiB

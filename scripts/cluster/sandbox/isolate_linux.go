@@ -24,16 +24,16 @@ func Attributes(isolated bool) *syscall.SysProcAttr {
 	return attributes
 }
 
-// Enter isolates the calling process, the first of new namespaces, on a Node with an address and a range of addresses
+// Enter isolates the calling process, the first of new namespaces, with the addresses of Nodes and a range of addresses
 // for Services. The folders are what it needs of the machine although they may lie in a covered one.
-func Enter(cgroup, nodeIP, services string, keep []string) error {
+func Enter(cgroup string, nodeIPs []string, services string, keep []string) error {
 	if err := join(cgroup); err != nil {
 		return err
 	}
 	if err := isolate(keep); err != nil {
 		return err
 	}
-	if err := setUpNetwork(nodeIP, services); err != nil {
+	if err := setUpNetwork(nodeIPs, services); err != nil {
 		return fmt.Errorf("set up the network: %w", err)
 	}
 	return nil

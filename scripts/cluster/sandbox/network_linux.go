@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUpNetwork makes the network of a Node that leads nowhere else: the Node's address on one end of a cable whose
-// other end is in the same namespace.
-func setUpNetwork(nodeIP, services string) error {
+// setUpNetwork makes a network that leads nowhere else: the Nodes' addresses on one end of a cable whose other end is in
+// the same namespace.
+func setUpNetwork(nodeIPs []string, services string) error {
 	node0 := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(node0); err != nil {
 		return fmt.Errorf("add node0: %w", err)
@@ -22,12 +22,14 @@ func setUpNetwork(nodeIP, services string) error {
 			return fmt.Errorf("set %s up: %w", name, err)
 		}
 	}
-	address, err := netlink.ParseAddr(nodeIP + "/24")
-	if err != nil {
-		return err
-	}
-	if err := netlink.AddrAdd(node0, address); err != nil {
-		return fmt.Errorf("add %s: %w", address, err)
+	for _, ip := range nodeIPs {
+		address, err := netlink.ParseAddr(ip + "/24")
+		if err != nil {
+			return err
+		}
+		if err := netlink.AddrAdd(node0, address); err != nil {
+			return fmt.Errorf("add %s: %w", address, err)
+		}
 	}
 	if err := addRoutes(node0, services); err != nil {
 		return err

@@ -20,7 +20,7 @@ func Remove(context.Context, string) error { return nil }
 func Attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Enter has no other system to isolate a process on.
-func Enter(string, string, string, []string) error { return errNoLinux }
+func Enter(string, []string, string, []string) error { return errNoLinux }
 
 // Reap has no namespace to be the first process of.
 func Reap(func(pid int) bool) {}

@@ -21,7 +21,7 @@ const resync = "3s"
 //go:embed config
 var files embed.FS
 
-func (s *supervisor) render(name string) ([]byte, error) {
+func (s *supervisor) render(name string, of node) ([]byte, error) {
 	parsed, err := template.New(name).Option("missingkey=error").ParseFS(files, "config/"+name)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (s *supervisor) render(name string) ([]byte, error) {
 	err = parsed.Execute(&out, map[string]any{
 		"Dir": s.Dir, "Ports": s.Ports, "Real": s.Real, "CNIDir": s.CNIDir, "AuditMiB": s.AuditMiB,
 		"Path": s.path(), "Registry": s.Registry(),
-		"NodeName": nodeName, "NodeIP": NodeIP, "DNSIP": dnsIP,
+		"Nodes": s.nodes(), "Node": of, "SecondNode": SecondNodeTaint, "NodeIP": NodeIP, "DNSIP": dnsIP,
 		"ServiceNetwork": serviceNetwork, "PodNetwork": podNetwork,
 		"Snapshotter": sandbox.Snapshotter(string(s.Dir)),
 		"Cgroup":      "/" + sandbox.Cgroup(string(s.Dir)),
@@ -47,9 +47,19 @@ func (s *supervisor) render(name string) ([]byte, error) {
 
 // write renders a file into the run directory, at a path there.
 func (s *supervisor) write(name string, elem ...string) error {
-	content, err := s.render(name)
+	content, err := s.render(name, firstNode)
 	if err != nil {
 		return err
 	}
 	return rundir.Write(s.Dir.Path(append(elem, name)...), content, 0o644)
+}
+
+// writeFor renders a file of one Node into the run directory.
+func (s *supervisor) writeFor(of node, name string) error {
+	content, err := s.render(name, of)
+	if err != nil {
+		return err
+	}
+	extension := filepath.Ext(name)
+	return rundir.Write(s.Dir.Path(strings.TrimSuffix(name, extension)+of.Suffix+extension), content, 0o644)
 }

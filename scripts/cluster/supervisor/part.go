@@ -38,7 +38,7 @@ type part struct {
 }
 
 func (s *supervisor) readParts() error {
-	content, err := s.render("parts.yaml")
+	content, err := s.render("parts.yaml", firstNode)
 	if err != nil {
 		return err
 	}

@@ -64,21 +64,26 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 }
 
 func (s *supervisor) startNode(ctx context.Context) error {
-	err := errors.Join(s.write("containerd.toml"), s.write("kubelet.yaml"), s.write("resolv.conf"),
-		s.write("pods.conflist", "cni"))
-	if err != nil {
+	if err := errors.Join(s.write("resolv.conf"), s.write("pods.conflist", "cni")); err != nil {
 		return err
 	}
-	for _, name := range []string{"containerd", "kubelet"} {
-		if err := s.startParts(ctx, name); err != nil {
+	for _, of := range s.nodes() {
+		if err := errors.Join(s.writeFor(of, "containerd.toml"), s.writeFor(of, "kubelet.yaml")); err != nil {
 			return err
 		}
+		for _, name := range []string{"containerd", "kubelet"} {
+			if err := s.startParts(ctx, name+of.Suffix); err != nil {
+				return err
+			}
+		}
 	}
-	err = await(ctx, func(ctx context.Context) error {
-		return s.kubectl(ctx, "wait", "--for=condition=Ready", "node/"+nodeName, "--timeout=10s")
-	})
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet")))
+	for _, of := range s.nodes() {
+		err := await(ctx, func(ctx context.Context) error {
+			return s.kubectl(ctx, "wait", "--for=condition=Ready", "node/"+of.Name, "--timeout=10s")
+		})
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet"+of.Suffix)))
+		}
 	}
 	return s.startParts(ctx, "kube-proxy") // last, as it waits long for a Node that it doesn't find at once
 }

@@ -36,19 +36,19 @@ const (
 	dnsIP           = "10.96.0.10"
 	serviceNetwork  = "10.96.0.0/16"
 	podNetwork      = "10.244.0.0/16"
-	nodeName        = "node1"
 	ArgoCDNamespace = "argocd"
 )
 
 // Config is all that the supervisor is told. It lies in the run directory.
 type Config struct {
-	Dir      rundir.Dir
-	Ports    Ports
-	Binaries map[string]string
-	Real     bool // a real Node, isolated; else Nodes are simulated
-	CNIDir   string
-	ArgoCD   bool
-	AuditMiB int // size of an audit log before the next one begins
+	Dir        rundir.Dir
+	Ports      Ports
+	Binaries   map[string]string
+	Real       bool // a real Node, isolated; else Nodes are simulated
+	SecondNode bool // another real Node, with a taint
+	CNIDir     string
+	ArgoCD     bool
+	AuditMiB   int // size of an audit log before the next one begins
 }
 
 // Ports are on the loopback interface, the same inside of the cluster's namespaces and outside.
@@ -124,7 +124,7 @@ func (s *supervisor) tell(event Event) error {
 // startSandbox isolates the cluster, and serves on the sockets that `up` opened outside.
 func (s *supervisor) startSandbox(context.Context) error {
 	keep := append(s.programFolders(), string(s.Dir), s.CNIDir)
-	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), NodeIP, serviceNetwork, keep); err != nil {
+	if err := sandbox.Enter(sandbox.Cgroup(string(s.Dir)), s.nodeIPs(), serviceNetwork, keep); err != nil {
 		return err
 	}
 	go sandbox.Reap(s.owns)

@@ -16,7 +16,7 @@ func TestEachFileCanBeRendered(t *testing.T) {
 	}
 	s := &supervisor{Config: Config{Dir: "/run/x", CNIDir: "/cni"}}
 	for _, entry := range entries {
-		content, err := s.render(entry.Name())
+		content, err := s.render(entry.Name(), secondNode)
 		if err != nil || strings.Contains(string(content), "<no value>") {
 			t.Errorf("%s: %v\n%s", entry.Name(), err, content)
 		}

@@ -16,8 +16,11 @@ import (
 
 func main() {
 	programs := map[string]func() *cobra.Command{
-		"kubelet":    func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) },
+		"kubelet":    newKubelet,
+		"kubelet-2":  newKubelet, // that of a second Node
 		"kube-proxy": proxy.NewProxyCommand,
 	}
 	os.Exit(cli.Run(programs[filepath.Base(os.Args[0])]()))
 }
+
+func newKubelet() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }

@@ -1,0 +1,34 @@
+package supervisor
+
+// node is a real Node: a containerd and a kubelet. Nodes share the network of the cluster, and one kube-proxy.
+type node struct {
+	Name, IP   string
+	Suffix     string // of its processes, files and folders
+	RunDir     string // of containerd
+	HealthPort int    // of the kubelet
+}
+
+// SecondNodeTaint is that of the second Node: only Pods that tolerate it are scheduled there.
+const SecondNodeTaint = "example.com/second-node"
+
+// SecondNodeGroup is the second Node's part of the cluster's control group.
+const SecondNodeGroup = "node-2"
+
+var (
+	firstNode  = node{Name: "node1", IP: NodeIP, RunDir: "/run/containerd", HealthPort: 10248}
+	secondNode = node{Name: "node2", IP: "10.200.0.3", Suffix: "-2", RunDir: "/run/containerd-2", HealthPort: 10258}
+)
+
+func (c Config) nodes() []node {
+	if c.SecondNode {
+		return []node{firstNode, secondNode}
+	}
+	return []node{firstNode}
+}
+
+func (c Config) nodeIPs() (addresses []string) {
+	for _, n := range c.nodes() {
+		addresses = append(addresses, n.IP)
+	}
+	return addresses
+}
