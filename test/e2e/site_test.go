@@ -82,7 +82,7 @@ func (s *site) start(t *testing.T) {
 
 func (s *site) bringUp(ctx context.Context) error {
 	var err error
-	if s.Pipeline, err = deployed.Up(ctx, local.Options{Name: s.name, ArgoCD: s.argoCD}); err != nil {
+	if s.Pipeline, err = deployed.Up(ctx, local.Options{Name: s.name, ArgoCD: s.argoCD, SecondNode: !s.argoCD}); err != nil {
 		return err
 	}
 	if err := s.refuseSimulatedNodes(ctx); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example-inc/memcached-operator/internal/testing/judging"
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -175,10 +174,5 @@ func (it *cache) isServing(state cachev1.SlotState) {
 // drains waits until no Pod of the cache is terminating.
 func (it *cache) drains() {
 	it.t.Helper()
-	it.Eventually(func() []corev1.Pod {
-		pods := &corev1.PodList{}
-		it.Expect(c.Client.List(it.t.Context(), pods,
-			client.InNamespace(it.key.Namespace), client.MatchingLabels{"memcached_cr": it.key.Name})).To(gomega.Succeed())
-		return pods.Items
-	}).WithTimeout(2 * time.Minute).Should(gomega.HaveLen(3))
+	it.Eventually(it.all).WithTimeout(2 * time.Minute).Should(gomega.HaveLen(3))
 }

@@ -1,0 +1,116 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example-inc/memcached-operator/internal/testing/slotwatch"
+	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+)
+
+const (
+	// drainable is the Node on which no test has Pods but this one.
+	drainable = "node2"
+
+	// leaves is how long a Node with three Pods may take to leave. The budget lets one Pod go at a time, each of which
+	// drains for 10 seconds.
+	leaves = 2 * time.Minute
+
+	// unwaited is how long Pods may take whose slots are removed: 15 seconds without the name, the time that CoreDNS
+	// remembers it, the drain, and the end of memcached.
+	unwaited = 45 * time.Second
+)
+
+// TestADrainedNodeKeepsTheKeys has all Pods on a Node of their own. kubectl drain moves them to another one while
+// clients write; then somebody deletes a Pod, the cache gets smaller, and it is deleted.
+func TestADrainedNodeKeepsTheKeys(t *testing.T) {
+	c.loaded(t)
+	tc := slotsCase{port: 11211, writes: *slotWrites}
+	tc.spec = cachev1.MemcachedSpec{
+		Image: newMemcached(t), Size: new(int32(3)), Slots: &cachev1.Slots{},
+		TerminationDelaySeconds: new(int32(10)), Placement: onDrainable(),
+	}
+	it := newSlots(t, "drained", tc.spec)
+	it.areOn(drainable)
+	t.Cleanup(func() {
+		_, _ = c.kubectl(context.WithoutCancel(t.Context()), "", "uncordon", drainable).CombinedOutput()
+	})
+	result := it.judge(tc, func() {
+		watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
+		it.Expect(err).NotTo(gomega.HaveOccurred())
+		began := time.Now()
+		it.kubectl("drain", drainable, "--delete-emptydir-data", "--timeout="+leaves.String())
+		t.Logf("%s was drained within %s", drainable, time.Since(began).Round(time.Second))
+		it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+		it.isServing(cachev1.SlotServing)
+		it.areOn("node1")
+
+		old := it.slot("drained-1").Pod
+		it.kubectl("delete", "pod", old)
+		it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
+		it.isServing(cachev1.SlotServing)
+		it.Expect(it.slot("drained-1").Pod).NotTo(gomega.Equal(old))
+		it.drains()
+		it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
+	})
+	it.keptAll(result)
+	it.leavesWithout()
+}
+
+// leavesWithout: a Pod whose slot is removed waits for no successor.
+func (it *cache) leavesWithout() {
+	it.t.Helper()
+	began := time.Now()
+	it.patch(`{"size":2}`)
+	it.Eventually(func() int { return len(it.all()) }).WithTimeout(unwaited).Should(gomega.Equal(2))
+	it.t.Logf("the Pod of a removed slot left within %s", time.Since(began).Round(time.Second))
+	began = time.Now()
+	it.kubectl("delete", "memcached", it.key.Name)
+	it.Eventually(it.all).WithTimeout(unwaited).Should(gomega.BeEmpty())
+	it.t.Logf("the Pods of a deleted cache left within %s", time.Since(began).Round(time.Second))
+}
+
+// onDrainable prefers the Node that can be drained, without a need of it.
+func onDrainable() *cachev1.Placement {
+	return &cachev1.Placement{
+		Tolerations: []corev1.Toleration{{Key: supervisor.SecondNodeTaint, Operator: corev1.TolerationOpExists}},
+		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+				Weight: 100,
+				Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
+					Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{drainable},
+				}}},
+			}},
+		}},
+	}
+}
+
+// areOn makes sure that all Pods that are not being deleted are on a Node.
+func (it *cache) areOn(node string) {
+	it.t.Helper()
+	var found []string
+	for _, pod := range it.all() {
+		if pod.DeletionTimestamp.IsZero() {
+			found = append(found, pod.Spec.NodeName)
+		}
+	}
+	it.Expect(found).To(gomega.And(gomega.HaveLen(3), gomega.HaveEach(node)), fmt.Sprint("all Pods are on ", node))
+}
+
+// all are the Pods of the cache, also those that are being deleted.
+func (it *cache) all() []corev1.Pod {
+	it.t.Helper()
+	pods := &corev1.PodList{}
+	it.Expect(c.Client.List(it.t.Context(), pods,
+		client.InNamespace(it.key.Namespace), client.MatchingLabels{"memcached_cr": it.key.Name})).To(gomega.Succeed())
+	return pods.Items
+}
