@@ -53,8 +53,13 @@ func orderOf(pod *corev1.Pod) (o order) {
 
 func newSlotWorld(t *testing.T) *slotWorld {
 	t.Helper()
+	return startSlotWorld(t, &slotWorld{})
+}
+
+func startSlotWorld(t *testing.T, w *slotWorld) *slotWorld {
+	t.Helper()
 	t.Parallel()
-	w := &slotWorld{world: emptyWorld(t, operatorKubeconfig), metrics: freeAddress(t)}
+	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), freeAddress(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+w.metrics, "--metrics-insecure")
 	w.play()
 	return w
