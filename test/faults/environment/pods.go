@@ -14,10 +14,12 @@ type edit struct{ file, part, by string }
 //
 //   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. kwok alone takes so little
 //     time that what happens before would hardly ever be tried.
-//   - A Pod with a readiness gate is not ready, nor is its agent: package kubelet decides about them.
+//   - A Pod with a readiness gate is not ready, nor is its agent, and it serves on while it terminates: package kubelet
+//     decides about them.
 var podEdits = []edit{
 	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
 	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},
+	{"pod-delete.yaml", "operator: 'Exists'", "operator: 'Exists'\n    - key: '.spec.readinessGates'\n      operator: 'DoesNotExist'"},
 	{"pod-ready.yaml", "status: \"True\"\n        type: Ready", unlessGated + "\n        type: Ready"},
 	{"pod-ready.yaml", "status: \"True\"\n        type: Cont", unlessGated + "\n        type: Cont"},
 	{"pod-ready.yaml", "{{ range .spec.readinessGates }}", "{{ range slice .spec.containers 0 0 }}"},

@@ -27,6 +27,8 @@ func orderOf(pod *corev1.Pod) order {
 
 // player is the agent of one Pod.
 type player struct {
+	namespace string
+
 	delay   time.Duration // until it has read an instruction, and the kubelet has noticed its readiness
 	copying time.Duration // how long a copy takes
 
@@ -34,6 +36,8 @@ type player struct {
 	nextAt        time.Time
 	copied        time.Time // when all keys are copied; zero is never
 	isReady       bool
+
+	ending *ending // of its Pod
 
 	ended *corev1.ContainerStateTerminated // how the container ended since the last report
 }

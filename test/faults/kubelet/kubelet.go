@@ -62,10 +62,18 @@ func (k *Kubelet) act(ctx context.Context) {
 		return // The API server may have been stopped.
 	}
 	existing := map[types.UID]bool{}
+	held, heldErr := k.readHolders(ctx)
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		existing[pod.UID] = true
-		if !HasSlots(pod) || pod.Status.Phase != corev1.PodRunning {
+		if !HasSlots(pod) {
+			continue
+		}
+		if pod.DeletionTimestamp != nil && heldErr == nil && k.ends(pod, held, time.Now()) {
+			_ = k.kube.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID})
+			continue
+		}
+		if pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
 		before := pod.Status.DeepCopy()
@@ -89,12 +97,16 @@ func (k *Kubelet) play(pod *corev1.Pod, now time.Time) {
 	defer k.mu.Unlock()
 	a := k.agents[pod.UID]
 	if a == nil {
-		a = &player{delay: between(100, 500), copying: between(200, 1500)}
+		a = &player{namespace: pod.Namespace, delay: between(100, 500), copying: between(200, 1500)}
 		k.agents[pod.UID] = a
 	}
 	for i := range pod.Status.InitContainerStatuses {
 		if status := &pod.Status.InitContainerStatuses[i]; status.Name == agent && status.State.Waiting == nil {
-			a.follow(orderOf(pod), now)
+			o := orderOf(pod)
+			if pod.DeletionTimestamp != nil {
+				o = a.next // The kubelet shows it no other any more.
+			}
+			a.follow(o, now)
 			k.strike(a, pod, now)
 			a.report(status, now)
 		}

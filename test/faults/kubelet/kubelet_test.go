@@ -92,3 +92,48 @@ func TestAPodIsNotReadyWithoutItsGate(t *testing.T) {
 		t.Errorf("conditions: %+v", pod.Status.Conditions)
 	}
 }
+
+func TestAPodThatTerminatesServesUntilNobodyNeedsIt(t *testing.T) {
+	const other, itself, nobody = "other", "p", ""
+	tests := map[string]struct {
+		role, holder string
+		copied       bool
+		want         time.Duration
+	}{
+		"it never had a slot":                    {"", nobody, false, 0},
+		"it gave its slot away before":           {"leave", other, false, drains},
+		"another Pod has its slot":               {"serve", other, true, drains},
+		"its slot or the cache was deleted":      {"serve", nobody, false, remembered},
+		"no other Pod comes":                     {"serve", itself, false, patience},
+		"another Pod copies its keys, and hangs": {"cold", itself, true, handoffs},
+		"it took its slot before it was deleted": {"moved", itself, false, patience},
+		"it was copying keys itself":             {"receive", other, false, drains},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+			pod := running()
+			pod.DeletionTimestamp = &metav1.Time{Time: now.Add(time.Hour)}
+			k := &Kubelet{agents: map[types.UID]*player{"p": {namespace: "n", current: order{Slot: "a-0", Role: tc.role}}}}
+			if tc.copied {
+				k.agents["q"] = &player{namespace: "n", current: order{Slot: "a-0", Role: "receive"}}
+			}
+			found := holders{{Namespace: "n", Name: "a-0"}: types.UID(tc.holder)}
+			began := now
+			for ; !k.ends(pod, found, now); now = now.Add(time.Second) {
+			}
+			if diff := cmp.Diff(tc.want, now.Sub(began)); diff != "" {
+				t.Errorf("ended after (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPodThatTerminatesEndsWithItsGracePeriod(t *testing.T) {
+	now, pod := time.Now(), running()
+	pod.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Second)}
+	k := &Kubelet{agents: map[types.UID]*player{"p": {current: order{Slot: "a-0", Role: "serve"}}}}
+	if !k.ends(pod, holders{{Name: "a-0"}: "p"}, now) {
+		t.Error("it runs on")
+	}
+}

@@ -1,0 +1,88 @@
+package kubelet
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// How long a Pod with a slot goes on serving while it terminates. All is shorter than the documentation has it, so that
+// a run sees many such Pods end.
+const (
+	drains     = time.Second      // once another Pod has its slot
+	remembered = 2 * time.Second  // once its slot has no address
+	patience   = 4 * time.Second  // if no other Pod begins to copy its keys
+	handoffs   = 20 * time.Second // if the copy does not end
+)
+
+// ending is what the agent of a Pod that terminates knows.
+type ending struct {
+	began  time.Time
+	copied bool // a copy began
+
+	holder types.UID // the Pod that has the slot, or none
+	since  time.Time // when it had it first
+}
+
+// holders are the Pods by namespace and slot. No slot is in it that has no address.
+type holders map[types.NamespacedName]types.UID
+
+// readHolders returns who has which slot, as DNS would. Nobody knows it while the API server does not answer.
+func (k *Kubelet) readHolders(ctx context.Context) (holders, error) {
+	list := &discoveryv1.EndpointSliceList{}
+	err := k.kube.List(ctx, list, client.MatchingLabels{discoveryv1.LabelManagedBy: "memcached-operator.cache.example.com"})
+	found := holders{}
+	for i := range list.Items {
+		slice := &list.Items[i]
+		for _, endpoint := range slice.Endpoints {
+			if endpoint.Hostname != nil && endpoint.TargetRef != nil && ptr.Deref(endpoint.Conditions.Ready, true) {
+				found[types.NamespacedName{Namespace: slice.Namespace, Name: *endpoint.Hostname}] = endpoint.TargetRef.UID
+			}
+		}
+	}
+	return found, err
+}
+
+// ends reports whether a Pod that terminates ends now.
+func (k *Kubelet) ends(pod *corev1.Pod, found holders, now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a := k.agents[pod.UID]
+	if a == nil || pod.Status.Phase != corev1.PodRunning || now.After(pod.DeletionTimestamp.Time) {
+		return true // Nothing runs in it, or the kubelet does not wait for longer.
+	}
+	slot := a.current.Slot
+	if a.ending == nil {
+		a.ending = &ending{began: now, since: now, holder: pod.UID}
+	}
+	for uid, other := range k.agents {
+		copies := other.current.Role == "receive" && other.current.Slot == slot && uid != pod.UID
+		a.ending.copied = a.ending.copied || copies && other.namespace == pod.Namespace
+	}
+	if holder := found[types.NamespacedName{Namespace: pod.Namespace, Name: slot}]; holder != a.ending.holder {
+		a.ending.holder, a.ending.since = holder, now
+	}
+	return !now.Before(a.ending.until(a.current.Role, pod.UID))
+}
+
+// until returns when a Pod ends.
+func (e *ending) until(role string, pod types.UID) time.Time {
+	switch {
+	case role == "":
+		return e.began
+	case role == "leave":
+		return e.began.Add(drains)
+	case e.holder == "":
+		return e.since.Add(remembered)
+	case e.holder != pod:
+		return e.since.Add(drains)
+	case e.copied:
+		return e.began.Add(handoffs)
+	}
+	return e.began.Add(patience)
+}
