@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"k8s.io/apimachinery/pkg/watch"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -131,12 +132,12 @@ const defaultScheduler = "default-scheduler"
 
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
-	drain := int32(30)
-	if seconds := mc.Spec.TerminationDelaySeconds; seconds != nil {
-		drain = *seconds
-	}
+	drain := ptr.Deref(mc.Spec.TerminationDelaySeconds, 30)
 	if hasSlots {
 		drain += 15 // for the agent to end memcached
+	}
+	if handoff := orEmpty(orEmpty(mc.Spec.Slots).Handoff); hasSlots && handoff.Mode != cachev1.HandoffNever {
+		drain += ptr.Deref(handoff.TimeoutSeconds, 600) // A Pod serves until the next one has its keys.
 	}
 	scheduler := placement.SchedulerName
 	if scheduler == defaultScheduler {

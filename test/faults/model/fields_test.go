@@ -29,6 +29,10 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 		return strings.NewReplacer("template: {spec: {", "template: {spec: {"+pod,
 			"name: memcached,", "name: memcached, resources: {"+resources+"},").Replace(deployed(1, rolling, "i", arguments))
 	}
+	withSlots := func(grace int) string {
+		return strings.Replace(deployed(1, rolling, "i", arguments), "terminationGracePeriodSeconds: 45",
+			fmt.Sprintf("readinessGates: [{conditionType: %s}], terminationGracePeriodSeconds: %d", hasSlot, grace), 1)
+	}
 	ruleTest{
 		rule: "fields",
 		keeps: map[string]func(*tale){
@@ -49,6 +53,13 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 					"tolerations: [{key: a, operator: Equal}]}}"))
 				s.operator(placed("nodeSelector: {disk: ssd}, tolerations: [{key: a}], ", "limits: {memory: 1Gi}"))
 			},
+			"slots, and Pods that wait for the next ones": func(s *tale) {
+				s.user(mc("spec: {slots: {handoff: {timeoutSeconds: 100}}, terminationDelaySeconds: 10}"))
+				s.operator(withSlots(140))
+			},
+			"slots without a handoff": func(s *tale) {
+				s.user(mc("spec: {slots: {handoff: {mode: Never, timeoutSeconds: 100}}}")).operator(withSlots(60))
+			},
 			"clients": func(s *tale) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy("from: [{podSelector: {}}]"))
 			},
@@ -57,6 +68,7 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 			},
 		},
 		breaks: map[string]func(*tale){
+			"Pods with slots that wait for nobody": func(s *tale) { s.user(mc("spec: {slots: {}}")).operator(withSlots(60)) },
 			"another size": func(s *tale) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
 			"another strategy": func(s *tale) {
 				s.user(mc("")).operator(deployed(1, "maxSurge: 1, maxUnavailable: 1", "i", arguments))

@@ -99,10 +99,11 @@ func TestTheOperatorWritesNothingBesides(t *testing.T) {
 	ruleTest{
 		rule: "rights",
 		keeps: map[string]func(*tale){
-			"reads":    func(s *tale) { s.request("list", "pods", 200).request("get", "secrets", 200) },
-			"a status": func(s *tale) { s.user(mc("")).reports(mc("")) },
-			"events":   func(s *tale) { s.request("create", "events", 201) },
-			"the user": func(s *tale) { s.user(mc("")) },
+			"reads":      func(s *tale) { s.request("list", "pods", 200).request("get", "secrets", 200) },
+			"a status":   func(s *tale) { s.user(mc("")).reports(mc("")) },
+			"events":     func(s *tale) { s.request("create", "events", 201) },
+			"a question": func(s *tale) { s.request("create", "selfsubjectaccessreviews", 201) },
+			"the user":   func(s *tale) { s.user(mc("")) },
 		},
 		breaks: map[string]func(*tale){
 			"a spec":              func(s *tale) { s.user(mc("")).operator(mc("spec: {size: 3}")) },
