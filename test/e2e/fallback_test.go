@@ -32,12 +32,14 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "fallback", cachev1.MemcachedSpec{
 		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(1)),
-		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("128Ki"))}},
+		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{
+			BytesPerSecond: new(resource.MustParse("128Ki")), TimeoutSeconds: new(int32(30)),
+		}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
-	for _, slot := range it.get().Status.Slots {
-		it.fills(slot.Pod)
+	for i, slot := range it.get().Status.Slots {
+		it.fills(slot.Pod, []int{fallbackKeys, fallbackKeys, 3 * fallbackKeys}[i]) // The last take longer than the timeout.
 	}
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -54,13 +56,12 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 	kept := it.slot("fallback-1")
 	it.Expect([]string{string(kept.State), kept.Reason, kept.Pod}).To(gomega.Equal([]string{"Serving", "", next.Name}))
 	it.Expect(it.metricsOf(next.Name).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
-	it.patch(`{"slots":{"handoff":{"timeoutSeconds":10}}}`)
 	it.endsCold("fallback-2", "HandoffTimedOut")
 
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.Expect(watch.End()).To(gomega.BeEmpty(), "what clients saw")
 	for _, slot := range it.get().Status.Slots {
-		it.fills(slot.Pod)
+		it.fills(slot.Pod, fallbackKeys)
 	}
 }
 
@@ -69,13 +70,13 @@ func TestAHandoffThatFailsLeavesACacheThatServes(t *testing.T) {
 func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "deleted", cachev1.MemcachedSpec{
-		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(45)),
+		Image: newMemcached(t), Size: new(int32(3)), TerminationDelaySeconds: new(int32(10)),
 		Slots: &cachev1.Slots{Handoff: &cachev1.Handoff{BytesPerSecond: new(resource.MustParse("256Ki"))}},
 	})
 	it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 	it.isServing(cachev1.SlotServing)
 	old := it.slot("deleted-0").Pod
-	it.fills(old)
+	it.fills(old, fallbackKeys)
 	watch, err := slotwatch.Start(t.Context(), c.Client, it.key.Namespace, it.key.Name)
 	it.Expect(err).NotTo(gomega.HaveOccurred())
 	it.Eventually(func() string { return watch.Holder("deleted-slots-ipv4", "deleted-0") }).Should(gomega.Equal(old))
@@ -89,7 +90,7 @@ func TestADeletedPodHandsOverItsKeys(t *testing.T) {
 	it.Expect(it.metricsOf(next).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
 
 	// Another one, whose memcached dies while it drains.
-	it.fills(it.slot("deleted-1").Pod)
+	it.fills(it.slot("deleted-1").Pod, fallbackKeys)
 	dying := it.deletes(it.slot("deleted-1").Pod)
 	it.Eventually(func() string { return it.slot("deleted-1").Pod }).ShouldNot(gomega.Equal(dying.Name))
 	it.kills(dying, "memcached")
@@ -168,25 +169,25 @@ func (it *cache) endsCold(name string, reasons ...string) {
 	}).Should(gomega.ContainElement(note))
 }
 
-// fills stores all keys in a Pod.
-func (it *cache) fills(name string) {
+// fills stores so many keys in a Pod.
+func (it *cache) fills(name string, keys int) {
 	it.t.Helper()
 	pod := &corev1.Pod{}
 	key := client.ObjectKey{Namespace: it.key.Namespace, Name: name}
 	it.Expect(c.Client.Get(it.t.Context(), key, pod)).To(gomega.Succeed())
-	err := proc.InNetworkOf(c.pid(it.t, "kubelet"), func() error { return fill(it.t.Context(), pod.Status.PodIP) })
+	err := proc.InNetworkOf(c.pid(it.t, "kubelet"), func() error { return fill(it.t.Context(), pod.Status.PodIP, keys) })
 	it.Expect(err).NotTo(gomega.HaveOccurred())
-	it.Expect(it.metricsOf(name).value("memcached_current_items")).To(gomega.BeEquivalentTo(fallbackKeys))
+	it.Expect(it.metricsOf(name).value("memcached_current_items")).To(gomega.BeEquivalentTo(keys))
 }
 
-func fill(ctx context.Context, ip string) error {
+func fill(ctx context.Context, ip string, keys int) error {
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(ip, "11211"))
 	if err != nil {
 		return err
 	}
 	defer connection.Close()
 	writer, value := bufio.NewWriter(connection), strings.Repeat("v", 1<<10)
-	for i := range fallbackKeys {
+	for i := range keys {
 		fmt.Fprintf(writer, "ms key%d %d q\r\n%s\r\n", i, len(value), value)
 	}
 	_, _ = writer.WriteString("mn\r\n")
