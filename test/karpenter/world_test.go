@@ -83,7 +83,7 @@ func (w *world) install(e *environment.Environment) {
 	w.builds(dir, "build", "-o", dir, repository+"/operator/cmd/manager")
 	program, version, _ := strings.Cut(karpenter, "@")
 	w.builds(dir, "install", program+"/kwok@"+version)
-	w.start(e, filepath.Join(dir, "manager"), "SLOTS=true")
+	w.start(e, filepath.Join(dir, "manager"))
 	w.start(e, filepath.Join(dir, "kwok"), "DISABLE_LEADER_ELECTION=true", "SYSTEM_NAMESPACE=default", "METRICS_PORT=0",
 		"HEALTH_PROBE_PORT=0")
 }
