@@ -133,11 +133,8 @@ const defaultScheduler = "default-scheduler"
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
 	drain := ptr.Deref(mc.Spec.TerminationDelaySeconds, 30)
-	if hasSlots {
-		drain += 15 // for the agent to end memcached
-	}
-	if handoff := orEmpty(orEmpty(mc.Spec.Slots).Handoff); hasSlots && handoff.Mode != cachev1.HandoffNever {
-		drain += ptr.Deref(handoff.TimeoutSeconds, 600) // A Pod serves until the next one has its keys.
+	if hasSlots { // A Pod serves until the next one has its keys, and then its agent ends memcached.
+		drain += ptr.Deref(orEmpty(orEmpty(mc.Spec.Slots).Handoff).TimeoutSeconds, 600) + 15
 	}
 	scheduler := placement.SchedulerName
 	if scheduler == defaultScheduler {

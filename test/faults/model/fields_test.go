@@ -57,8 +57,8 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 				s.user(mc("spec: {slots: {handoff: {timeoutSeconds: 100}}, terminationDelaySeconds: 10}"))
 				s.operator(withSlots(140))
 			},
-			"slots without a handoff": func(s *tale) {
-				s.user(mc("spec: {slots: {handoff: {mode: Never, timeoutSeconds: 100}}}")).operator(withSlots(60))
+			"slots without a handoff, as a change of the mode replaces no Pod": func(s *tale) {
+				s.user(mc("spec: {slots: {handoff: {mode: Never}}}")).operator(withSlots(660))
 			},
 			"clients": func(s *tale) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy("from: [{podSelector: {}}]"))
