@@ -69,7 +69,7 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 		},
 		breaks: map[string]func(*tale){
 			"Pods with slots that wait for nobody": func(s *tale) { s.user(mc("spec: {slots: {}}")).operator(withSlots(60)) },
-			"another size": func(s *tale) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
+			"another size":                         func(s *tale) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
 			"another strategy": func(s *tale) {
 				s.user(mc("")).operator(deployed(1, "maxSurge: 1, maxUnavailable: 1", "i", arguments))
 			},
