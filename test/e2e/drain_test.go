@@ -31,7 +31,7 @@ const (
 )
 
 // TestADrainedNodeKeepsTheKeys has all Pods on a Node of their own. kubectl drain moves them to another one while
-// clients write; then somebody deletes a Pod, the cache gets smaller, and it is deleted.
+// clients write; then a user deletes a Pod, the cache gets smaller, and it is deleted.
 func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
 	tc := slotsCase{port: 11211, writes: *slotWrites}

@@ -61,7 +61,7 @@ func TestKarpenterRemovesNodesOfACacheWithSlots(t *testing.T) {
 		w.isNotBlocked()
 	}
 	longest := w.longest()
-	t.Logf("a NodeClaim took at most %s from its deletion until it was gone", longest)
+	t.Logf("a NodeClaim existed for at most %s after its deletion", longest)
 	w.Expect(longest).To(gomega.And(gomega.BeNumerically(">", 0), gomega.BeNumerically("<", leaves)))
 	w.Expect(w.notes("SlotStartedCold")).To(gomega.BeEmpty())
 	w.Expect(w.watch.End()).To(gomega.BeEmpty(), "what clients saw")

@@ -178,7 +178,7 @@ func (w *world) nodeClaims() (names []string) {
 	return names
 }
 
-// longest is how long a NodeClaim took from its deletion until it was gone.
+// longest is how long a NodeClaim existed after its deletion.
 func (w *world) longest() time.Duration {
 	return slices.Max(slices.AppendSeq([]time.Duration{0}, maps.Values(w.leaving)))
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// How long a Pod with a slot goes on serving while it terminates. All is shorter than the documentation has it, so that
+// How long a Pod with a slot serves on while it terminates. All is shorter than the documentation has it, so that
 // a run sees many such Pods end.
 const (
 	drains     = time.Second      // once another Pod has its slot
