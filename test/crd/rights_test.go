@@ -35,7 +35,7 @@ var rights = []right{
 	{resource: "memcacheds/status", verbs: "patch", why: "the status", allows: "to report anything of any Memcached",
 		test: "TestANewMemcachedBecomesReadyWithItsPodsInTheStatus"},
 	{resource: "memcacheds/finalizers", verbs: "update", why: "owner references that block the deletion of their owner, which OpenShift " +
-		"allows only with it", allows: "nothing", test: "TestWhatOLMMakesOfTheBundleIsTaken"},
+		"allows only with it", allows: "nothing", test: "TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced"},
 	{resource: "deployments", verbs: "get list watch create patch", why: managed + ", and deletes none",
 		allows: "to run any image, with any ServiceAccount and Secret of a namespace that it serves", test: "TestDriftInWhatIsOwnedIsReverted"},
 	{resource: "services", verbs: "get list watch create patch", why: "the same", allows: "to direct the clients of any Service elsewhere",
