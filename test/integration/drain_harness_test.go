@@ -13,7 +13,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -113,7 +112,7 @@ func (w *drainWorld) ends(pod *corev1.Pod) bool {
 	slice := &discoveryv1.EndpointSlice{}
 	err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: cache + "-slots-ipv4"}, slice)
 	holds := err == nil && slices.ContainsFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool {
-		return ptr.Deref(e.Hostname, "") == told.Slot && e.TargetRef.Name == pod.Name
+		return e.Hostname != nil && *e.Hostname == told.Slot && e.TargetRef.Name == pod.Name
 	})
 	if !holds {
 		return true

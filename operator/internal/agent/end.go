@@ -101,8 +101,8 @@ func (e *ender) terminate(w http.ResponseWriter, r *http.Request) {
 	e.answerWhenEnded(w, r)
 }
 
-// isLocal reports whether a request comes from within the Pod, and to its loopback interface: a proxy in the Pod connects
-// to another address.
+// isLocal reports whether a request comes from within the Pod, and to its loopback interface: a proxy in the Pod
+// connects to another address.
 func isLocal(r *http.Request) bool {
 	to, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	for _, address := range []string{r.RemoteAddr, fmt.Sprint(to)} {
@@ -154,7 +154,7 @@ func (e *ender) end(ctx context.Context) {
 		return
 	}
 	go func() { // The last instruction may let the agent end it.
-		for reload.IsMemcached(e.options.Proc, pid) && pause(ctx, endInterval) == nil {
+		for reload.IsMemcached(e.options.Proc, pid) && pause(ctx) == nil {
 		}
 		cancel()
 	}()
@@ -171,7 +171,7 @@ func (e *ender) end(ctx context.Context) {
 		if err := e.engine.End(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("memcached cannot be ended yet", "error", err)
 		}
-		_ = pause(ctx, endInterval)
+		_ = pause(ctx)
 	}
 }
 
@@ -179,7 +179,7 @@ func (e *ender) end(ctx context.Context) {
 func (e *ender) order(ctx context.Context) *instruction.Instruction {
 	ctx, stop := context.WithTimeout(ctx, endWithin)
 	defer stop()
-	for e.follower.Order() == nil && pause(ctx, endInterval) == nil {
+	for e.follower.Order() == nil && pause(ctx) == nil {
 	}
 	return e.follower.Order()
 }
@@ -195,17 +195,17 @@ func (e *ender) findMemcached(ctx context.Context) (int, error) {
 		if err == nil || errors.Is(err, syscall.ECONNREFUSED) {
 			return pid, err
 		}
-		if err := pause(ctx, endInterval); err != nil {
+		if err := pause(ctx); err != nil {
 			return 0, err
 		}
 	}
 }
 
-func pause(ctx context.Context, duration time.Duration) error {
+func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(duration):
+	case <-time.After(endInterval):
 		return nil
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-// isSlotService reports whether an object is the Service of all slots. By kind and name, it is the last of the objects of
-// slots.
+// isSlotService reports whether an object is the Service of all slots. By kind and name, it is the last of the objects
+// of slots.
 func isSlotService(mc *cachev1.Memcached, key observe.Key) bool {
 	return key == observe.Key{GroupKind: observe.ServiceKind.GroupKind(), Name: names.SlotService(mc.Name)}
 }

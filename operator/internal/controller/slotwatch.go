@@ -116,8 +116,8 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 	return true, nil, nil
 }
 
-// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Of these, the Service of all
-// slots is deleted last, and Services are cached in any case: so an operator that was restarted finds them, too.
+// concerns reports whether a Memcached has slots, or still has objects of slots that it had. Of these, the Service of
+// all slots is deleted last, and Services are cached in any case: so an operator that was restarted finds them, too.
 func (w *slotWatch) concerns(ctx context.Context, mc *cachev1.Memcached) (bool, error) {
 	if mc.Spec.Slots != nil || len(mc.Status.Slots) > 0 {
 		return true, nil

@@ -31,7 +31,8 @@ func (b *board) endpoints() []Endpoint {
 }
 
 // isMoving reports whether the Pod of an entry has just taken the slot. That its predecessor is deleted shows that the
-// Deployment counts the Pod as available, unless it was deleted for another reason before; that the Pod is ready does not.
+// Deployment counts the Pod as available, unless it was deleted for another reason before; that the Pod is ready does
+// not.
 func (b *board) isMoving(entry Endpoint) bool {
 	pod := b.byUID[entry.UID]
 	if pod == nil || pod.Terminating {

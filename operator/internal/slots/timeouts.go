@@ -28,8 +28,8 @@ func (b *board) within(holder *Pod) int64 {
 	return int64(max(1, min(left, b.Timeout).Seconds()))
 }
 
-// endTime is what a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of the package
-// render), and some for the slot to move.
+// endTime is what a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of the
+// package render), and some for the slot to move.
 const endTime = 40 * time.Second
 
 // drained returns when the memcached of a Pod that gave its slot away has ended: the agent counts from when it reads

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setUpNetwork makes a network that leads nowhere else: the Nodes' addresses on one end of a cable whose other end is in
-// the same namespace.
+// setUpNetwork makes a network that leads nowhere else: the Nodes' addresses on one end of a cable whose other end is
+// in the same namespace.
 func setUpNetwork(nodeIPs []string, services string) error {
 	node0 := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "node0"}, PeerName: "node0-peer"}
 	if err := netlink.LinkAdd(node0); err != nil {

@@ -19,7 +19,10 @@ type edit struct{ file, part, by string }
 var podEdits = []edit{
 	{"pod-ready.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 100, jitterDurationMilliseconds: 700}\n  next:"},
 	{"pod-delete.yaml", "\n  next:", "\n  delay: {durationMilliseconds: 50, jitterDurationMilliseconds: 450}\n  next:"},
-	{"pod-delete.yaml", "operator: 'Exists'", "operator: 'Exists'\n    - key: '.spec.readinessGates'\n      operator: 'DoesNotExist'"},
+	{
+		"pod-delete.yaml", "operator: 'Exists'",
+		"operator: 'Exists'\n    - key: '.spec.readinessGates'\n      operator: 'DoesNotExist'",
+	},
 	{"pod-ready.yaml", "status: \"True\"\n        type: Ready", unlessGated + "\n        type: Ready"},
 	{"pod-ready.yaml", "status: \"True\"\n        type: Cont", unlessGated + "\n        type: Cont"},
 	{"pod-ready.yaml", "{{ range .spec.readinessGates }}", "{{ range slice .spec.containers 0 0 }}"},

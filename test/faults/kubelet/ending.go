@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -40,7 +39,7 @@ func (k *Kubelet) readHolders(ctx context.Context) (holders, error) {
 	for i := range list.Items {
 		slice := &list.Items[i]
 		for _, endpoint := range slice.Endpoints {
-			if endpoint.Hostname != nil && endpoint.TargetRef != nil && ptr.Deref(endpoint.Conditions.Ready, true) {
+			if endpoint.Hostname != nil && endpoint.TargetRef != nil && !isUnready(endpoint.Conditions.Ready) {
 				found[types.NamespacedName{Namespace: slice.Namespace, Name: *endpoint.Hostname}] = endpoint.TargetRef.UID
 			}
 		}
@@ -86,3 +85,6 @@ func (e *ending) until(role string, pod types.UID) time.Time {
 	}
 	return e.began.Add(patience)
 }
+
+// isUnready reports whether an endpoint is published as not ready. Without a value it is ready.
+func isUnready(ready *bool) bool { return ready != nil && !*ready }

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/utils/ptr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/test/faults/history"
@@ -132,9 +131,9 @@ const defaultScheduler = "default-scheduler"
 
 func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 	placement := orEmpty(mc.Spec.Placement)
-	drain := ptr.Deref(mc.Spec.TerminationDelaySeconds, 30)
+	drain := valueOr(mc.Spec.TerminationDelaySeconds, 30)
 	if hasSlots { // A Pod serves until the next one has its keys, and then its agent ends memcached.
-		drain += ptr.Deref(orEmpty(orEmpty(mc.Spec.Slots).Handoff).TimeoutSeconds, 600) + 15
+		drain += valueOr(orEmpty(orEmpty(mc.Spec.Slots).Handoff).TimeoutSeconds, 600) + 15
 	}
 	scheduler := placement.SchedulerName
 	if scheduler == defaultScheduler {
@@ -215,4 +214,11 @@ func orNothing(text string) any {
 		return nil
 	}
 	return text
+}
+
+func valueOr(value *int32, fallback int32) int32 {
+	if value == nil {
+		return fallback
+	}
+	return *value
 }

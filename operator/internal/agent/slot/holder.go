@@ -39,8 +39,8 @@ func HolderByName(ctx context.Context, slot string) Holder {
 }
 
 // hostOf returns the whole name of a slot, such as shop-0.shop-slots.team.svc.cluster.local. for shop-0. It is empty if
-// the domain of the Pod's namespace is not known. With a shorter name, servers outside of the cluster would be asked, too,
-// and their answer would count if those of the cluster have none.
+// the domain of the Pod's namespace is not known. With a shorter name, servers outside of the cluster would be asked,
+// too, and their answer would count if those of the cluster have none.
 func hostOf(slot, resolvConf string) string {
 	cache := slot[:max(strings.LastIndex(slot, "-"), 0)]
 	for line := range strings.Lines(resolvConf) {
