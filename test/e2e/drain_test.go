@@ -25,9 +25,8 @@ const (
 	// drains for 10 seconds.
 	leaves = 2 * time.Minute
 
-	// unwaited is how long Pods may take whose slots are removed: 15 seconds without the name, the time that CoreDNS
-	// remembers it, the drain, and the end of memcached.
-	unwaited = 45 * time.Second
+	// unwaited is how long Pods may take whose slots are removed: 35 seconds without the name, and the end of memcached.
+	unwaited = time.Minute
 )
 
 // TestADrainedNodeKeepsTheKeys has all Pods on a Node of their own. kubectl drain moves them to another one while
