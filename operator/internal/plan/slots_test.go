@@ -200,7 +200,7 @@ func TestAnotherTemplateWaitsWhileASlotMoves(t *testing.T) {
 		mc := cacheWithSlots(nil)
 		current := currently(deployedBy(t, mc, withSlots()))
 		current.Slots = movingSlot(now)
-		current.Slots.Pods[0].Terminating = ends
+		current.Slots.Pods[0].Terminating, current.Slots.Pods[1].Ready = ends, ends
 		mc.Spec.Threads = new(int32(7))
 		defaults := withSlots()
 		defaults.Now = now
