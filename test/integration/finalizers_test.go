@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +20,8 @@ import (
 )
 
 // TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has an API server of its own, with an admission plugin
-// of OpenShift. There, whoever sets a reference that blocks the deletion of the owner has to have a right on the owner.
+// of OpenShift. There, whoever sets a reference that blocks the deletion of the owner has to have a right on the owner
+// and, of an object that exists, the right to delete it.
 func TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced(t *testing.T) {
 	t.Parallel()
 	g, ctx := gomega.NewWithT(t), t.Context()
@@ -49,8 +51,34 @@ func TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced(t *testing.T
 	}
 	g.Eventually(create).Should(gomega.Succeed())
 
+	orphan := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: mc.Namespace, Name: "orphan"},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "orphan"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "orphan"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "memcached", Image: "memcached"}}},
+			},
+		},
+	}
+	g.Expect(kube.Create(ctx, orphan)).To(gomega.Succeed())
+	adopt := func() error {
+		adopted := orphan.DeepCopy()
+		adopted.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(mc, cachev1.GroupVersion.WithKind("Memcached"))}
+		return operator.Patch(ctx, adopted, client.MergeFrom(orphan), client.DryRunAll)
+	}
+	g.Expect(adopt()).To(gomega.Satisfy(apierrors.IsForbidden), "an adoption without the right to delete: see docs/migrating.md")
+
 	role := &rbacv1.ClusterRole{}
 	g.Expect(kube.Get(ctx, client.ObjectKey{Name: install.Role}, role)).To(gomega.Succeed())
+	mayDelete := role.DeepCopy()
+	mayDelete.Rules = append(mayDelete.Rules, rbacv1.PolicyRule{
+		APIGroups: []string{appsv1.GroupName}, Resources: []string{"deployments"}, Verbs: []string{"delete"},
+	})
+	g.Expect(kube.Update(ctx, mayDelete)).To(gomega.Succeed())
+	g.Eventually(adopt).Should(gomega.Succeed())
+	role.ResourceVersion = mayDelete.ResourceVersion
+
 	const right = "memcacheds/finalizers"
 	var lost []string
 	role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
