@@ -75,7 +75,7 @@ func TestVariantsAreAllThatTheTreeOffers(t *testing.T) {
 	for _, v := range variants(taken(t)) {
 		seen[strings.Join(v.options, "+")]++
 	}
-	for _, option := range []string{"", "console", "cluster-admin", "default-project", "ingress+console-oidc", "istio+console-oidc", "gateway-api+console-oidc", "plain-ingress+console-oidc", "installer", "manual-approval", "monitoring", "slots", "two-replicas", "version"} {
+	for _, option := range []string{"", "console", "cluster-admin", "default-project", "ingress+console-oidc", "istio+console-oidc", "gateway-api+console-oidc", "plain-ingress+console-oidc", "installer", "manual-approval", "monitoring", "two-replicas", "version"} {
 		if seen[option] != 5 {
 			t.Errorf("option %q is tried with %d architectures: %v", option, seen[option], seen)
 		}
