@@ -39,13 +39,16 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// handsOver reports whether slots are still to be handed over.
-func handsOver(in Input) bool { return in.Plan.Slots != nil && in.Plan.Slots.Progress != "" }
+// handsOver reports whether slots are still to be handed over, or a Pod has just taken one and is not counted as ready
+// yet: that Pod has not failed.
+func handsOver(in Input) bool {
+	return in.Plan.Slots != nil && (in.Plan.Slots.Progress != "" || in.Plan.Slots.Moving)
+}
 
 // handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods
 // that terminate keep their slots.
 func handoffProgress(in Input, v verdict) string {
-	if !handsOver(in) || v.state != reconciling {
+	if !handsOver(in) || in.Plan.Slots.Progress == "" || v.state != reconciling {
 		return ""
 	}
 	return "; " + in.Plan.Slots.Progress + terminating(in.Plan.Slots.Slots)

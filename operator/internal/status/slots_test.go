@@ -149,6 +149,11 @@ func TestHandingOverIsTheReasonWhileSlotsAreToBeHandedOver(t *testing.T) {
 			change: func(in *Input) { was(in, cachev1.ReasonAllPodsReady, 7); missing(in) }, slots: &plan.Slots{},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
 		},
+		"an evicted Pod whose successor has just taken the slot": {
+			change: func(in *Input) { was(in, cachev1.ReasonHandingOver, 7); missing(in) },
+			slots:  &plan.Slots{Decision: slots.Decision{Moving: true}},
+			want:   cachev1.ReasonHandingOver, message: "2 of 3 Pods ready",
+		},
 		"an evicted Pod whose successor is not ready after the handoff": {
 			change: func(in *Input) { was(in, cachev1.ReasonHandingOver, 7); missing(in) }, slots: &plan.Slots{},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
