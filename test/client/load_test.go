@@ -22,7 +22,7 @@ func TestALoadingClientTellsHowFastItWasAnswered(t *testing.T) {
 	metrics := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { scrapes.Add(1) }))
 	defer metrics.Close()
 	endpoint := "localhost:" + port(t, stores)
-	out, err := execute(t, "load --keys=5 --connections=3 --for=1100ms --scrape="+metrics.URL+" --endpoint="+endpoint)
+	out, err := execute(t, "load --keys=5 --connections=3 --for=2500ms --scrape="+metrics.URL+" --endpoint="+endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestALoadingClientTellsHowFastItWasAnswered(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Requests < 10 || got.PerSecond <= 0 || got.P50 <= 0 || got.P99 < got.P50 || scrapes.Load() != 1 {
+	if got.Requests < 10 || got.PerSecond <= 0 || got.P50 <= 0 || got.P99 < got.P50 || scrapes.Load() < 1 {
 		t.Errorf("%d scrapes, %s", scrapes.Load(), out)
 	}
 }
