@@ -2,28 +2,29 @@ package docs
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	source "github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 // TestThePagesClaimWhatTheTestsAssert: the pages say what the test of replaced Pods demands, in its own numbers.
 func TestThePagesClaimWhatTheTestsAssert(t *testing.T) {
-	slots, judge := read(t, "../e2e/slots_test.go"), read(t, "../client/judge.go")
-	share, err := strconv.ParseFloat(value(t, slots, `const kept = ([0-9.]+)`), 64)
+	slots, judge := source.Read(t, "../e2e/slots_test.go"), source.Read(t, "../client/judge.go")
+	share, err := strconv.ParseFloat(source.Find(t, slots, `const kept = ([0-9.]+)`), 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	milliseconds, err := strconv.Atoi(value(t, judge, `const staleBound = ([0-9]+) \* time.Millisecond`))
+	milliseconds, err := strconv.Atoi(source.Find(t, judge, `const staleBound = ([0-9]+) \* time.Millisecond`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	percent := strconv.FormatFloat(100*share, 'f', -1, 64) + " %"
-	keys := thousands(t, value(t, slots, `const untouchedKeys = ([0-9]+)`))
-	writes := thousands(t, value(t, slots, `flag.Int\("slot-writes", ([0-9]+),`)) + " "
+	keys := thousands(t, source.Find(t, slots, `const untouchedKeys = ([0-9]+)`))
+	writes := thousands(t, source.Find(t, slots, `flag.Int\("slot-writes", ([0-9]+),`)) + " "
 	bound := (time.Duration(milliseconds) * time.Millisecond).String()
 	bound = strings.Replace(bound, "ms", " ms", 1)
 	for page, claims := range map[string][]string{
@@ -35,7 +36,7 @@ func TestThePagesClaimWhatTheTestsAssert(t *testing.T) {
 		},
 		"docs/demo.md": {"fewer than " + percent + " of the keys"},
 	} {
-		text := strings.Join(strings.Fields(read(t, "../../"+page)), " ")
+		text := strings.Join(strings.Fields(source.Read(t, "../../"+page)), " ")
 		for _, claim := range claims {
 			if !strings.Contains(text, claim) {
 				t.Errorf("%s does not say %q, as the test does", page, claim)
@@ -49,30 +50,12 @@ func TestMeasuredKeysHaveADate(t *testing.T) {
 	measured := regexp.MustCompile(`[0-9,]+,000 of [0-9,]+,000`)
 	dated := regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 	for _, page := range []string{"README.md", "docs/comparison.md", "docs/slots.md"} {
-		for paragraph := range strings.SplitSeq(read(t, "../../"+page), "\n\n") {
+		for paragraph := range strings.SplitSeq(source.Read(t, "../../"+page), "\n\n") {
 			if found := measured.FindString(paragraph); found != "" && !dated.MatchString(paragraph) {
 				t.Errorf("%s says %q without a date: say what a test asserts, or when that was measured", page, found)
 			}
 		}
 	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-func value(t *testing.T, source, pattern string) string {
-	t.Helper()
-	found := regexp.MustCompile(pattern).FindStringSubmatch(source)
-	if found == nil {
-		t.Fatalf("the source has no %s", pattern)
-	}
-	return found[1]
 }
 
 // thousands is a number of four or five digits as pages write it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -49,7 +50,7 @@ func TestAReleaseIsSignedAndPublishedWithAllItsFiles(t *testing.T) {
 			}
 			sum := strings.Fields(shell(t, out, "sha256sum '"+out+".tar.gz'"))[0]
 			subjects := "11  registry.example.com/a\n" + sum + "  " + out + ".tar.gz\n"
-			if diff := cmp.Diff(subjects, read(t, out+".subjects")); diff != "" {
+			if diff := cmp.Diff(subjects, page.Read(t, out+".subjects")); diff != "" {
 				t.Errorf("what gets a provenance (-want +got):\n%s", diff)
 			}
 		})
@@ -66,7 +67,7 @@ func TestTheArchiveOfAReleaseIsTheSameBytesAnywhere(t *testing.T) {
 			}
 		}
 		callsOf(t, out, "v0.2.0", "release-sign")
-		archives = append(archives, read(t, out+".tar.gz"))
+		archives = append(archives, page.Read(t, out+".tar.gz"))
 		const first = "-rw-r--r-- 0/0               0 2026-01-31 12:00 dist/SHA256SUMS\n"
 		if list := shell(t, out, "TZ=UTC tar -tvzf '"+out+".tar.gz'"); !strings.Contains(list, first) {
 			t.Errorf("the archive does not list %q:\n%s", first, list)
@@ -92,7 +93,7 @@ func callsOf(t *testing.T, out, tag string, targets ...string) []string {
 	for _, target := range targets {
 		shell(t, root, "make "+target+" OUT='"+out+"' TAG='"+tag+"'")
 	}
-	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(read(t, calls), out, "OUT"), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(page.Read(t, calls), out, "OUT"), "\n"), "\n")
 }
 
 func shell(t *testing.T, dir, command string) string {
@@ -104,13 +105,4 @@ func shell(t *testing.T, dir, command string) string {
 		t.Fatalf("%s: %v", command, err)
 	}
 	return string(out)
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }

@@ -57,7 +57,7 @@ func TestTheDocsTellEveryAlert(t *testing.T) {
 // meaning is the first paragraph of an alert's page.
 func meaning(t *testing.T, alert string) string {
 	t.Helper()
-	title, rest, _ := strings.Cut(read(t, filepath.Join(runbooks, alert+".md")), "\n\n")
+	title, rest, _ := strings.Cut(page.Read(t, filepath.Join(runbooks, alert+".md")), "\n\n")
 	meaning, _, _ := strings.Cut(rest, "\n\n")
 	if title != "# "+alert || strings.HasPrefix(meaning, "#") || meaning == "" {
 		t.Errorf("%s.md does not begin with its name and what it means", alert)
@@ -89,7 +89,7 @@ var (
 func TestTheQueriesAreOfMetricsThatExist(t *testing.T) {
 	known := map[string]bool{"up": true, "leader_election_master_status": true, "memcached_cr": true}
 	for _, table := range []string{repository + "/docs/agent.md", monitoringPage} {
-		for _, row := range metricRow.FindAllStringSubmatch(read(t, table), -1) {
+		for _, row := range metricRow.FindAllStringSubmatch(page.Read(t, table), -1) {
 			known[row[1]] = true
 			if row[2] == "histogram" {
 				known[row[1]+"_bucket"] = true
@@ -124,12 +124,12 @@ var (
 func queriesOfDocs(t *testing.T) map[string][]string {
 	t.Helper()
 	queries := map[string][]string{}
-	_, table, _ := strings.Cut(read(t, monitoringPage), "| question | query |")
+	_, table, _ := strings.Cut(page.Read(t, monitoringPage), "| question | query |")
 	for _, row := range queryCell.FindAllStringSubmatch(table, -1) {
 		queries["page"] = append(queries["page"], row[1])
 	}
 	for _, alert := range alerts(t) {
-		blocks := queryBlock.FindAllStringSubmatch(read(t, filepath.Join(runbooks, alert.Alert+".md")), -1)
+		blocks := queryBlock.FindAllStringSubmatch(page.Read(t, filepath.Join(runbooks, alert.Alert+".md")), -1)
 		for _, block := range blocks {
 			queries[alert.Alert] = append(queries[alert.Alert], split(block[1])...)
 		}
@@ -159,7 +159,7 @@ func split(block string) []string {
 }
 
 func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
-	_, rest, found := strings.Cut(read(t, monitoringPage), "```yaml\nrule_files:")
+	_, rest, found := strings.Cut(page.Read(t, monitoringPage), "```yaml\nrule_files:")
 	config, _, ended := strings.Cut(rest, "```")
 	if !found || !ended {
 		t.Fatalf("%s has no configuration of Prometheus", monitoringPage)
@@ -176,7 +176,7 @@ func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "rules.yaml"), read(t, rulesFile))
+	write(t, filepath.Join(dir, "rules.yaml"), page.Read(t, rulesFile))
 	write(t, filepath.Join(dir, "prometheus.yml"), string(judged))
 	if out, ok := run(t, "check", "config", "--syntax-only", filepath.Join(dir, "prometheus.yml")); !ok {
 		t.Error(out)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -37,7 +38,7 @@ spec:
 
 func TestThePrometheusRuleHoldsTheRules(t *testing.T) {
 	const path = repository + "/operator/config/monitoring/prometheusrule.yaml"
-	_, groups, found := strings.Cut(read(t, rulesFile), "\ngroups:\n")
+	_, groups, found := strings.Cut(page.Read(t, rulesFile), "\ngroups:\n")
 	if !found {
 		t.Fatalf("%s has no groups", rulesFile)
 	}

@@ -15,6 +15,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 	"github.com/example-inc/memcached-operator/internal/testing/promtool"
 )
 
@@ -81,7 +82,7 @@ func TestEachFixtureIsOfAnAlert(t *testing.T) {
 func alerts(t *testing.T) []monitoringv1.Rule {
 	t.Helper()
 	var spec monitoringv1.PrometheusRuleSpec
-	if err := yaml.UnmarshalStrict([]byte(read(t, rulesFile)), &spec); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(page.Read(t, rulesFile)), &spec); err != nil {
 		t.Fatal(err)
 	}
 	var all []monitoringv1.Rule
@@ -101,7 +102,7 @@ func withRules(t *testing.T, fixture string, rules []monitoringv1.Rule) string {
 	t.Helper()
 	dir := t.TempDir()
 	writeRules(t, filepath.Join(dir, "rules.yaml"), rules)
-	text := strings.ReplaceAll(read(t, fixture), "../../"+rulesFile, "rules.yaml")
+	text := strings.ReplaceAll(page.Read(t, fixture), "../../"+rulesFile, "rules.yaml")
 	path := filepath.Join(dir, "test.yaml")
 	write(t, path, text)
 	return path
@@ -131,15 +132,6 @@ func run(t *testing.T, arguments ...string) (string, bool) {
 	}
 	out, err := exec.CommandContext(t.Context(), path, arguments...).CombinedOutput()
 	return string(out), err == nil
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }
 
 func write(t *testing.T, path, content string) {

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/reload"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/slot"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
@@ -201,11 +202,4 @@ func (e *ender) findMemcached(ctx context.Context) (int, error) {
 	}
 }
 
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(endInterval):
-		return nil
-	}
-}
+func pause(ctx context.Context) error { return handoff.Wait(ctx, endInterval) }

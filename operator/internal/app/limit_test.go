@@ -2,8 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,20 +9,22 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
 // TestTheLimitFitsTheMemcachedsSaidBesideIt holds the manifest to what `make bench` measured: of the memory that is
 // resident with as many Memcacheds, the limit leaves a fifth.
 func TestTheLimitFitsTheMemcachedsSaidBesideIt(t *testing.T) {
-	content := readFile(t, "../../config/manager/manager.yaml")
+	content := page.Read(t, "../../config/manager/manager.yaml")
 	var manager appsv1.Deployment
 	if err := yaml.Unmarshal([]byte(content), &manager); err != nil {
 		t.Fatal(err)
 	}
 	container := manager.Spec.Template.Spec.Containers[0]
-	said := submatch(t, content, `resources: # For up to ([0-9,]+) Memcacheds`)
+	said := page.Find(t, content, `resources: # For up to ([0-9,]+) Memcacheds`)
 	count := strings.ReplaceAll(said, ",", "")
-	measured := submatch(t, readFile(t, "../../../docs/performance.md"), `\| `+count+` Memcacheds: heap \| .* \(resident ([0-9.]+) MiB\)`)
+	measured := page.Find(t, page.Read(t, "../../../docs/performance.md"), `\| `+count+` Memcacheds: heap \| .* \(resident ([0-9.]+) MiB\)`)
 	resident, err := strconv.ParseFloat(measured, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -34,8 +34,8 @@ func TestTheLimitFitsTheMemcachedsSaidBesideIt(t *testing.T) {
 		t.Errorf("%s leaves %.0f MiB beside the %.0f MiB of %s Memcacheds", limit, leaves, resident, said)
 	}
 	row := fmt.Sprintf("| up to %s | %s MiB | ", said, measured)
-	if page := readFile(t, "../../../docs/install.md"); !strings.Contains(page, row) ||
-		!strings.Contains(page, fmt.Sprintf("a request of %s and a limit of %s", container.Resources.Requests.Memory(), limit)) {
+	if install := page.Read(t, "../../../docs/install.md"); !strings.Contains(install, row) ||
+		!strings.Contains(install, fmt.Sprintf("a request of %s and a limit of %s", container.Resources.Requests.Memory(), limit)) {
 		t.Errorf("docs/install.md does not say %q, or not what the manifests set", row)
 	}
 	if !passesLimit(container) {
@@ -52,22 +52,4 @@ func passesLimit(container corev1.Container) bool {
 		}
 	}
 	return false
-}
-
-func readFile(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-func submatch(t *testing.T, text, expression string) string {
-	t.Helper()
-	found := regexp.MustCompile(expression).FindStringSubmatch(text)
-	if found == nil {
-		t.Fatalf("nothing is like %s", expression)
-	}
-	return found[1]
 }

@@ -1,6 +1,6 @@
 package status
 
-// The condition CertificateIncomplete about names of slots that the certificate lacks.
+// The condition CertificateIncomplete about names of slots that the certificate does not have.
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// setCertificateIncomplete reports the names of slots that the certificate lacks. A client that does not verify names
-// is served all the same, so this does not change Ready.
+// setCertificateIncomplete reports the names of slots that the certificate does not have. A client that does not verify
+// names is served all the same, so this does not change Ready.
 func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 	missing := uncovered(status.Slots, in)
 	if len(missing) == 0 {
@@ -40,7 +40,7 @@ func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 // cannot be used.
 func uncovered(slots []cachev1.SlotStatus, in Input) []string {
 	secret := in.Snapshot.TLS
-	if !secret.Usable() || secret == nil {
+	if secret == nil || !secret.Usable() {
 		return nil
 	}
 	var missing []string

@@ -48,7 +48,7 @@ func handsOver(in Input) bool {
 // handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods
 // that terminate keep their slots.
 func handoffProgress(in Input, v verdict) string {
-	if !handsOver(in) || in.Plan.Slots.Progress == "" || v.state != reconciling {
+	if in.Plan.Slots == nil || in.Plan.Slots.Progress == "" || v.state != reconciling {
 		return ""
 	}
 	return "; " + in.Plan.Slots.Progress + terminating(in.Plan.Slots.Slots)

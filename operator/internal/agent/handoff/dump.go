@@ -35,7 +35,7 @@ func (c *copier) dump(ctx context.Context) {
 			c.fail(&Failure{Reason: CrawlerBusy, Err: fmt.Errorf("%w for %s", err, busyFor)})
 			return
 		}
-		if wait(ctx, retryBusy) != nil {
+		if Wait(ctx, retryBusy) != nil {
 			return
 		}
 	}

@@ -116,7 +116,7 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 			return f
 		}
 		h.Log.Warn("the handoff begins anew with empty memcacheds", "reason", f.Reason, "error", f.Err)
-		if wait(ctx, attemptAfter) == nil {
+		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
 		}
 	}

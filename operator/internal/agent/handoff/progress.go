@@ -102,7 +102,7 @@ func (p *pace) wait(ctx context.Context, bytes int64) error {
 	}
 	p.due = p.due.Add(time.Duration(float64(bytes) / rate * float64(time.Second)))
 	if ahead := p.due.Sub(now); ahead > shortest {
-		return wait(ctx, ahead)
+		return Wait(ctx, ahead)
 	}
 	return nil
 }

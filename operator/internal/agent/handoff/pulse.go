@@ -83,7 +83,7 @@ func (p *pulse) mark(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return wait(ctx, pause)
+	return Wait(ctx, pause)
 }
 
 // check compares the statistics with those of the first beat, and empties memcached if it should.
@@ -125,7 +125,7 @@ func (p *pulse) flush(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until all that had happened in memcached before is known.
+// Wait waits until all that had happened in memcached before is known.
 func (p *pulse) wait(ctx context.Context) error {
 	for range 2 { // the beat in progress and a whole one
 		p.mutex.Lock()
@@ -153,7 +153,8 @@ func flush(ctx context.Context, client *protocol.Client) error {
 	return fmt.Errorf("memcached answers %q to flush_all", answer)
 }
 
-func wait(ctx context.Context, duration time.Duration) error {
+// Wait returns after some time, or the context's error if that ends first.
+func Wait(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()
 	select {

@@ -72,11 +72,4 @@ func reason(err error) string {
 }
 
 // pause waits before the next attempt.
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(retryInterval):
-		return nil
-	}
-}
+func pause(ctx context.Context) error { return handoff.Wait(ctx, retryInterval) }
