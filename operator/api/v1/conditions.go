@@ -27,9 +27,9 @@ const (
 	// that restarts the Pods. It is removed once all of them have restarted. It does not reflect the health of the Pods.
 	ConditionRestartRequired = "RestartRequired"
 
-	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots, so
-	// that clients that verify names refuse it. Its message lists the names and has the fix. It does not reflect the health
-	// of the Pods: Ready may be True as well.
+	// ConditionCertificateIncomplete is set, with status True, while the certificate does not have all names of slots,
+	// so that clients that verify names refuse it. Its message lists the names and has the fix. It does not reflect the
+	// health of the Pods: Ready may be True as well.
 	ConditionCertificateIncomplete = "CertificateIncomplete"
 )
 
