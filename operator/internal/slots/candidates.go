@@ -63,8 +63,9 @@ func (b *board) toReplace() []*Pod {
 }
 
 // callBack makes Pods of the current template that gave their slot away available again, if there are more slots to
-// take than new Pods: after an undo, or when the size grows again. The Deployment would wait for them forever. Before
-// such a Pod has drained, clients still use it, and the Pod that took its slot invalidates what they change.
+// take than new Pods: after an undo, when the size grows again, or when another Pod is deleted just as it shrinks. That
+// one the ReplicaSet does not replace. The Deployment would wait for them forever. Before such a Pod has drained,
+// clients still use it, and the Pod that took its slot invalidates what they change.
 func (b *board) callBack() {
 	missing := -len(b.newcomers())
 	for _, pod := range b.newcomers() {
@@ -73,7 +74,7 @@ func (b *board) callBack() {
 		}
 	}
 	for slot, holder := range b.holders {
-		if b.successors[slot] == nil && (holder == nil || b.isOutdated(holder)) {
+		if b.successors[slot] == nil && (holder == nil || holder.Terminating || b.isOutdated(holder)) {
 			missing++
 		}
 	}

@@ -195,7 +195,8 @@ func (w *world) deleteSurplus(pod *simPod, others []*simPod, set *replicaSet) {
 		w.log("the holder %s of slot %d is deleted", pod.Name, slot)
 		for _, other := range others {
 			gave := other.Instruction.Role == instruction.Leave && w.slotOf(other.UID) == none
-			lags := other.Ready && w.now.Before(other.Instruction.Since.Add(settleTime)) || pod.ready.IsZero() ||
+			lags := other.Ready && !other.GateTrue || // The kubelet has not reported the gate yet.
+				other.Ready && w.operated.Before(other.Instruction.Since.Add(settleTime)) || pod.ready.IsZero() ||
 				w.operated.Before(pod.lost.Add(settleTime)) // It stopped being ready before the operator could react.
 			if gave && !lags {
 				w.violated("%s is deleted, which holds slot %d, but not %s, which holds none", pod.Name, slot, other.Name)

@@ -144,7 +144,6 @@ func TestCopiesThatEnd(t *testing.T) {
 			with(cache(but(fresh("a0"), func(p *Pod) { p.Cost = CostCandidate }), holder("a1", 1), but(moved("b2", "a0", 0, 0), ready)), func(in *Input) { in.Hash = "a" }),
 			[]string{`b2: role "serve" shop-0`},
 		},
-		"an instruction that can't be decoded is taken away": {cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.Instruction.Role = Unknown })), []string{`b1: role "" `}},
 	})
 }
 

@@ -4,6 +4,7 @@ package slots
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
@@ -122,15 +123,29 @@ func serves(role instruction.Role) bool {
 }
 
 // lost returns the instruction of a holder that has none for its slot, because the annotation or the slice was edited.
-// Nothing is known about its keys.
+// A Pod that clients may use has served its slot until now, and keeps the keys, unless another Pod that held the slot
+// has not ended: then clients may have changed keys there. Of others nothing is known about their keys.
 func (b *board) lost(holder *Pod, slot int) instruction.Instruction {
+	i := holder.Instruction
+	isUnread := i == instruction.Instruction{} || i.Role == Unknown
 	switch {
-	case holder.Instruction.Role != instruction.None:
+	case isUnread && holder.GateTrue && !b.wasHeldBesides(holder, slot):
+		i = b.start(holder, slot, "")
+		i.Role = instruction.Serve
+		return i
+	case i.Role != instruction.None:
 		return b.idle()
 	case holder.AgentReady || !b.isSettled(holder):
-		return holder.Instruction
+		return i
 	}
 	return b.start(holder, slot, ReasonInstructionLost)
+}
+
+// wasHeldBesides reports whether another Pod that has not ended held a slot.
+func (b *board) wasHeldBesides(holder *Pod, slot int) bool {
+	return slices.ContainsFunc(b.live, func(pod *Pod) bool {
+		return pod != holder && pod.Instruction.Slot == b.slotName(slot) && b.hasHeld(pod)
+	})
 }
 
 // predecessor returns the Pod that gave its slot to this one and has not ended, or nil.

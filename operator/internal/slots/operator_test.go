@@ -155,8 +155,7 @@ func (w *world) writePod(change Change, gate bool, version int) int {
 		pod.GateTrue = *change.Gate
 	} else {
 		if change.Instruction != nil {
-			w.log("%s: %s -> %s", pod.Name, shown(pod.Instruction), shown(*change.Instruction))
-			pod.Instruction = *change.Instruction
+			w.instruct(pod, *change.Instruction)
 		}
 		if change.Cost != nil {
 			w.log("%s: cost %d", pod.Name, *change.Cost)
@@ -168,6 +167,14 @@ func (w *world) writePod(change Change, gate bool, version int) int {
 		w.see(pod.UID)
 	}
 	return pod.rv
+}
+
+func (w *world) instruct(pod *simPod, i instruction.Instruction) {
+	if w.careful && i.Role == instruction.Leave && w.isNeeded(pod) {
+		w.violated("%s is sent away, and no other Pod has its keys", pod.Name)
+	}
+	w.log("%s: %s -> %s", pod.Name, shown(pod.Instruction), shown(i))
+	pod.Instruction = i
 }
 
 func (w *world) writeSlice(endpoints []Endpoint, version int) {
@@ -200,6 +207,8 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		}
 		next := w.pod(slots[old.Slot])
 		switch {
+		case slots[old.Slot] == "" && holder != nil && holder.Instruction.Role == instruction.Leave:
+			// The size was smaller for a moment.
 		case slots[old.Slot] == "":
 			w.violated("slot %d has no endpoint", old.Slot)
 		case holder == nil || next == nil:

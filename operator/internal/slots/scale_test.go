@@ -15,6 +15,9 @@ func TestScaleDown(t *testing.T) {
 			with(cache(left("b0", 0)), func(in *Input) { in.Size, in.Deployed = 0, 1 }), []string{"replicas 0"},
 		},
 		"growing again calls the Pod back": {with(cache(holder("b0", 0), left("b1", 1)), of(2)), []string{`b1: role "" `, "b1: cost -50"}},
-		"it grows at once":                 {with(cache(holder("b0", 0)), of(1)), []string{"replicas 2"}},
+		"a Pod that gave its slot away is called back for one that terminates": {
+			cache(holder("b0", 0), but(holder("b1", 1), terminating), left("b2", 2)), []string{`b2: role "" `, "b2: cost -50"},
+		},
+		"it grows at once": {with(cache(holder("b0", 0)), of(1)), []string{"replicas 2"}},
 	})
 }

@@ -14,26 +14,32 @@ import (
 // TestAnyOrderOfEventsConverges: whatever happens in whatever order, no key is lost without need, and in the end every
 // slot has a Pod. SLOTS_SEED=17 repeats one seed and shows what happened; SLOTS_SEEDS=100000 tries more.
 func TestAnyOrderOfEventsConverges(t *testing.T) {
-	first, count := uint64(1), uint64(300)
-	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {
-		first, count = seed, 1
-	}
-	if seeds, err := strconv.ParseUint(os.Getenv("SLOTS_SEEDS"), 10, 64); err == nil {
-		count = seeds
-	}
+	first, last := simulationSeeds(t, 300)
 	losses := 0
-	for seed := first; seed < first+count; seed++ {
+	for seed := first; seed <= last; seed++ {
 		w := simulate(seed, false)
 		losses += w.losses
 		if w.wrong != "" {
 			w = simulate(seed, true)
 			t.Fatalf("seed %d: %s\n%s", seed, w.wrong, strings.Join(w.trace, "\n"))
 		}
-		if count == 1 {
+		if first == last {
 			t.Log(strings.Join(simulate(seed, true).trace, "\n"))
 		}
 	}
-	t.Logf("%d seeds; ReplicaSets deleted %d holders", count, losses)
+	t.Logf("%d seeds; ReplicaSets deleted %d holders", last-first+1, losses)
+}
+
+// simulationSeeds returns the first and the last seed to try: those of the environment, or so many.
+func simulationSeeds(t *testing.T, count uint64) (first, last uint64) {
+	t.Helper()
+	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {
+		return seed, seed
+	}
+	if seeds, err := strconv.ParseUint(os.Getenv("SLOTS_SEEDS"), 10, 64); err == nil {
+		count = seeds
+	}
+	return 1, count
 }
 
 func simulate(seed uint64, tracing bool) *world {
@@ -187,7 +193,7 @@ func (w *world) event() {
 	if len(w.pods) > 0 {
 		pod = w.pods[w.IntN(len(w.pods))]
 	}
-	switch event := w.IntN(16); {
+	switch event := w.IntN(17); {
 	case event < 2:
 		w.template = string(rune('a' + w.IntN(3)))
 		w.log("EVENT template %s", w.template)
@@ -247,5 +253,7 @@ func (w *world) disturb(pod *simPod, event int) {
 	case 15:
 		pod.agent.hangs = !pod.agent.hangs
 		w.log("EVENT %s hangs: %v", pod.Name, pod.agent.hangs)
+	case 16:
+		w.edit(pod)
 	}
 }

@@ -37,13 +37,17 @@ func (b *board) keepSuccessors() {
 	}
 }
 
-// canSucceed reports whether a Pod is about to take this slot: it is free, or held by the Pod's predecessor.
+// canSucceed reports whether a Pod is about to take this slot: it is free, or held by the Pod's predecessor. A Pod that
+// terminates takes only a slot that it held before, such as after the EndpointSlice was deleted: it has the keys.
 func (b *board) canSucceed(pod *Pod, slot int) bool {
-	if slot < 0 || slot >= b.Size || b.holds(pod) || pod.Terminating || !serves(pod.Instruction.Role) {
+	if slot < 0 || slot >= b.Size || b.holds(pod) || !serves(pod.Instruction.Role) {
 		return false
 	}
 	holder := b.holders[slot]
-	return holder == nil || holder.UID == pod.Instruction.Record.Predecessor &&
+	if holder == nil {
+		return !pod.Terminating || b.hasHeld(pod)
+	}
+	return !pod.Terminating && holder.UID == pod.Instruction.Record.Predecessor &&
 		(b.hasHeld(pod) || b.mustSucceed(pod, holder))
 }
 
@@ -150,7 +154,7 @@ func (b *board) whyFree(slot int) string {
 // start gives a Pod a slot without keys. A Pod that had an instruction before may have old keys.
 func (b *board) start(pod *Pod, slot int, reason string) instruction.Instruction {
 	i := instruction.Instruction{Slot: b.slotName(slot), Role: instruction.Serve, Since: b.Now}
-	if pod.Instruction != (instruction.Instruction{}) {
+	if pod.Instruction != (instruction.Instruction{}) || pod.GateTrue {
 		i.Role = instruction.Cold
 	}
 	i.Record = instruction.Record{

@@ -35,13 +35,16 @@ type world struct {
 	killed   bool      // the operator ends after the next write
 	operated time.Time // when all writes of the operator were made
 	losses   int       // holders that a ReplicaSet deleted
+	careful  bool      // a holder that ends before its successor has the keys is a violation
+
+	patience time.Duration // how long a Pod that terminates waits for a copy to begin
 }
 
 const (
-	simTimeout  = 40 * time.Second
-	simPatience = 20 * time.Second // how long a Pod that terminates waits for a copy to begin
-	simDrain    = 3 * time.Second
-	simCopies   = 4 // agent steps that a copy takes
+	simTimeout = 40 * time.Second
+	simDrain   = 3 * time.Second
+	simAbsent  = 35 * time.Second // how long the agent does not trust that its slot has no Pod
+	simCopies  = 4                // agent steps that a copy takes
 )
 
 // simPod is a Pod with what happens in it.
@@ -51,9 +54,9 @@ type simPod struct {
 	node    int
 	running bool
 	deleted time.Time // when it began to terminate
-	gave    time.Time // when it found, while it terminates, that another Pod has its slot, or none
+	gave    time.Time // when it found, while it terminates, that another Pod has its slot, or none has
 	ready   time.Time
-	lost    time.Time // when its agent ended
+	lost    time.Time // when its agent ended, or lost its instruction
 
 	memcached bool   // it answers
 	complete  string // uid of the Pod whose keys it copied
@@ -75,7 +78,7 @@ type simAgent struct {
 func newWorld(seed uint64, tracing bool) *world {
 	w := &world{
 		Rand: rand.New(rand.NewPCG(seed, 20)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		handoff: true, template: "a",
+		handoff: true, template: "a", patience: 20 * time.Second,
 	}
 	w.size = 1 + w.IntN(4)
 	w.deployment = deployment{template: "a", replicas: w.size, surge: 1}
@@ -133,37 +136,6 @@ func (w *world) create(hash string) {
 	w.log("created %s", pod.Name)
 }
 
-// terminate deletes a Pod gracefully.
-func (w *world) terminate(pod *simPod) {
-	if !pod.Terminating {
-		pod.Terminating, pod.deleted, pod.Ends = true, w.now, w.now.Add(simTimeout+simDrain+30*time.Second)
-		pod.rv++
-		w.log("%s terminates", pod.Name)
-	}
-}
-
-// end removes a Pod.
-func (w *world) end(pod *simPod) {
-	w.pods = slices.DeleteFunc(w.pods, func(p *simPod) bool { return p == pod })
-	w.log("%s is deleted", pod.Name)
-}
-
-// mayEnd is what the agent of a Pod that terminates finds out.
-func (w *world) mayEnd(pod *simPod) bool {
-	since := w.now.Sub(pod.deleted)
-	isCopied := slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.agent.source == pod.UID })
-	switch {
-	case w.slotOf(pod.UID) == none:
-		if pod.gave.IsZero() {
-			pod.gave = w.now
-		}
-		return !w.now.Before(pod.gave.Add(simDrain))
-	case isCopied:
-		return since > simTimeout
-	}
-	return since > simPatience
-}
-
 // kubelet runs a Pod, and reports its state.
 func (w *world) kubelet(pod *simPod) {
 	before := pod.Pod
@@ -202,7 +174,7 @@ func (w *world) schedule(pod *simPod) {
 // address returns an IP address that no Pod has, often one that a Pod had.
 func (w *world) address() string {
 	for {
-		address := fmt.Sprintf("10.0.0.%d", 1+w.addresses%12)
+		address := fmt.Sprintf("10.0.0.%d", 1+w.addresses%max(12, 2*len(w.pods)))
 		w.addresses++
 		if !slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.IP == address }) {
 			return address
@@ -216,6 +188,9 @@ func (w *world) obey(pod *simPod) {
 		return
 	}
 	agent, now := &pod.agent, pod.Instruction.Order()
+	if now.Role == Unknown {
+		now = agent.seen
+	}
 	if agent.seen != now {
 		if now.Role != instruction.Moved && now.Role != instruction.Serve || agent.seen.Role == instruction.None {
 			*agent = simAgent{hangs: agent.hangs, fails: agent.fails}

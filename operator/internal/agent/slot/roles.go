@@ -40,6 +40,7 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	case instruction.Leave:
 		f.todo, f.due = f.Engine.End, now.Add(time.Duration(order.End)*time.Second)
 	case instruction.None:
+		f.dirty = f.dirty || previous != nil && (!previous.hasEnded() || previous.err != nil)
 	}
 	f.report()
 	if previous != f.job {

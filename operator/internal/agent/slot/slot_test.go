@@ -162,6 +162,15 @@ func TestRoles(t *testing.T) {
 		"a slot without keys, once more":    {{order(cold), "ready: empty"}, {order(cold, later), "ready: empty"}},
 		"a memcached that starts later":     {{refuses, "waits:"}, {order(cold), "waits: empty"}, {obeys, "ready: empty"}},
 		"an instruction that is taken away": {{order(serve), "ready:"}, {write(""), "waits:"}},
+		"an instruction that is restored":   {{order(serve), "ready:"}, {write(""), "waits:"}, {order(serve), "ready:"}},
+		"a handoff that is taken away": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"}, {write(""), "waits: stopped"},
+			{order(serve), "ready: empty"},
+		},
+		"a handoff that had ended when its instruction was taken away": {
+			{order(receive), "waits: copy 10.0.0.1"}, {copied, "ready:"}, {order(moved), "ready:"}, {ends(nil), "ready:"},
+			{write(""), "waits:"}, {order(serve), "ready:"},
+		},
 		"a copy in progress":                {{order(receive), "waits: copy 10.0.0.1"}, {nothing, "waits:"}},
 		"a copy whose progress is recorded": {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, recorded), "waits:"}},
 		"a copy, then another rate":         {{order(receive), "waits: copy 10.0.0.1"}, {order(receive, faster), "waits:"}},
