@@ -20,7 +20,6 @@ import (
 const (
 	monitoringPage = repository + "/docs/monitoring.md"
 	runbooks       = repository + "/docs/runbooks"
-
 )
 
 // published is where a page is to be read: on the branch, and once make release-prepare wrote a version, on its tag.
