@@ -120,7 +120,8 @@ var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/runbooks/)`)
 
 // stampRunbooks lets alerts lead to the pages of this version: those of the branch are about what it has since.
 func (t *Tree) stampRunbooks(ctx context.Context) error {
-	files, err := worktree.List(ctx, t.Dir, "ls-files", "operator/config/monitoring/*.yaml", "test/monitoring/testdata/*.yaml")
+	files, err := worktree.List(ctx, t.Dir, "ls-files",
+		"operator/config/monitoring/*.yaml", "test/monitoring/testdata/*.yaml")
 	if err != nil {
 		return err
 	}
