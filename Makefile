@@ -112,7 +112,8 @@ fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit new testdat
 		done; \
 	done
 
-# SEED alone is one seed, or a range. WORKERS seeds run at a time. With MINUTES, or without either, the seeds after it follow until the time is over.
+# SEED alone is one seed, or a range. With MINUTES, or without either, the seeds after it follow until the time is over.
+# WORKERS is how many run at a time.
 SEED ?= 1
 MINUTES ?= $(if $(filter file,$(origin SEED)),10)
 WORKERS ?=
