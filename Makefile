@@ -61,7 +61,7 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ For maintainers: Test
 
 # How long a test waits for what normally takes milliseconds, unless it says how long: other tests run beside it.
-export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 1m
+export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 2m
 
 # Make 3 of macOS mixes what targets print.
 in-sync = $(if $(filter output-sync,$(.FEATURES)),--output-sync=$1)
