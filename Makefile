@@ -63,13 +63,13 @@ demo-down: ## Stop the demo and leave the machine as it was.
 ##@ For maintainers: Test
 
 # How long a test waits for what normally takes milliseconds, unless it says how long: other tests run beside it.
-export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 1m
+export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 2m
 
 # Make 3 of macOS mixes what targets print.
 in-sync = $(if $(filter output-sync,$(.FEATURES)),--output-sync=$1)
 
 .PHONY: test
-test: ## Run every test that needs no root; ARGS='-run TestName' chooses. See also lint.
+test: ## Run every test that needs no root; ARGS='-run TestName' chooses. See also check.
 	@# The first shows its progress; what the others print comes when they end.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-tests $(if $(ARGS),module-tests,checks)
 
@@ -79,7 +79,6 @@ live-tests:
 
 .PHONY: checks
 checks:
-	@$(MAKE) verify
 	@$(MAKE) gitops-verify
 	@$(MAKE) module-tests
 	@$(MAKE) fuzz
@@ -147,6 +146,19 @@ e2e-arch: ## Build, start, compare the images of all architectures (root, Debian
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
+# Write what came of it into docs/reliability.md.
+.PHONY: soak
+soak: ## Run what is too long for each landing: hours, on an idle machine (root, Linux).
+	@$(MAKE) faults SEED=new MINUTES=120
+	@$(MAKE) faults-cluster SEED=new MINUTES=30
+	@go run ./test/faults load
+	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
+	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
+
+.PHONY: ci
+ci: ## Run what CI runs, in clean clones, and write how long it took (root, Debian).
+	@.ci/run --page CONTRIBUTING.md
+
 .PHONY: bench
 bench: ## Measure, into docs/performance.md: ARGS='--only create' chooses, PROFILE=1.
 	@go run ./test/bench --page docs/performance.md $(if $(PROFILE),--profiles bin/profiles) $(ARGS)
@@ -167,6 +179,25 @@ dead:
 		if [ -n "$$found" ]; then printf 'Nothing calls these functions: remove them, or call them.\n%s\n' "$$found"; exit 1; fi; \
 	done
 
+# All modules but the first are inside another's folder. Deleted files are in no package.
+CHANGED := '*.go' $(patsubst %,':(exclude)%',$(filter-out .,$(MODULES)))
+
+.PHONY: lint-changed
+lint-changed:
+	@for module in $(MODULES); do ( cd "$$module"; \
+		changed="$$(git diff --name-only --relative --diff-filter=d HEAD -- $(CHANGED); git ls-files --others --exclude-standard -- $(CHANGED))"; \
+		if [ -n "$$changed" ]; then xargs -d '\n' dirname <<<"$$changed" | sed 's|^|./|' | sort -u | \
+			xargs -d '\n' go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml'; fi ); done
+
+.PHONY: check
+check: ## Run this before a commit, a minute: words, generated files, lint of changes.
+	@$(MAKE) --jobs=2 $(call in-sync,target) verify golden lint-changed
+
+.PHONY: golden
+golden:
+	$(call golden,)
+	@go test ./scripts/versions/... ./test/olm -run 'TestTheRepositoryAgrees|TestTheBundle'
+
 .PHONY: verify
 verify: ## Check words, the size of files, and that generated files are up to date.
 	@go run ./scripts/verify
@@ -177,14 +208,19 @@ verify: ## Check words, the size of files, and that generated files are up to da
 generate: from-types ## Write all generated files again. Read the diff.
 	@go run ./scripts/versions --write
 	@go run ./scripts/release renew
-	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' -update
-	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs -update
-	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs -update
-	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' -update
-	@go test ./scripts/release/chart ./test/faults ./test/docs -run TestTheDocs -update
-	@go test ./test/faults/model -run TestTheModelKnows -update
-	@go test ./test/fleet -update
-	@go -C scripts/gitops test . -run 'Plans|Diffs' -update
+	$(call golden,-update)
+
+# What tests compare, or write with -update. Several write the same page, so one follows another.
+define golden
+	@go test ./operator/internal/render -run 'TestObjectsMatchTheirGoldenFiles|TestEveryField|TestTheDocs' $1
+	@go test ./operator/internal/agent ./operator/internal/metrics ./test/crd -run TestTheDocs $1
+	@go test -p 1 ./operator/internal/controller ./operator/internal/plan ./operator/internal/status -run TestTheDocs $1
+	@go test ./test/monitoring -run 'TestTheDocs|TestThePrometheusRule' $1
+	@go test ./scripts/release/chart ./test/faults ./test/docs -run TestTheDocs $1
+	@go test ./test/faults/model -run TestTheModelKnows $1
+	@go test ./test/fleet $1
+	@go -C scripts/gitops test . -run 'Plans|Diffs' $1
+endef
 
 # What verify compares. Tests compare the rest.
 .PHONY: from-types

@@ -62,7 +62,7 @@ func serve(t *testing.T, ref, version string, platform v1.Platform) {
 	client.Timeout = 10 * time.Second
 	defer client.Close()
 	g := gomega.NewWithT(t)
-	g.Eventually(client.Ping, time.Minute, 50*time.Millisecond).Should(gomega.Succeed())
+	g.Eventually(client.Ping, 2*time.Minute, 50*time.Millisecond).Should(gomega.Succeed())
 	exchange(t, client)
 	if got := versionOf(t, address); got != version {
 		t.Errorf("it says that it is %q, the tag is %q", got, version)

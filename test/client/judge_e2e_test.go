@@ -37,13 +37,13 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 				result, _ := j.run(t.Context()) // its last reads fail if memcached has ended
 				done <- result
 			}()
-			g.Eventually(func() string { return ask(endpoint, "get key-0") }).WithTimeout(time.Minute).
+			g.Eventually(func() string { return ask(endpoint, "get key-0") }).WithTimeout(2 * time.Minute).
 				Should(gomega.HavePrefix("VALUE key-0"))
 			for end := time.Now().Add(time.Second); time.Now().Before(end); { // Clients overwrite it at once.
 				ask(endpoint, tc.then)
 			}
 			var got Judged
-			g.Eventually(done).WithTimeout(time.Minute).Should(gomega.Receive(&got))
+			g.Eventually(done).WithTimeout(2 * time.Minute).Should(gomega.Receive(&got))
 			got.Seconds = nil
 			if !tc.want(got) {
 				t.Errorf("%+v", got)

@@ -105,14 +105,14 @@ func TestAHoldingClientTellsWhatIsLost(t *testing.T) {
 			endpoint := start(t, "--enable-shutdown")
 			done := make(chan Result, 1)
 			go func() { done <- must(t, "hold --connections=3 --for="+tc.patience+" "+endpoint) }()
-			g.Eventually(func() string { return ask(endpoint, "get held") }).WithTimeout(time.Minute).
+			g.Eventually(func() string { return ask(endpoint, "get held") }).WithTimeout(2 * time.Minute).
 				Should(gomega.HavePrefix("VALUE held"))
 			ask(endpoint, tc.then)
 			if tc.release {
 				must(t, "release "+endpoint)
 			}
 			var got Result
-			g.Eventually(done).WithTimeout(time.Minute).Should(gomega.Receive(&got))
+			g.Eventually(done).WithTimeout(2 * time.Minute).Should(gomega.Receive(&got))
 			if got.Held != 3 || got.Requests < 3 || (got.Missed > 0) != tc.missed || (got.Failed > 0) != tc.failed {
 				t.Errorf("%+v, want %+v", got, tc)
 			}
@@ -148,7 +148,7 @@ func start(t *testing.T, flags string) (endpoint string) {
 			_ = connection.Close()
 		}
 		return err
-	}).WithTimeout(time.Minute).Should(gomega.Succeed())
+	}).WithTimeout(2 * time.Minute).Should(gomega.Succeed())
 	return fmt.Sprintf("--endpoint=localhost:%d ", address.Port)
 }
 

@@ -154,7 +154,7 @@ func (it *cache) endsCold(name string, reasons ...string) {
 	it.Eventually(func() cachev1.SlotState {
 		slot = it.slot(name)
 		return slot.State
-	}).WithTimeout(time.Minute).Should(gomega.Equal(cachev1.SlotCold))
+	}).WithTimeout(2 * time.Minute).Should(gomega.Equal(cachev1.SlotCold))
 	it.Expect(reasons).To(gomega.ContainElement(slot.Reason))
 	it.Expect(slot.Pod).NotTo(gomega.BeEmpty())
 	it.t.Logf("%s: %s", name, slot.Reason)

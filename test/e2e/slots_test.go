@@ -92,7 +92,7 @@ func TestASecondChangeInTheMiddleKeepsTheKeys(t *testing.T) {
 				holder := func() string { return it.get().Status.Slots[0].Pod }
 				before := holder()
 				it.patch(`{"memory":"96Mi"}`)
-				it.Eventually(holder).WithTimeout(time.Minute).ShouldNot(gomega.Equal(before))
+				it.Eventually(holder).WithTimeout(2 * time.Minute).ShouldNot(gomega.Equal(before))
 				it.patch(second)
 				it.says(cachev1.ReasonAllPodsReady, "3 of 3 Pods ready")
 				it.isServing("Serving")

@@ -29,7 +29,7 @@ import (
 )
 
 // patience is how long something may take that normally takes a second or two.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // places counts Pods by a label of the machine they are on; those that have none are under nowhere.
 type places map[string]int

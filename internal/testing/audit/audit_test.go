@@ -61,7 +61,7 @@ func TestAwaitChecksEachRequestOnce(t *testing.T) {
 	var checked []string
 	done := make(chan error)
 	go func() {
-		done <- log.Await(t.Context(), 0, time.Minute, func(r Request) bool {
+		done <- log.Await(t.Context(), 0, 2*time.Minute, func(r Request) bool {
 			checked = append(checked, r.Verb)
 			return r.Verb == "delete"
 		})

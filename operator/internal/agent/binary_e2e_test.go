@@ -109,7 +109,7 @@ func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			out, err := exec.CommandContext(ctx, supervisor, agent, "--health-probe-bind-address=0", tc.flag).CombinedOutput()
 			if exit := (&exec.ExitError{}); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), tc.want) {

@@ -204,7 +204,7 @@ func trust(certificate *agenttest.Certificate, own ...tls.Certificate) *tls.Conf
 func wait(t *testing.T) *gomega.WithT {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	g.SetDefaultEventuallyTimeout(time.Minute)
+	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	return g
 }

@@ -173,7 +173,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, options, "test", slog.New(slog.DiscardHandler)) }()
 	g := gomega.NewWithT(t)
-	g.SetDefaultEventuallyTimeout(time.Minute)
+	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	g.Eventually(func() error { return serves(options) }).Should(gomega.Succeed())
 	makeNoise(t, seed, 200, options.MetricsAddress, options.ProbeAddress) // what is allocated once
 	heap, goroutines := footprint()

@@ -71,18 +71,18 @@ func TestServingEndsAfterTheRequestsUnderWay(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	g.Eventually(begun).WithTimeout(time.Minute).Should(gomega.BeClosed())
+	g.Eventually(begun).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
 	cancel()
 	g.Consistently(ended).WithTimeout(100 * time.Millisecond).ShouldNot(gomega.Receive())
 	close(finish)
 	var answer *http.Response
-	g.Eventually(answers).WithTimeout(time.Minute).Should(gomega.Receive(&answer))
+	g.Eventually(answers).WithTimeout(2 * time.Minute).Should(gomega.Receive(&answer))
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("%s, %s", answer.Status, answer.Header)
 	}
 	var err error
-	g.Eventually(ended).WithTimeout(time.Minute).Should(gomega.Receive(&err))
+	g.Eventually(ended).WithTimeout(2 * time.Minute).Should(gomega.Receive(&err))
 	if err != nil {
 		t.Error(err)
 	}

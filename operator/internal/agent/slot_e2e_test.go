@@ -167,7 +167,7 @@ func TestACopyThatFailsEndsTheContainer(t *testing.T) {
 				if !errors.As(err, &exit) || exit.ExitCode() != instruction.ExitCode {
 					t.Errorf("ended: %v", err)
 				}
-			case <-time.After(time.Minute):
+			case <-time.After(2 * time.Minute):
 				t.Fatal("the agent has not ended")
 			}
 			if failure, ok := instruction.DecodeFailure(p.log.String()); !ok || failure.Reason != test.want {

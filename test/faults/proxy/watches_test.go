@@ -104,7 +104,7 @@ func (w watched) next(ctx context.Context, patience time.Duration) string {
 }
 
 const (
-	soon   = 5 * time.Second
+	soon   = 2 * time.Minute
 	silent = 50 * time.Millisecond
 )
 

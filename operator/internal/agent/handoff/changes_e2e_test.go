@@ -36,7 +36,7 @@ func TestWhatChangesWhileItIsCopied(t *testing.T) {
 			})
 			there := connect(t, next)
 			g := gomega.NewWithT(t)
-			g.Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).Should(gomega.BeNumerically(">", 0))
+			g.Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).Should(gomega.BeNumerically(">", 0))
 			client := connect(t, old)
 			if tc.atNew {
 				client = there

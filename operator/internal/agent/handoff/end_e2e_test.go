@@ -84,7 +84,7 @@ func TestAMemcachedThatEndsBeforeAllIsCopied(t *testing.T) {
 	old, next := start(t), start(t)
 	fill(t, old, 100000)
 	r := run(t, dial(old), dial(next))
-	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 1000))
 	old.Signal(t, syscall.SIGKILL)
 	got := failed(t, r.end(t))
@@ -102,7 +102,7 @@ func TestWhatWasSentBeforeAFailureDoesNotOutliveIt(t *testing.T) {
 	fill(t, old, 20000)
 	r := run(t, dial(old), through(t, next, 300*time.Millisecond))
 	g := gomega.NewWithT(t)
-	g.Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+	g.Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
 	old.Signal(t, syscall.SIGKILL)
 	if got := failed(t, r.end(t)); got.AfterCopied || got.NotEmptied {
@@ -165,7 +165,7 @@ func TestAResumedHandoffBeginsWithTwoEmptyMemcacheds(t *testing.T) {
 	fill(t, next, 100)
 	r := begin(t, dial(old), dial(next), resume)
 	g := gomega.NewWithT(t)
-	g.Eventually(func() int { return held(t, old, 100) + held(t, next, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	g.Eventually(func() int { return held(t, old, 100) + held(t, next, 100) }).WithTimeout(2 * time.Minute).Should(gomega.BeZero())
 	awaitInvalidation(t, connect(t, old), connect(t, next))
 	awaitInvalidation(t, connect(t, next), connect(t, old))
 	r.finish(t, old)
@@ -190,7 +190,7 @@ func awaitInvalidation(t *testing.T, here, there *client) {
 			}
 		}
 		return "not removed"
-	}).WithTimeout(time.Minute).Should(gomega.Equal("EN"))
+	}).WithTimeout(2 * time.Minute).Should(gomega.Equal("EN"))
 }
 
 func TestAFlushEmptiesTheOtherMemcachedToo(t *testing.T) {
@@ -199,9 +199,9 @@ func TestAFlushEmptiesTheOtherMemcachedToo(t *testing.T) {
 	r := run(t, dial(old), dial(next))
 	r.copy(t)
 	connect(t, old).want(t, "flush_all", "OK")
-	gomega.NewWithT(t).Eventually(func() int { return held(t, next, 100) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	gomega.NewWithT(t).Eventually(func() int { return held(t, next, 100) }).WithTimeout(2 * time.Minute).Should(gomega.BeZero())
 	fill(t, old, 10)
 	connect(t, next).want(t, "flush_all", "OK")
-	gomega.NewWithT(t).Eventually(func() int { return held(t, old, 10) }).WithTimeout(time.Minute).Should(gomega.BeZero())
+	gomega.NewWithT(t).Eventually(func() int { return held(t, old, 10) }).WithTimeout(2 * time.Minute).Should(gomega.BeZero())
 	r.finish(t, old)
 }

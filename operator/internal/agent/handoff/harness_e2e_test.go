@@ -69,7 +69,7 @@ func (r *running) copy(t *testing.T) {
 	case <-r.copied:
 	case err := <-r.result:
 		t.Fatalf("not copied: %v", err)
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("not copied within a minute: %+v", r.Progress())
 	}
 }
@@ -79,7 +79,7 @@ func (r *running) use(t *testing.T, next *memcachedtest.Server) {
 	t.Helper()
 	before := r.Progress().Invalidated
 	connect(t, next).set(t, "key-1", "newer", "T0")
-	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(time.Minute).
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Invalidated }).WithTimeout(2 * time.Minute).
 		Should(gomega.BeNumerically(">", before))
 }
 
@@ -89,7 +89,7 @@ func (r *running) end(t *testing.T) error {
 	select {
 	case err := <-r.result:
 		return err
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("the handoff has not ended within a minute: %+v", r.Progress())
 		return nil
 	}

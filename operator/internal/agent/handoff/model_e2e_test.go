@@ -168,7 +168,7 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
 		return h.Run(ctx)
 	})
-	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(time.Minute).
+	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).
 		WithPolling(time.Millisecond).Should(gomega.BeNumerically(">", 0))
 	m.both.Store(true) // as it watches both
 	r.copy(t)

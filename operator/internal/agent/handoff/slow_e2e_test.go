@@ -162,7 +162,7 @@ func TestWhatChangedWhileKeysAreCopiedDoesNotStay(t *testing.T) {
 			hits += min(1, len(value))
 		}
 		return outdated
-	}).WithTimeout(time.Minute).Should(gomega.BeEmpty())
+	}).WithTimeout(2 * time.Minute).Should(gomega.BeEmpty())
 	if hits == 0 {
 		t.Error("no key was copied")
 	}

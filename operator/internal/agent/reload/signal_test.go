@@ -57,7 +57,7 @@ func TestOnlyMemcachedIsEnded(t *testing.T) {
 	go func() { ended <- EndInOrder(t.Context(), proc, self) }()
 	select {
 	case <-signals:
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Error("no signal came")
 	}
 	select {
@@ -84,7 +84,7 @@ func TestTheSignalIsSIGHUP(t *testing.T) {
 	}
 	select {
 	case <-signals:
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		t.Error("no signal came")
 	}
 }

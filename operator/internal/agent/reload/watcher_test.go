@@ -133,7 +133,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { watcher.Run(ctx); close(ended) }()
-	gomega.NewWithT(t).Eventually(watcher.InSync).WithTimeout(time.Minute).Should(gomega.BeTrue())
+	gomega.NewWithT(t).Eventually(watcher.InSync).WithTimeout(2 * time.Minute).Should(gomega.BeTrue())
 	cancel()
-	gomega.NewWithT(t).Eventually(ended).WithTimeout(time.Minute).Should(gomega.BeClosed())
+	gomega.NewWithT(t).Eventually(ended).WithTimeout(2 * time.Minute).Should(gomega.BeClosed())
 }

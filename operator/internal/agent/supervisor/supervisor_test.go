@@ -192,7 +192,7 @@ func read(file string) string {
 func wait(t *testing.T) *gomega.WithT {
 	t.Helper()
 	g := gomega.NewWithT(t)
-	g.SetDefaultEventuallyTimeout(time.Minute)
+	g.SetDefaultEventuallyTimeout(2 * time.Minute)
 	return g
 }
 
