@@ -7,6 +7,8 @@ import (
 	"github.com/onsi/gomega"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // TestOfTwoOperatorsOneWorksAndTheOtherTakesOver also shows that nothing is written twice on the way.
@@ -16,7 +18,7 @@ func TestOfTwoOperatorsOneWorksAndTheOtherTakesOver(t *testing.T) {
 	elect := []string{
 		"--watch-namespaces=" + w.namespace, "--leader-elect", "--leader-election-namespace=" + operatorNamespace,
 	}
-	leader, standby := freeAddress(t), freeAddress(t)
+	leader, standby := unused.Address(t), unused.Address(t)
 	w.startWith(nil, append(elect, "--health-probe-bind-address="+leader)...)
 	first := w.operator
 	w.memcached("cache", 2)

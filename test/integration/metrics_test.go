@@ -20,11 +20,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := unused.Address(t)
 	w := emptyWorld(t, clusterKubeconfig)
 	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address)
 
@@ -59,7 +61,7 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 
 func TestAnOperatorConfinedToItsNamespaceServesNoMetricsAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := unused.Address(t)
 	w := emptyWorld(t, operatorKubeconfig)
 	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address)
 	w.memcached("cache", 1)
@@ -73,7 +75,7 @@ func TestAnOperatorConfinedToItsNamespaceServesNoMetricsAndSaysWhy(t *testing.T)
 
 func TestTheOperatorCountsWhatItDoes(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := unused.Address(t)
 	w := emptyWorld(t, operatorKubeconfig)
 	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+address, "--metrics-insecure")
 	w.memcached("cache", 1)
@@ -151,15 +153,4 @@ func token(w *world, name string) string {
 	}
 	w.Expect(cluster.SubResource("token").Create(w.ctx, account, request)).To(gomega.Succeed())
 	return request.Status.Token
-}
-
-// freeAddress returns an address on this machine that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return fmt.Sprint(listener.Addr())
 }

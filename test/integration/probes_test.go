@@ -9,6 +9,8 @@ import (
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // probe asks an operator as the kubelet does. It returns 0 before the operator answers.
@@ -37,7 +39,7 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 	w := emptyWorld(t, operatorKubeconfig)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-without-rights-"}}
 	w.Expect(cluster.Create(w.ctx, namespace)).To(gomega.Succeed())
-	address := freeAddress(t)
+	address := unused.Address(t)
 	start := func() {
 		w.startWith(nil, "--watch-namespaces="+namespace.Name, "--health-probe-bind-address="+address)
 		w.Eventually(func() int { code, _ := w.probe(address, "/healthz"); return code }).Should(gomega.Equal(http.StatusOK))

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // slotWorld is a world in which the test plays kubelet and agents.
@@ -59,7 +61,7 @@ func newSlotWorld(t *testing.T) *slotWorld {
 func startSlotWorld(t *testing.T, w *slotWorld) *slotWorld {
 	t.Helper()
 	t.Parallel()
-	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), freeAddress(t)
+	w.world, w.metrics = emptyWorld(t, operatorKubeconfig), unused.Address(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace, "--metrics-bind-address="+w.metrics, "--metrics-insecure")
 	w.play()
 	return w

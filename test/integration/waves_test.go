@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 const (
@@ -124,7 +126,7 @@ func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
 	// The first one does not start, although others do; it was not Ready before.
 	w.patch(&cachev1.Memcached{}, "a", `{"spec":{"size":3}}`)
 	w.reason("a", cachev1.ReasonProgressDeadlineExceeded)
-	address := freeAddress(t)
+	address := unused.Address(t)
 	metrics := []string{"--metrics-bind-address=" + address, "--metrics-insecure"}
 	w.upgrade(metrics...)
 	w.Eventually(func() []string { all, _ := w.updated(); return all }).Should(gomega.Equal([]string{"b"}))

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // Server is a running memcached.
@@ -26,7 +28,7 @@ func Start(t testing.TB, arguments ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
+	address := unused.Address(t)
 	if os.Geteuid() == 0 {
 		begin = append(begin, "--user=root")
 	}
@@ -89,13 +91,3 @@ func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 
 // Ended is closed when the process has ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}

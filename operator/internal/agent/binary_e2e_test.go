@@ -20,6 +20,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // maxResident is what the agent and its supervisor may take together, in KiB.
@@ -96,7 +97,7 @@ func (p *pod) isStartedAgain(t *testing.T, supervisor int) {
 // TestAnAgentThatCanNotWorkEnds and its supervisor with it, so that the kubelet reports it.
 func TestAnAgentThatCanNotWorkEnds(t *testing.T) {
 	supervisor, agent := buildProgram(t)
-	taken := freeAddress(t)
+	taken := unused.Address(t)
 	listener, err := net.Listen("tcp", taken)
 	if err != nil {
 		t.Fatal(err)

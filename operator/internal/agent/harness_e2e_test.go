@@ -23,6 +23,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // pod is memcached with the agent beside it. What is left empty is off.
@@ -72,15 +73,15 @@ func (p *pod) prepare(t *testing.T) {
 	t.Helper()
 	p.log = &buffer{}
 	p.options = NewOptions()
-	p.options.MemcachedAddress, p.options.MetricsAddress = freeAddress(t), freeAddress(t)
-	p.options.ProbeAddress, p.options.Proc = freeAddress(t), t.TempDir()
+	p.options.MemcachedAddress, p.options.MetricsAddress = unused.Address(t), unused.Address(t)
+	p.options.ProbeAddress, p.options.Proc = unused.Address(t), t.TempDir()
 	p.options.SlabClasses = p.slabClasses
 	if p.users != "" {
 		p.options.AuthDir, p.options.AuthFile = t.TempDir(), filepath.Join(t.TempDir(), "auth")
 		p.mountUsers(t, p.users)
 	}
 	if p.certificate != nil {
-		p.options.TLSDir, p.options.MemcachedTLSAddress = t.TempDir(), freeAddress(t)
+		p.options.TLSDir, p.options.MemcachedTLSAddress = t.TempDir(), unused.Address(t)
 		p.options.ClientCA = p.clientCA != nil
 		p.mountCertificate(t, p.certificate)
 	}

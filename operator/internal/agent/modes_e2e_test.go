@@ -19,6 +19,7 @@ import (
 // TestMetricsComeThroughEveryMode starts memcached in each of its modes. Metrics come, the right client works and the
 // wrong ones do not.
 func TestMetricsComeThroughEveryMode(t *testing.T) {
+	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
 	certificate := agenttest.NewCertificate(t, ca)
 	tests := map[string]*pod{
@@ -34,6 +35,7 @@ func TestMetricsComeThroughEveryMode(t *testing.T) {
 	}
 	for name, p := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p.start(t)
 			if p.users != "" {
 				p.awaitSync(t, "auth", 1)
@@ -96,6 +98,7 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 
 // TestEveryMetricIsExported makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
 func TestEveryMetricIsExported(t *testing.T) {
+	t.Parallel()
 	totals := exporter.Totals()
 	for _, slabClasses := range []bool{false, true} {
 		p := &pod{
@@ -121,6 +124,7 @@ func TestEveryMetricIsExported(t *testing.T) {
 
 // TestMetricsComeWhenNoConnectionIsLeft opens more connections than memcached takes.
 func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
+	t.Parallel()
 	const limit = 60 // some are memcached's own descriptors
 	p := &pod{arguments: []string{fmt.Sprintf("--conn-limit=%d", limit)}}
 	p.start(t)
@@ -144,6 +148,7 @@ func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
 
 // TestAPasswordIsNotStored logs in to a memcached that asks for no password, and takes the login for an item.
 func TestAPasswordIsNotStored(t *testing.T) {
+	t.Parallel()
 	p := &pod{}
 	p.start(t)
 	agent, err := protocol.Dial(t.Context(), p.options.MemcachedAddress, nil)
@@ -165,6 +170,7 @@ func TestAPasswordIsNotStored(t *testing.T) {
 
 // TestALookAtTheCertificateLeavesNoTrace looks often. A connection that ends too early is an error in memcached's log.
 func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	p := &pod{certificate: agenttest.NewCertificate(t, nil)}
 	p.start(t)
 	for range 500 {
@@ -179,6 +185,7 @@ func TestALookAtTheCertificateLeavesNoTrace(t *testing.T) {
 
 // TestAMemcachedThatIsDownIsReported stops memcached, which changes nothing for the agent, and starts it again.
 func TestAMemcachedThatIsDownIsReported(t *testing.T) {
+	t.Parallel()
 	p := &pod{users: "ann:one"}
 	p.start(t)
 	_ = p.memcached.Process.Kill()

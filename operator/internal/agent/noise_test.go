@@ -21,6 +21,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
 // noises are what a client may send to a port that speaks HTTP. Each returns all of the bytes of a connection.
@@ -201,7 +202,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 func noisyOptions(t *testing.T, seed uint64) *Options {
 	t.Helper()
 	options := NewOptions()
-	options.MetricsAddress, options.ProbeAddress, options.Proc = freeAddress(t), freeAddress(t), t.TempDir()
+	options.MetricsAddress, options.ProbeAddress, options.Proc = unused.Address(t), unused.Address(t), t.TempDir()
 	options.MemcachedAddress, options.MemcachedTLSAddress = hostileMemcached(t, seed), hostileMemcached(t, seed+1)
 	options.AuthDir, options.AuthFile, options.TLSDir = t.TempDir(), filepath.Join(t.TempDir(), "auth"), t.TempDir()
 	options.Interval, options.SlabClasses = 50*time.Millisecond, true
@@ -242,7 +243,7 @@ func footprint() (heap uint64, goroutines int) {
 
 // TestThePortsSpeakNoTLS: a client that speaks it gets an answer in plaintext, or none, and keeps no connection.
 func TestThePortsSpeakNoTLS(t *testing.T) {
-	address := freeAddress(t)
+	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()
@@ -263,7 +264,7 @@ func TestThePortsSpeakNoTLS(t *testing.T) {
 
 // TestHeadersWithoutAnEndAreRefused before they fill the memory of the agent.
 func TestHeadersWithoutAnEndAreRefused(t *testing.T) {
-	address := freeAddress(t)
+	address := unused.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { _ = serve(ctx, address, probeHandler(func() error { return nil })) }()

@@ -34,6 +34,7 @@ func wantAll(t *testing.T, c *client) {
 
 // TestAPasswordIsRotated in two steps, so that no client is refused in between. Connections stay open, and no key is lost.
 func TestAPasswordIsRotated(t *testing.T) {
+	t.Parallel()
 	certificate := agenttest.NewCertificate(t, nil)
 	p := &pod{users: "ann:old", certificate: certificate}
 	p.start(t)
@@ -62,6 +63,7 @@ func TestAPasswordIsRotated(t *testing.T) {
 
 // TestACertificateIsRotated while a connection by the old one stays open, with and without users.
 func TestACertificateIsRotated(t *testing.T) {
+	t.Parallel()
 	for name, users := range map[string]string{"without users": "", "with users": "ann:one"} {
 		t.Run(name, func(t *testing.T) {
 			before, after := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
@@ -89,6 +91,7 @@ func TestACertificateIsRotated(t *testing.T) {
 // TestASecretThatIsMalformedChangesNothing: a ninth user, which memcached would drop, and a key of another certificate,
 // with which memcached could serve no client any more.
 func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
+	t.Parallel()
 	certificate, other := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	p := &pod{users: "ann:one", certificate: certificate}
 	p.start(t)
@@ -123,6 +126,7 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 
 // TestASecretThatLosesItsClientCAChangesNothing: memcached would serve the new certificate before it looks for the CAs.
 func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
+	t.Parallel()
 	ca := agenttest.NewCertificate(t, nil)
 	certificate, other := agenttest.NewCertificate(t, ca), agenttest.NewCertificate(t, ca)
 	p := &pod{certificate: certificate, clientCA: ca}
@@ -141,6 +145,7 @@ func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 
 // TestMemcachedWaitsForASecretThatCanBeUsed starts with a malformed one.
 func TestMemcachedWaitsForASecretThatCanBeUsed(t *testing.T) {
+	t.Parallel()
 	p := &pod{users: "malformed"}
 	p.prepare(t)
 	p.startAgent(t)
@@ -156,6 +161,7 @@ func TestMemcachedWaitsForASecretThatCanBeUsed(t *testing.T) {
 
 // TestAnAgentThatWasAwayCatchesUp changes both Secrets while the agent is stopped.
 func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
+	t.Parallel()
 	before, after := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	p := &pod{users: "ann:one", certificate: before}
 	p.start(t)
@@ -173,6 +179,7 @@ func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
 
 // TestANewClientCAIsTaken exchanges the CA. Memcached takes the new one at once, but forgets none until it is restarted.
 func TestANewClientCAIsTaken(t *testing.T) {
+	t.Parallel()
 	oldCA, newCA := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), clientCA: oldCA}
 	p.start(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
@@ -50,7 +51,7 @@ func TestProbesReportOnlyTheAgent(t *testing.T) {
 
 func TestServingEndsAfterTheRequestsUnderWay(t *testing.T) {
 	g := gomega.NewWithT(t)
-	address := freeAddress(t)
+	address := unused.Address(t)
 	begun, finish := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -100,15 +101,4 @@ func TestAnAddressThatIsTakenIsAnError(t *testing.T) {
 	if err := serve(t.Context(), "0", nil); err != nil {
 		t.Errorf("turned off: %v", err)
 	}
-}
-
-// freeAddress is an address of the loopback interface on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 	"github.com/example-inc/memcached-operator/internal/testing/memcachedtest"
+	"github.com/example-inc/memcached-operator/internal/testing/unused"
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets/users"
 )
@@ -47,8 +48,8 @@ type slotPod struct {
 
 func newCache(t *testing.T, c cache) *cache {
 	t.Helper()
-	_, c.plaintextPort, _ = net.SplitHostPort(freeAddress(t))
-	_, c.tlsPort, _ = net.SplitHostPort(freeAddress(t))
+	_, c.plaintextPort, _ = net.SplitHostPort(unused.Address(t))
+	_, c.tlsPort, _ = net.SplitHostPort(unused.Address(t))
 	c.supervisor, c.agent = buildProgram(t)
 	return &c
 }
@@ -57,7 +58,8 @@ func newCache(t *testing.T, c cache) *cache {
 func (c *cache) start(t *testing.T, host string) *slotPod {
 	t.Helper()
 	p := &slotPod{pod: pod{log: &buffer{}, options: NewOptions()}, host: host, dir: t.TempDir(), ended: make(chan error, 1)}
-	p.options.MetricsAddress, p.options.ProbeAddress = freeAddress(t), freeAddress(t)
+	_, probePort, _ := net.SplitHostPort(unused.Address(t)) // The preStop hook calls localhost.
+	p.options.MetricsAddress, p.options.ProbeAddress = unused.Address(t), net.JoinHostPort("127.0.0.1", probePort)
 	p.options.MemcachedAddress = net.JoinHostPort(host, c.plaintextPort)
 	p.options.Proc, p.options.HandoffFile = t.TempDir(), filepath.Join(p.dir, "handoff")
 	p.instruct(t, instruction.Instruction{})

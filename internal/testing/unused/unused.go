@@ -1,0 +1,30 @@
+// Package unused has addresses for programs that tests start.
+package unused
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+var count atomic.Int64
+
+// Address is an address of the loopback interface on which nothing listens. On Linux each has a host of its own, so
+// that no other test takes it before a program listens there, and no connection has it as its own end.
+func Address(t testing.TB) string {
+	t.Helper()
+	if runtime.GOOS == "linux" {
+		number, process := count.Add(1), os.Getpid()
+		port := 10000 + (97*process+int(number))%20000 // differs, for who takes only that, and is no port of connections
+		return fmt.Sprintf("127.%d.%d.%d:%d", 1+process>>8%254, process&0xff, 1+number%254, port)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
