@@ -41,10 +41,12 @@ help: ## Show this help.
 	@for group in users maintainers; do awk -v group="For $$group" 'BEGIN {FS = ":.*##"; printf "\n\033[1m%s\033[0m\n", group} \
 		/^##@/ {shown = index($$0, "##@ " group ": ") == 1; if (shown) printf "\n %s\n", substr($$0, length(group) + 7)} \
 		shown && /^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST); done
-	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... AGENT_IMG=... ARCH=$(ARCH) (or another; to install, also multiarch)\n'
+	@printf '\nVariables: VERSION=$(VERSION) REGISTRY=$(REGISTRY) IMG=... AGENT_IMG=...\n'
+	@printf '           ARCH=$(ARCH) (or another; to install, also multiarch or openshift)\n'
 
 .PHONY: demo
-demo: ## Show it working on a new cluster here (root, Linux), or CLUSTER=current (METHOD= REGISTRY= REPO=), CLUSTER=kind (METHOD=).
+demo: ## Show it on a new cluster here (root, Linux), or CLUSTER=kind or current (yours).
+	@echo 'The demo is compiled first: for some minutes on a new machine, for seconds later.'
 	@$(FAST) go run ./scripts/demo '$(CLUSTER)' $(DEMO_OPTIONS_$(CLUSTER)) $(ARGS)
 
 CLUSTER ?= local
@@ -56,7 +58,7 @@ DEMO_OPTIONS_local :=
 
 .PHONY: demo-down
 demo-down: ## Stop the demo and leave the machine as it was.
-	@go run ./scripts/cluster down
+	@$(FAST) go run ./scripts/cluster down $(ARGS)
 
 ##@ For maintainers: Test
 
@@ -67,7 +69,7 @@ export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT ?= 2m
 in-sync = $(if $(filter output-sync,$(.FEATURES)),--output-sync=$1)
 
 .PHONY: test
-test: ## Run every test that needs no root; ARGS='-run TestName' chooses unit and integration tests. See also check, lint.
+test: ## Run every test that needs no root; ARGS='-run TestName' chooses. See also check.
 	@# The first shows its progress; what the others print comes when they end.
 	@$(MAKE) --jobs=2 $(call in-sync,target) live-tests $(if $(ARGS),module-tests,checks)
 
@@ -100,7 +102,7 @@ UNHURRIED := $(if $(FAST),-exec 'env -u GOGC -u GOMEMLIMIT')
 FUZZTIME ?= 1000x
 
 .PHONY: fuzz
-fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is a time). What is found is written to testdata/fuzz: commit it with the fix.
+fuzz: ## Fuzz the pure steps for FUZZTIME (1000x are inputs). Commit new testdata/fuzz.
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' operator); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\).*/\1/p' "$$file"); do \
 			$(FAST) go test "./$$(dirname "$$file")" -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) \
@@ -110,24 +112,25 @@ fuzz: ## Fuzz the pure steps, each target for FUZZTIME (1000x are inputs, 5m is 
 	done
 
 # SEED alone is one seed, or a range. With MINUTES, or without either, the seeds after it follow until the time is over.
+# WORKERS is how many run at a time.
 SEED ?= 1
 MINUTES ?= $(if $(filter file,$(origin SEED)),10)
 WORKERS ?=
 
 .PHONY: faults
-faults: ## Run the operator under changes and faults that seeds choose (docs/reliability.md): SEED=17, 1..20 or new, MINUTES=, WORKERS=.
+faults: ## Run the operator under faults that seeds choose: SEED=17, 1..20, new; MINUTES=.
 	@go run ./test/faults run --seeds '$(SEED)' $(if $(MINUTES),--minutes '$(MINUTES)') \
 		$(if $(WORKERS),--workers '$(WORKERS)') $(ARGS)
 
 .PHONY: faults-cluster
-faults-cluster: ## The same with real Pods, and clients that use them (root, Linux): SEED=, MINUTES=.
+faults-cluster: ## The same with real Pods and their clients (root, Linux): SEED=, MINUTES=.
 	@go run ./scripts/cluster needs e2e --install
 	@$(MAKE) faults ARGS="--real $(ARGS)"
 
 E2E = $(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 60m -count 1
 
 .PHONY: e2e
-e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods (root, Linux).
+e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
 	@# and many tests of a package: most of that is waiting for Pods and for Argo CD.
@@ -139,12 +142,13 @@ e2e: ## Run the end-to-end tests: a real cluster, Argo CD and memcached in Pods 
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 
 .PHONY: e2e-arch
-e2e-arch: ## Build, start and compare the images of all four architectures, by buildah and qemu (root, Debian or Ubuntu).
+e2e-arch: ## Build, start, compare the images of all architectures (root, Debian or Ubuntu).
 	@go run ./scripts/cluster needs e2e-arch --install
 	@$(TOOL) gotestsum --format standard-verbose -- -tags e2e -timeout 40m -count 1 ./test/arch $(ARGS)
 
+# Write what came of it into docs/reliability.md.
 .PHONY: soak
-soak: ## Run what is too long for each landing: hours, on an idle machine (root, Linux). Then write what came of it into docs/reliability.md.
+soak: ## Run what is too long for each landing: hours, on an idle machine (root, Linux).
 	@$(MAKE) faults SEED=new MINUTES=120
 	@$(MAKE) faults-cluster SEED=new MINUTES=30
 	@go run ./test/faults load
@@ -152,17 +156,17 @@ soak: ## Run what is too long for each landing: hours, on an idle machine (root,
 	@$(E2E) ./test/e2e -run 'TestReplacedPodsKeepTheirKeys|TestADrainedNodeKeepsTheKeys' -args -slot-writes 20000
 
 .PHONY: ci
-ci: ## Run what CI runs, in a clean clone each (root, Debian or Ubuntu), and write what each stage takes into CONTRIBUTING.md.
+ci: ## Run what CI runs, in clean clones, and write how long it took (root, Debian).
 	@.ci/run --page CONTRIBUTING.md
 
 .PHONY: bench
-bench: ## Measure speed and size, into docs/performance.md: ARGS='--only create --page=' chooses, PROFILE=1 writes profiles.
+bench: ## Measure, into docs/performance.md: ARGS='--only create' chooses, PROFILE=1.
 	@go run ./test/bench --page docs/performance.md $(if $(PROFILE),--profiles bin/profiles) $(ARGS)
 
 PROFILE ?=
 
 .PHONY: lint
-lint: dead ## Hold the house rules (.golangci.yaml), find functions that nothing calls, look at the workflows.
+lint: dead ## Hold the house rules, find functions that nothing calls, look at the workflows.
 	@go tool -modfile=scripts/tools/actionlint.mod actionlint -shellcheck= -pyflakes= .github/workflows/*.yaml
 	@for module in $(MODULES); do \
 		( cd "$$module" && go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml' ./... ); done
@@ -186,7 +190,7 @@ lint-changed:
 			xargs -d '\n' go tool -modfile='$(TOOLS)' golangci-lint run -c '$(CURDIR)/.golangci.yaml'; fi ); done
 
 .PHONY: check
-check: ## Run this before a commit, a minute: words, generated files, and the house rules in packages with changes.
+check: ## Run this before a commit, a minute: words, generated files, lint of changes.
 	@$(MAKE) --jobs=2 $(call in-sync,target) verify golden lint-changed
 
 .PHONY: golden
@@ -195,13 +199,13 @@ golden:
 	@go test ./scripts/versions/... ./test/olm -run 'TestTheRepositoryAgrees|TestTheBundle'
 
 .PHONY: verify
-verify: ## Check the words of prose, the size of files, and that generated files are up to date.
+verify: ## Check words, the size of files, and that generated files are up to date.
 	@go run ./scripts/verify
 
 ##@ For maintainers: Change
 
 .PHONY: generate
-generate: from-types ## Write all generated files anew: from the types, golden files, tables of docs, copies of versions, the bundle. Read the diff.
+generate: from-types ## Write all generated files again. Read the diff.
 	@go run ./scripts/versions --write
 	@go run ./scripts/release renew
 	$(call golden,-update)
@@ -227,12 +231,12 @@ from-types: manifests
 		--templates-dir=docs/.api-reference --renderer=markdown --output-path=docs/api-reference.md
 
 .PHONY: manifests
-manifests: ## Write the CRD and the role of the operator alone, from the types and markers. A part of generate.
+manifests: ## Write the CRD and the role of the operator alone. A part of generate.
 	@$(TOOL) controller-gen rbac:roleName=manager-role crd paths=./operator/... \
 		output:crd:artifacts:config=operator/config/crd/bases output:rbac:artifacts:config=operator/config/rbac
 
 .PHONY: rebrand
-rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME=, each optional (docs/forking.md). ARGS=--dry-run.
+rebrand: ## Give a fork names of its own: MODULE= GROUP= REGISTRY= NAME= (docs/forking.md).
 	@go run ./scripts/rebrand $(call given,module,MODULE) $(call given,group,GROUP) \
 		$(call given,registry,REGISTRY) $(call given,name,NAME) $(ARGS)
 
@@ -256,17 +260,17 @@ build: ## Build the operator for this machine into bin/.
 IMAGE ?= operator agent
 
 .PHONY: image
-image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push images without Docker: IMAGE=operator, agent, bundle or catalog; PLATFORMS= or all.
+image: $(patsubst %,%-push,$(filter bundle catalog,$(IMAGE))) ## Build and push without Docker: IMAGE=operator|agent|bundle|catalog PLATFORMS=.
 	@$(if $(filter operator agent,$(IMAGE)),go run ./scripts/images build $(if $(filter operator,$(IMAGE)),'operator=$(IMG)') \
 		$(if $(filter agent,$(IMAGE)),'agent=$(AGENT_IMG)') --version '$(VERSION)' --platform '$(EACH_PLATFORM)')
 
 .PHONY: image-inspect
-image-inspect: ## Compare the platforms of IMG, AGENT_IMG and MEMCACHED_IMAGE with those that the manifests promise.
+image-inspect: ## Compare the platforms of the images with those that the manifests promise.
 	@go run ./scripts/images inspect --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: docker-build
-docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah) as IMG and AGENT_IMG, for docker-push.
+docker-build: ## Build both images with CONTAINER_TOOL (docker, podman or buildah): IMG=.
 	@# Docker before 23 has to be told to use BuildKit, which knows of platforms.
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
 	@DOCKER_BUILDKIT=1 $(CONTAINER_TOOL) build $(BUILD_ARGS) --target agent --tag '$(AGENT_IMG)' .
@@ -277,7 +281,7 @@ docker-push: ## Push both images with CONTAINER_TOOL: IMG= AGENT_IMG=.
 	@$(CONTAINER_TOOL) push '$(AGENT_IMG)'
 
 .PHONY: docker-buildx
-docker-buildx: ## Build and push both images for several platforms with Docker's buildx: IMG= AGENT_IMG= [PLATFORMS=linux/arm64,linux/amd64]; all four by default.
+docker-buildx: ## Build and push both images for PLATFORMS (all four) with Docker's buildx.
 	@# Docker's own builder makes images of one platform only; the one that is made here stays for the next time.
 	@$(CONTAINER_TOOL) buildx inspect $(BUILDX_BUILDER) >/dev/null 2>&1 || \
 		$(CONTAINER_TOOL) buildx create --name $(BUILDX_BUILDER) --driver docker-container >/dev/null
@@ -294,38 +298,47 @@ install: ## Install the CRD alone.
 	@go run ./scripts/deploy apply operator/config/crd $(ARGS)
 
 .PHONY: uninstall
-uninstall: ## Remove the CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
+uninstall: ## Remove the CRD, unless there are Memcacheds; ARGS=--cascade removes them too.
 	@go run ./scripts/deploy delete operator/config/crd $(ARGS)
 
+# Nobody can pull an image of the example registry, which is the default until a release writes its own.
+unnamed = $(and $(filter file,$(origin REGISTRY)),$(filter file,$(origin IMG)),$(findstring .example.com/,$(IMG)))
+
+.PHONY: refuse-placeholders
+refuse-placeholders:
+	@printf '%s\n' 'Nothing was changed: $(IMG) and $(AGENT_IMG) are placeholders.' \
+		'Pods of the operator run the first, Pods of caches the second. Push both, and say where they are:' \
+		'  make image REGISTRY=YOUR-REGISTRY' '  make $(MAKECMDGOALS) REGISTRY=YOUR-REGISTRY' >&2; exit 1
+
 .PHONY: run
-run: install ## Run the operator on this machine.
+run: $(if $(filter file,$(origin AGENT_IMG)),$(if $(unnamed),refuse-placeholders)) install ## Run the operator on this machine; Pods of caches run AGENT_IMG=.
 	@RELATED_IMAGE_AGENT='$(AGENT_IMG)' go run ./operator/cmd/manager --metrics-bind-address=0 --zap-devel $(ARGS)
 
 .PHONY: deploy
-deploy: ## Install the operator: the overlay ARCH (an architecture, multiarch, openshift), IMG, AGENT_IMG [MEMCACHED_IMAGE=].
+deploy: $(if $(unnamed),refuse-placeholders) ## Install the operator: IMG= [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARCH=], an overlay.
 	@go run ./scripts/deploy apply overlays/$(ARCH) --set-image 'memcached-operator=$(IMG)' \
 		--set-image 'memcached-agent=$(AGENT_IMG)' \
 		$(if $(MEMCACHED_IMAGE),--set-image 'memcached=$(MEMCACHED_IMAGE)') $(ARGS)
 
 .PHONY: undeploy
-undeploy: ## Remove the operator and its CRD. Refuses while there are Memcacheds; ARGS=--cascade removes them too.
+undeploy: ## Remove operator and CRD, unless there are Memcacheds; ARGS=--cascade as well.
 	@go run ./scripts/deploy delete overlays/$(ARCH) $(ARGS)
 
 ##@ For users: GitOps
 
 .PHONY: gitops-init
-gitops-init: ## Write where your Git repository and registry are: REPO= REVISION= REGISTRY= [ARCH=] [CATALOG_IMAGE=] ...; into a new repository, without a fork: OUT=../config [METHOD=] [UPSTREAM=] [REF=].
+gitops-init: ## Write REPO=, REVISION=, REGISTRY= into the tree, or into a new repository OUT=.
 	@go run ./scripts/settings $(if $(NEW),--out '$(NEW)' --method '$(METHOD)' --upstream '$(UPSTREAM)' --ref '$(REF)') --repo '$(REPO)' --revision '$(REVISION)' --registry '$(REGISTRY)' \
 		--version $(VERSION) --architecture '$(CHOSEN_ARCH)' \
 		--agent-image '$(AGENT_IMAGE)' --memcached-image '$(MEMCACHED_IMAGE)' \
 		--catalog-image '$(CATALOG_IMAGE)' --argocd-namespace '$(ARGOCD_NAMESPACE)'
 
 .PHONY: gitops-plan
-gitops-plan: ## Show the tree of Applications as it would be applied: METHOD= [ARCH=] [DIR=../config] [ARGS='--diff HEAD -o markdown'].
+gitops-plan: ## Show the tree of Applications as applied: METHOD= [ARCH=] [DIR=].
 	@go -C scripts/gitops run . plan --dir '$(abspath $(DIR))' --method '$(METHOD)' --arch '$(CHOSEN_ARCH)' $(ARGS)
 
 .PHONY: gitops-verify
-gitops-verify: ## Find what Argo CD would refuse in the tree, for every install method and architecture, or in DIR=../config. A part of make test.
+gitops-verify: ## Find what Argo CD would refuse in the tree, or in DIR=. A part of make test.
 	@$(FAST) go -C scripts/gitops run . verify --dir '$(abspath $(DIR))' $(ARGS)
 
 METHOD ?= direct
@@ -355,7 +368,7 @@ PULL_SECRET ?=
 DRY_RUN ?=
 
 .PHONY: bundle
-bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IMAGE=] [USE_IMAGE_DIGESTS=1] [PULL_SECRET=].
+bundle: ## Write bundle/: VERSION= IMG= CHANNELS= DEFAULT_CHANNEL= [MEMCACHED_IMAGE=].
 	@go run ./scripts/release bundle --version '$(VERSION)' --image '$(IMG)' --channels '$(CHANNELS)' \
 		--default-channel '$(DEFAULT_CHANNEL)' --pull-secret '$(PULL_SECRET)' \
 		--agent-image '$(CHOSEN_AGENT_IMG)' --memcached-image '$(MEMCACHED_IMAGE)' \
@@ -376,23 +389,23 @@ catalog: ## Add bundle/, as the image BUNDLE_IMG, to the catalog.
 ADD_BUNDLE := $(if $(filter file default,$(origin BUNDLE_IMG)),,go run ./scripts/release catalog --bundle-image '$(BUNDLE_IMG)')
 
 .PHONY: operatorhub
-operatorhub: ## Write what the OperatorHub community repositories want of bundle/ into OUT, such as a clone of one.
+operatorhub: ## Write what OperatorHub wants of bundle/ into OUT, such as a clone of it.
 	@go run ./scripts/release operatorhub --out '$(if $(filter file,$(origin OUT)),,$(OUT))' $(ARGS)
 
 .PHONY: release-prepare
-release-prepare: ## Write a version into every place of the tree, for you to commit: VERSION= REGISTRY= [MEMCACHED_IMAGE=] [DRY_RUN=1].
+release-prepare: ## Write a version into the tree, to commit: VERSION= REGISTRY= [DRY_RUN=1].
 	@go run ./scripts/release prepare --version '$(VERSION)' --registry '$(REGISTRY)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(if $(DRY_RUN),--dry-run) $(ARGS)
 
 OUT ?= dist
 
 .PHONY: chart
-chart: ## Write the Helm chart to bin/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=] [MEMCACHED_IMAGE=] [ARGS='--out ...'].
+chart: ## Write the Helm chart to bin/charts: VERSION= REGISTRY= [IMG=] [AGENT_IMG=].
 	@go run ./scripts/release chart --version '$(VERSION)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
 .PHONY: release
-release: ## Write a whole release of this commit into OUT: VERSION= REGISTRY= [OUT=dist] [MEMCACHED_IMAGE=]. Pushes nothing.
+release: ## Write a release of this commit into OUT=dist: VERSION= REGISTRY=. No push.
 	@go run ./scripts/release dist --version '$(VERSION)' --registry '$(REGISTRY)' --out '$(OUT)' \
 		--memcached-image '$(MEMCACHED_IMAGE)' $(ARGS)
 
@@ -401,7 +414,7 @@ release-push: ## Push the images and the chart of the release in OUT, and nothin
 	@go run ./scripts/release push --out '$(OUT)' $(ARGS)
 
 .PHONY: release-sign
-release-sign: ## Sign images, chart, checksums and archive of the release in OUT, by cosign and without a key (for a forge's runner).
+release-sign: ## Sign the release in OUT, by cosign and without a key (for a forge's runner).
 	@tar -C "$$(dirname '$(OUT)')" --sort=name --mtime="$$(sed -n 's/^  "time": "\(.*\)",$$/\1/p' '$(OUT)/release.json')" \
 		--owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -cf - "$$(basename '$(OUT)')" | gzip -n > '$(OUT).tar.gz'
 	@go run ./scripts/release refs --dir '$(OUT)' --sums > '$(OUT).subjects'
@@ -411,7 +424,7 @@ release-sign: ## Sign images, chart, checksums and archive of the release in OUT
 	@cosign sign-blob --yes --bundle '$(OUT).tar.gz.sigstore.json' '$(OUT).tar.gz'
 
 .PHONY: release-publish
-release-publish: ## Put the signed release in OUT on the forge's release page of TAG (needs gh and GH_TOKEN).
+release-publish: ## Put the signed release in OUT on the forge (needs gh and GH_TOKEN): TAG=.
 	@gh release create '$(TAG)' --verify-tag --title '$(TAG)' $(if $(findstring -,$(TAG)),--prerelease) \
 		--notes-file '$(OUT)/release-notes.md' '$(OUT).tar.gz' '$(OUT).tar.gz.sigstore.json' '$(OUT).SHA256SUMS.sigstore.json' \
 		$$(find '$(OUT)' -path '$(OUT)/images' -prune -o -type f ! -name release-notes.md -print | sort)

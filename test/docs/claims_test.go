@@ -67,3 +67,22 @@ func thousands(t *testing.T, digits string) string {
 	}
 	return fmt.Sprintf("%d,%03d", number/1000, number%1000)
 }
+
+// TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost: readers replace them, and rebrand knows all others.
+func TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost(t *testing.T) {
+	pages, err := readPages("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	placeholder := regexp.MustCompile(`\b(?:git|registry)\.example\.com/[\w.-]+|\b(?:github\.com|ghcr\.io)/acme\b`)
+	known := regexp.MustCompile(`^(git|registry)\.example\.com/team$|^registry\.example\.com/(memcached|charts)`)
+	for _, page := range pages {
+		for i, line := range page.lines {
+			for _, found := range placeholder.FindAllString(line.text, -1) {
+				if !known.MatchString(found) {
+					t.Errorf("%s:%d: %s: write git.example.com/team or registry.example.com/team", page.path, i+1, found)
+				}
+			}
+		}
+	}
+}

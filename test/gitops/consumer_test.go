@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const (
 	root     = "../.."
 	template = root + "/" + consumer.Template
-	upstream = "https://git.example.com/example-inc/memcached-operator.git"
+	upstream = "https://git.example.com/team/memcached-operator.git"
 )
 
 // choices are those of the template.

@@ -7,7 +7,6 @@ package install
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,11 +56,18 @@ func TestAReleaseIsMadePushedInstalledAndServes(t *testing.T) {
 
 	manifest := filepath.Join(tree, "dist", "install-"+oci.Host().Architecture+".yaml")
 	started = time.Now()
-	kubectl := exec.CommandContext(t.Context(), cluster.Kubectl, "--kubeconfig", cluster.Kubeconfig, "apply", "-f", manifest)
-	if out, err := kubectl.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", kubectl, err, out)
+	kubectl := func(args ...string) string {
+		t.Helper()
+		return release.Run(t, tree, nil, cluster.Kubectl, append([]string{"--kubeconfig", cluster.Kubeconfig}, args...)...)
 	}
+	kubectl("apply", "-f", manifest)
 	assertServes(t, cluster, started)
+
+	kubectl("delete", "-f", manifest, "-l", "app.kubernetes.io/component!=crd") // as in docs/install.md
+	left := kubectl("get", "memcacheds,deployments", "--all-namespaces", "-o", "name")
+	if !strings.Contains(left, "memcached.cache.example.com/cache\n") || strings.Contains(left, "controller-manager") {
+		t.Errorf("after the operator is uninstalled, the cluster has:\n%s", left)
+	}
 }
 
 func start(t *testing.T) *local.Cluster {

@@ -14,23 +14,26 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/internal/testing/page"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
 	monitoringPage = repository + "/docs/monitoring.md"
 	runbooks       = repository + "/docs/runbooks"
-
-	// published is where the pages are to be read.
-	published = "https://github.com/example-inc/memcached-operator/blob/main/docs/runbooks/"
 )
+
+// published is where a page is to be read: on the branch, and once make release-prepare wrote a version, on its tag.
+var published = regexp.MustCompile(
+	`^https://github\.com/example-inc/memcached-operator/blob/(main|v[0-9][^/]*)/docs/runbooks/(\w+\.md)$`)
 
 func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
 	got, want := namesIn(t, runbooks), []string{}
 	for _, alert := range alerts(t) {
 		name := alert.Alert + ".md"
 		want = append(want, name)
-		if url := alert.Annotations["runbook_url"]; url != published+name {
-			t.Errorf("%s leads to %s, not to %s", alert.Alert, url, published+name)
+		url := alert.Annotations["runbook_url"]
+		if found := published.FindStringSubmatch(url); found == nil || found[2] != name {
+			t.Errorf("%s leads to %s, not to %s", alert.Alert, url, name)
 		}
 		if !slices.Contains([]string{"warning", "critical"}, alert.Labels["severity"]) {
 			t.Errorf("%s is of the severity %q, and not warning or critical", alert.Alert, alert.Labels["severity"])
@@ -180,5 +183,37 @@ func TestPrometheusTakesTheConfigurationOfTheDocs(t *testing.T) {
 	write(t, filepath.Join(dir, "prometheus.yml"), string(judged))
 	if out, ok := run(t, "check", "config", "--syntax-only", filepath.Join(dir, "prometheus.yml")); !ok {
 		t.Error(out)
+	}
+}
+
+// TestRunbooksCanBeOnAMirror builds the overlay of the page.
+func TestRunbooksCanBeOnAMirror(t *testing.T) {
+	text := page.Read(t, monitoringPage)
+	replacements := page.Find(t, text, "(?s)```yaml\n[^`]*operator/config/monitoring\n(replacements:.*?)```")
+	mirror := page.Find(t, replacements, `sourceValue: (\S+)`)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := filepath.Abs(repository + "/operator/config/monitoring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if base, err = filepath.Rel(dir, base); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "kustomization.yaml"), "resources: ["+base+"]\n"+replacements)
+	built, err := kustomize.Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alert := range alerts(t) {
+		if want := "runbook_url: " + mirror + "/docs/runbooks/" + alert.Alert + ".md\n"; !strings.Contains(string(manifests), want) {
+			t.Errorf("the overlay has no %s", want)
+		}
 	}
 }

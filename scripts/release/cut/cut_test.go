@@ -83,6 +83,8 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n",
 			`createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,
 		},
+		"operator/config/monitoring/rules.yaml":          {"/blob/v" + version + "/docs/runbooks/MemcachedDown.md\n"},
+		"operator/config/monitoring/prometheusrule.yaml": {"/blob/v" + version + "/docs/runbooks/MemcachedDown.md\n"},
 		"bundle/catalog/memcached-operator/catalog.yaml": {"image: " + made.Images[2].ByDigest() + "\n"},
 	} {
 		for _, want := range lines {

@@ -92,6 +92,12 @@ func (t *Tree) writeImage(i Image) error {
 	return t.writeFile("sbom/"+i.Name+".spdx.json", document.Bytes())
 }
 
+// manifestHead warns who would delete what the manifest has.
+const manifestHead = `# Install, upgrade:  kubectl apply --server-side -f FILE
+# Uninstall:         kubectl delete -f FILE -l 'app.kubernetes.io/component!=crd'
+# Without the selector, the CRD is deleted, too, and with it every Memcached of the cluster and its cache.
+`
+
 // writeManifests builds a manifest of each overlay. That of the overlay for several architectures has the plain name.
 func (t *Tree) writeManifests() error {
 	overlays, err := filepath.Glob(filepath.Join(t.Dir, "overlays/*/kustomization.yaml"))
@@ -114,7 +120,7 @@ func (t *Tree) writeManifests() error {
 			}
 		}
 		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
-		if err := t.writeFile(name, manifest); err != nil {
+		if err := t.writeFile(name, append([]byte(strings.ReplaceAll(manifestHead, "FILE", name)), manifest...)); err != nil {
 			return err
 		}
 	}

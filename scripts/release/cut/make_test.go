@@ -98,6 +98,9 @@ func assertManifests(t *testing.T, contents map[string]string, made *cut.Record)
 		if within := strings.Index(manifest, "\n  namespace: "); within < 0 || strings.Index(manifest, "kind: Namespace\n") > within {
 			t.Errorf("install%s.yaml has its Namespace behind what is in it, where kubectl apply fails", suffix)
 		}
+		if !strings.HasPrefix(manifest, "# Install, upgrade:  kubectl apply --server-side -f install"+suffix+".yaml\n") {
+			t.Errorf("install%s.yaml does not begin with what to do with it:\n%.300s", suffix, manifest)
+		}
 		for _, image := range made.Images[:2] {
 			if !strings.Contains(manifest, ": "+image.String()+"\n") {
 				t.Errorf("install%s.yaml does not name %s", suffix, image)

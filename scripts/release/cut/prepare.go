@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -111,7 +112,37 @@ func (r *Release) stamp(ctx context.Context, t *Tree) error {
 		return err // The rest reads what is written here.
 	}
 	t.Memcached, err = memcachedImage.Read(t.Dir)
-	return errors.Join(err, t.stampDocs(ctx, old), t.keepReleased())
+	return errors.Join(err, t.stampDocs(ctx, old), t.stampRunbooks(ctx), t.keepReleased())
+}
+
+// runbooks is where alerts lead to: the pages of a branch or a tag.
+var runbooks = regexp.MustCompile(`(/blob/)[^/]+(/docs/runbooks/)`)
+
+// stampRunbooks lets alerts lead to the pages of this version: those of the branch are about what it has since.
+func (t *Tree) stampRunbooks(ctx context.Context) error {
+	files, err := worktree.List(ctx, t.Dir, "ls-files",
+		"operator/config/monitoring/*.yaml", "test/monitoring/testdata/*.yaml")
+	if err != nil {
+		return err
+	}
+	return rewrite(t.Dir, files, func(text string) string {
+		return runbooks.ReplaceAllString(text, "${1}v"+t.Version+"${2}")
+	})
+}
+
+// rewrite replaces the text of files.
+func rewrite(dir string, files []string, next func(string) string) error {
+	for _, name := range files {
+		path := filepath.Join(dir, name)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(next(string(content))), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stampDocs writes registry and version into documentation. It does not send readers to a candidate.
@@ -125,14 +156,8 @@ func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range pages {
-		content, err := os.ReadFile(filepath.Join(t.Dir, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(t.Dir, name), []byte(replacer.Replace(string(content))), 0o644); err != nil {
-			return err
-		}
+	if err := rewrite(t.Dir, pages, replacer.Replace); err != nil {
+		return err
 	}
 	found, err := versions.Read(ctx, t.Dir)
 	if err != nil {
