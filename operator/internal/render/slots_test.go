@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-func TestTheObjectsOfSlotsMatchTheirGoldenFile(t *testing.T) {
+func TestObjectsMatchTheirGoldenFilesWithSlots(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
 		s.Size, s.Slots = new(int32(2)), &cachev1.Slots{Mode: cachev1.SlotsClusterIP}
 	}, defaults)
