@@ -69,43 +69,6 @@ func TestSwitchingTLSOnAndOffKeepsEachPodReachable(t *testing.T) {
 	w.reachable(11211, 11211)
 }
 
-func TestUpdatePendingStaysWhenTheSpecIsSpelledDifferently(t *testing.T) {
-	w, at := newUpgradeWorld(t)
-	release{image: imageOne, architectures: "amd64,arm64"}.start(w, at)
-	w.memcached("cache", 2)
-	w.patchSpec(`{"memory":"1Gi","placement":{"tolerations":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Exists"}]}}`)
-	w.ready("cache")
-	uids, rollouts := w.uids("cache"), w.rollouts("cache")
-	release{image: imageTwo, architectures: "amd64,arm64"}.start(w, at)
-	w.waits("cache", oneToTwo)
-	for _, spec := range []string{
-		`{"podTemplate":{"metadata":{}}}`, `{"threads":4}`, `{"metrics":{"mode":"Enabled"}}`, `{"memory":"1024Mi"}`,
-		`{"placement":{"architectures":["amd64","arm64"]}}`, `{"placement":{"architectures":["arm64","amd64"]}}`,
-		`{"placement":{"architectures":null}}`,
-		`{"placement":{"tolerations":[{"key":"b","operator":"Exists"},{"key":"a","operator":"Exists"}]}}`,
-		`{"placement":{"affinity":{"podAffinity":{}}}}`, `{"imagePullPolicy":"IfNotPresent"}`, `{"imagePullPolicy":null}`,
-		`{"terminationDelaySeconds":30}`, `{"agent":{"resources":{"requests":{"cpu":"0.01"}}}}`, `{"commonMetadata":{}}`,
-		`{"podTemplate":{"serviceAccountName":"default","dnsConfig":{}}}`,
-	} {
-		w.patchSpec(spec)
-		w.ready("cache")
-		w.waits("cache", oneToTwo)
-	}
-	w.patchSpec(`{"image":"` + imageOne + `"}`)
-	w.ready("cache")
-	w.waits("cache", "")
-	w.patchSpec(`{"image":null}`)
-	w.ready("cache")
-	w.waits("cache", oneToTwo)
-	w.quiet()
-	if diff := cmp.Diff(uids, w.uids("cache")); diff != "" || w.rollouts("cache") != rollouts {
-		t.Fatalf("Pods were replaced (-before +after):\n%s", diff)
-	}
-	w.patchSpec(`{"threads":5}`)
-	w.ready("cache")
-	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Image).To(gomega.Equal(imageTwo))
-}
-
 func TestSecretNotFoundBlocksOnlyThePodTemplate(t *testing.T) {
 	w := newWorld(t)
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "new"}}
