@@ -128,7 +128,7 @@ func TestAnUpdateReplacesADefaultImageThatCanNotBePulled(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	w.memcached("cache", 2)
-	w.markPods(func(pod *corev1.Pod) {
+	w.setPods(2, func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 			Name: "memcached", Image: imageOne,
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
