@@ -41,7 +41,7 @@ var rights = []right{
 	{resource: "services", verbs: "get list watch create patch", why: "the same", allows: "to direct the clients of any Service elsewhere",
 		test: "TestOwnershipConflictLeavesTheObjectAsItIs"},
 	{resource: "networkpolicies", verbs: "get list watch create patch delete", why: managed + ". One that is no longer desired is deleted",
-		allows: "to open or close the ports of any Pod", test: "TestANetworkPolicyIsDeletedOnlyIfItIsOwned"},
+		allows: "to open or close the ports of any Pod", test: "TestEveryFieldReachesTheClusterAndLeavesItAgain"},
 	{resource: "poddisruptionbudgets", verbs: "get list watch create patch delete", why: "the same", allows: "to hold up drains, or let them pass",
 		test: "TestADisruptionBudgetOfAnotherClientIsNotDeleted"},
 	{resource: "pods", verbs: "list watch", why: "whether Pods are ready, or why not", allows: "to read the spec of any Pod",

@@ -16,6 +16,7 @@ import (
 	"github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -227,4 +228,46 @@ func (o *installed) leavesAlone(namespace string) {
 	if conditions := it.get().Status.Conditions; len(conditions) > 0 {
 		o.t.Errorf("a Memcached that is not served has the conditions %v", conditions)
 	}
+}
+
+// stopOperator stops the one that make deploy installed, until the test ends.
+func (s *site) stopOperator(t *testing.T) {
+	t.Helper()
+	scale := func(ctx context.Context, replicas int) error {
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
+		manager := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
+		return s.Client.Patch(ctx, manager, patch)
+	}
+	if err := scale(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := scale(context.WithoutCancel(t.Context()), 1); err != nil {
+			t.Error(err)
+		}
+	})
+	newGomega(t).Eventually(func() int32 { return s.manager(t).Status.Replicas }).Should(gomega.BeZero())
+}
+
+// otherMemcached is memcached under another reference.
+func otherMemcached(t *testing.T) string {
+	t.Helper()
+	image, version, err := oci.Memcached(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oci.Push(t.Context(), image, c.Cluster.Image("memcached-next", version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+// pending is the message of UpdatePending, or nothing.
+func (it *cache) pending() string {
+	condition := meta.FindStatusCondition(it.get().Status.Conditions, cachev1.ConditionUpdatePending)
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return ""
+	}
+	return condition.Message
 }

@@ -4,9 +4,7 @@ package e2e
 
 import (
 	"context"
-	"maps"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -173,26 +171,4 @@ func TestTheStatusSaysWhyAPodCrashes(t *testing.T) {
 	it.says(cachev1.ReasonPodsNotReady, `unrecognized option '--no-such-option'`)
 	it.patch(`{"extraArgs":null}`)
 	it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
-}
-
-func TestNothingIsLostWhenTheAPIServerIsKilled(t *testing.T) {
-	c.exclusive(t)
-	it := newCache(t, "outage", cachev1.MemcachedSpec{Size: new(int32(2))})
-	it.says(cachev1.ReasonAllPodsReady, "2 of 2 Pods ready")
-	before := it.pods()
-
-	it.patch(`{"size":4}`)
-	it.Expect(c.Cluster.Kill("kube-apiserver")).To(gomega.Succeed())
-	it.Eventually(func() error {
-		return c.Client.Get(t.Context(), it.key, &cachev1.Memcached{})
-	}).Should(gomega.Succeed())
-
-	it.says(cachev1.ReasonAllPodsReady, "4 of 4 Pods ready")
-	after := it.pods()
-	if names := slices.Sorted(maps.Keys(after)); len(names) != 4 {
-		t.Errorf("Pods %v, want four", names)
-	}
-	for name, uid := range before {
-		it.Expect(after).To(gomega.HaveKeyWithValue(name, uid), "the Pods that were there stay")
-	}
 }

@@ -119,12 +119,7 @@ func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rul
 		Spec: admissionv1.MutatingAdmissionPolicySpec{
 			FailurePolicy:      new(admissionv1.Fail),
 			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
-			MatchConstraints: &admissionv1.MatchResources{
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
-				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{operation}, Rule: rule,
-				}}},
-			},
+			MatchConstraints:   w.admitted(operation, rule),
 			Mutations: []admissionv1.Mutation{{
 				PatchType:          admissionv1.PatchTypeApplyConfiguration,
 				ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: mutation},
@@ -135,9 +130,47 @@ func (w *world) mutate(operation admissionv1.OperationType, rule admissionv1.Rul
 		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
 		Spec:       admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: w.namespace},
 	}
-	for _, object := range []client.Object{policy, binding} {
-		w.Expect(cluster.Create(w.ctx, object)).To(gomega.Succeed())
+	return w.admit(policy, binding)
+}
+
+// refuse has the API server refuse updates of a kind in the world's namespace for which an expression is false. It waits
+// until the API server refuses the probe.
+func (w *world) refuse(group, resource, expression string, probe func() error) (allow func()) {
+	w.t.Helper()
+	rule := admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"v1"}, Resources: []string{resource}}
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: w.admitted(admissionv1.Update, rule),
+			Validations:      []admissionv1.Validation{{Expression: expression, Message: "refused by the test"}},
+		},
 	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: w.namespace, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
+	}
+	allow = w.admit(policy, binding)
+	w.Eventually(probe).ShouldNot(gomega.Succeed())
+	return allow
+}
+
+// admitted are the requests of an operation in the world's namespace that a rule names.
+func (w *world) admitted(operation admissionv1.OperationType, rule admissionv1.Rule) *admissionv1.MatchResources {
+	return &admissionv1.MatchResources{
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
+		ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+			Operations: []admissionv1.OperationType{operation}, Rule: rule,
+		}}},
+	}
+}
+
+// admit creates an admission policy and its binding. They go with the test, or when stop is called.
+func (w *world) admit(policy, binding client.Object) (stop func()) {
+	w.t.Helper()
+	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
+	w.Expect(cluster.Create(w.ctx, binding)).To(gomega.Succeed())
 	stop = func() {
 		for _, object := range []client.Object{binding, policy} {
 			_ = cluster.Delete(context.WithoutCancel(w.ctx), object)

@@ -74,12 +74,6 @@ func assertContract(t *testing.T, mc *cachev1.Memcached) {
 // argoHealth runs the health check that gitops/ gives to Argo CD, in a Lua of the same version.
 func argoHealth(t *testing.T, object map[string]any) string {
 	t.Helper()
-	return luaHealth(t, "cache.example.com_Memcached", object)
-}
-
-// luaHealth runs one of the health checks in gitops/ on an object.
-func luaHealth(t *testing.T, kind string, object map[string]any) string {
-	t.Helper()
 	content, err := os.ReadFile(repository + "/gitops/bootstrap/argocd/existing/argocd-cm.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +85,7 @@ func luaHealth(t *testing.T, kind string, object map[string]any) string {
 	state := lua.NewState()
 	defer state.Close()
 	state.SetGlobal("obj", luaValue(state, object))
-	if err := state.DoString(argoCD.Data["resource.customizations.health."+kind]); err != nil {
+	if err := state.DoString(argoCD.Data["resource.customizations.health.cache.example.com_Memcached"]); err != nil {
 		t.Fatal(err)
 	}
 	return state.Get(-1).(*lua.LTable).RawGetString("status").String()
@@ -119,40 +113,4 @@ func luaValue(state *lua.LState, value any) lua.LValue {
 		return lua.LBool(value)
 	}
 	return lua.LNil
-}
-
-func TestTheHealthOfApplications(t *testing.T) {
-	owned := map[string]any{"app.kubernetes.io/part-of": "memcached-operator"}
-	application := func(labels map[string]any, source any, health, sync, compared string) map[string]any {
-		return map[string]any{
-			"metadata": map[string]any{"labels": labels},
-			"spec":     map[string]any{"source": source},
-			"status": map[string]any{
-				"health": map[string]any{"status": health},
-				"sync": map[string]any{
-					"status": sync, "comparedTo": map[string]any{"source": map[string]any{"targetRevision": compared}},
-				},
-			},
-		}
-	}
-	main := map[string]any{"targetRevision": "main"}
-	tests := map[string]struct {
-		application map[string]any
-		want        string
-	}{
-		"one that has no status yet":                {map[string]any{"metadata": map[string]any{}}, "Progressing"},
-		"an owned one, synced and healthy":          {application(owned, main, "Healthy", "Synced", "main"), "Healthy"},
-		"an owned one, healthy but not synced":      {application(owned, main, "Healthy", "OutOfSync", "main"), "Progressing"},
-		"an owned one, compared to what was before": {application(owned, main, "Healthy", "Synced", "v1"), "Progressing"},
-		"an owned one, degraded":                    {application(owned, main, "Degraded", "OutOfSync", "main"), "Degraded"},
-		"another client's, not synced on purpose":   {application(nil, main, "Healthy", "OutOfSync", "main"), "Healthy"},
-		"another client's, of several sources":      {application(nil, nil, "Healthy", "Synced", ""), "Healthy"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got := luaHealth(t, "argoproj.io_Application", tc.application); got != tc.want {
-				t.Errorf("health %s, want %s", got, tc.want)
-			}
-		})
-	}
 }

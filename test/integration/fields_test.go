@@ -48,8 +48,8 @@ var testedElsewhere = map[string]string{
 	"spec.slots.handoff.timeoutSeconds": "the same",
 	"spec.slots.handoff.bytesPerSecond": "the same",
 
-	"spec.service.ipFamilies":     "metadata_test.go: this API server has one family",
-	"spec.service.ipFamilyPolicy": "metadata_test.go: the API server keeps it on a Service that exists",
+	"spec.service.ipFamilies":     "TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec: this API server has one family",
+	"spec.service.ipFamilyPolicy": "the same: the API server keeps it on a Service that exists",
 }
 
 // TestEveryFieldReachesTheClusterAndLeavesItAgain takes the fields from the CRD and their values from
@@ -141,25 +141,6 @@ func (w *world) ownedSpecs(name string) map[string]any {
 	return specs
 }
 
-func TestTheDisruptionBudgetComesAndGoesWithTheSize(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("cache", 2)
-	w.ready("cache")
-	budget := get(w, "cache", &policyv1.PodDisruptionBudget{})
-	w.Expect(*budget.Spec.MaxUnavailable).To(gomega.Equal(intstr.FromInt32(1)))
-
-	w.patchSpec(`{"size":4,"disruption":{"maxUnavailable":"50%"}}`)
-	eventually(w, "cache", &policyv1.PodDisruptionBudget{}, func(b *policyv1.PodDisruptionBudget) bool {
-		return *b.Spec.MaxUnavailable == intstr.FromString("50%")
-	})
-	w.patchSpec(`{"size":1}`)
-	w.Eventually(func() bool {
-		err := cluster.Get(w.ctx, client.ObjectKeyFromObject(budget), &policyv1.PodDisruptionBudget{})
-		return apierrors.IsNotFound(err)
-	}).Should(gomega.BeTrue())
-	w.ready("cache")
-}
-
 func TestADisruptionBudgetOfAnotherClientIsNotDeleted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
@@ -191,4 +172,29 @@ func TestSuspendedWritesNothingButTheStatus(t *testing.T) {
 	w.Expect(count(w.quiet(), "patch deployments")).To(gomega.Equal(count(before, "patch deployments")))
 	w.patchSpec(`{"suspend":false}`)
 	w.Expect(w.ready("cache").Status.Nodes).To(gomega.HaveLen(5))
+}
+
+// TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec, in a cluster with IPv4 alone.
+func TestTheIPFamiliesOfTheServiceAreThoseOfTheSpec(t *testing.T) {
+	w := newWorld(t)
+	w.memcached("cache", 0)
+	w.ready("cache")
+	policyIs := func(want corev1.IPFamilyPolicy) func(*corev1.Service) bool {
+		return func(s *corev1.Service) bool { return s.Spec.IPFamilyPolicy != nil && *s.Spec.IPFamilyPolicy == want }
+	}
+	service := eventually(w, "cache", &corev1.Service{}, policyIs("SingleStack"))
+	w.patchSpec(`{"service":{"ipFamilyPolicy":"PreferDualStack","ipFamilies":["IPv4"]}}`)
+	eventually(w, "cache", service, policyIs("PreferDualStack"))
+	w.ready("cache")
+
+	w.patchSpec(`{"service":{"ipFamilyPolicy":"RequireDualStack"}}`)
+	w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.says("cache", "spec.ipFamilyPolicy")
+	w.patchSpec(`{"service":{"ipFamilyPolicy":"SingleStack","ipFamilies":["IPv6"]}}`)
+	w.reason("cache", cachev1.ReasonInvalidSpec)
+	w.says("cache", "spec.ipFamilies")
+	w.patchSpec(`{"service":null}`)
+	w.ready("cache")
+	w.Expect(get(w, "cache", service).Spec.IPFamilies).To(gomega.Equal([]corev1.IPFamily{"IPv4"}))
+	w.quiet()
 }

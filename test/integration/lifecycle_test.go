@@ -6,10 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,48 +66,12 @@ func TestScalingThroughTheScaleSubresourceAddsAndRemovesPods(t *testing.T) {
 	w.Expect(w.deployment("cache").Generation).To(gomega.BeNumerically("==", 5), "one write a change of size")
 }
 
-func TestDeletingAMemcachedRemovesItsManagedObjects(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 2)
-	w.ready("cache")
-	w.Expect(cluster.Delete(w.ctx, mc)).To(gomega.Succeed())
-	for _, child := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}} {
-		w.Eventually(func() bool {
-			return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKeyFromObject(mc), child))
-		}).Should(gomega.BeTrue())
-	}
-	w.Eventually(func() []corev1.Pod { return w.pods("cache") }).Should(gomega.BeEmpty())
-}
-
-func TestTwoMemcachedsInOneNamespaceKeepApart(t *testing.T) {
-	w := newWorld(t)
-	w.memcached("left", 2)
-	w.memcached("right", 3)
-	left, right := w.ready("left"), w.ready("right")
-	w.Expect(left.Status.Nodes).To(gomega.HaveLen(2))
-	w.Expect(right.Status.Nodes).To(gomega.HaveLen(3))
-	w.Expect(left.Status.Nodes).NotTo(gomega.ContainElements(right.Status.Nodes))
-}
-
 func TestTheLongestNameServes(t *testing.T) {
 	w := newWorld(t)
 	name := "a" + strings.Repeat("-9", 31)
 	w.Expect(name).To(gomega.HaveLen(63))
 	w.memcached(name, 2)
 	w.Expect(w.ready(name).Status.Nodes).To(gomega.HaveLen(2))
-}
-
-func TestAChangedSpecReachesTheDeployment(t *testing.T) {
-	w := newWorld(t)
-	mc := w.memcached("cache", 2)
-	w.ready("cache")
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"memory":"256Mi","image":"mirror.example.com:5000/memcached:1.6.45"}}`))
-	w.Expect(cluster.Patch(w.ctx, mc, patch)).To(gomega.Succeed())
-	deployment := eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool { return d.Generation == 2 })
-	container := deployment.Spec.Template.Spec.Containers[0]
-	w.Expect(container.Args).To(gomega.ContainElement("--memory-limit=256"))
-	w.Expect(container.Image).To(gomega.Equal("mirror.example.com:5000/memcached:1.6.45"))
-	w.ready("cache")
 }
 
 func TestInvalidSpecOfAnImageThatIsNoReferenceChangesNoPod(t *testing.T) {

@@ -5,7 +5,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,14 +15,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
@@ -101,11 +98,7 @@ func start(dir, assets string) (stop func(), err error) {
 		return stop, err
 	}
 	config.QPS = -1
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
-		return stop, err
-	}
-	if cluster, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+	if cluster, err = install.NewClient(config); err != nil {
 		return stop, err
 	}
 	controllers, err := startControllers(dir, assets, env)

@@ -14,7 +14,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -150,28 +149,17 @@ func theirBudget(w *world) client.Object {
 	}
 }
 
-// reasons watches a Memcached, and returns what tells the reasons of its Ready condition since.
+// reasons returns what tells the reasons of the Ready condition of a Memcached since.
 func (w *world) reasons(name string) func() []string {
 	w.t.Helper()
-	list := &cachev1.MemcachedList{}
-	changes, err := cluster.Watch(w.ctx, list, client.InNamespace(w.namespace), client.MatchingFields{"metadata.name": name})
-	w.Expect(err).NotTo(gomega.HaveOccurred())
-	seen := make(chan []string, 1)
-	seen <- nil
-	go func() {
-		for change := range changes.ResultChan() {
-			if change.Type == watch.Error {
-				return
-			}
-			mc := change.Object.(*cachev1.Memcached)
-			if ready := meta.FindStatusCondition(mc.Status.Conditions, cachev1.ConditionReady); ready != nil {
-				seen <- append(<-seen, ready.Reason)
+	history := w.history(name)
+	return func() (seen []string) {
+		for _, status := range history() {
+			if ready := meta.FindStatusCondition(status.Conditions, cachev1.ConditionReady); ready != nil {
+				seen = append(seen, ready.Reason)
 			}
 		}
-	}()
-	return func() []string {
-		changes.Stop()
-		return <-seen
+		return seen
 	}
 }
 

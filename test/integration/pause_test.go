@@ -1,16 +1,13 @@
 package integration
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -61,7 +58,10 @@ func TestSuspendedPausesARolloutDespiteAnInvalidSpec(t *testing.T) {
 
 func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	w, old := inTheMiddleOfARollout(t)
-	allow := w.refusePauses()
+	allow := w.refuse("apps", "deployments", "!has(object.spec.paused) || !object.spec.paused", func() error {
+		pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))
+		return cluster.Patch(w.ctx, w.deployment("cache"), pause, client.DryRunAll)
+	})
 	w.patchSpec(`{"suspend":true,"maxItemSize":"1Gi"}`)
 	w.reason("cache", cachev1.ReasonInvalidSpec)
 	w.Eventually(func() []string { return audit.requests(t, w.namespace) }).Should(gomega.ContainElement("patch deployments (failed)"))
@@ -69,44 +69,6 @@ func TestAFailedPauseWithAnInvalidSpecIsRetried(t *testing.T) {
 	allow()
 	w.Eventually(func() bool { return w.deployment("cache").Spec.Paused }).Should(gomega.BeTrue())
 	w.Expect(left(w, old)).To(gomega.HaveLen(2))
-}
-
-// refusePauses has the API server refuse to pause a Deployment of the world's namespace, until the function that it
-// returns is called.
-func (w *world) refusePauses() (allow func()) {
-	w.t.Helper()
-	policy := &admissionv1.ValidatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-pauses"},
-		Spec: admissionv1.ValidatingAdmissionPolicySpec{
-			FailurePolicy: new(admissionv1.Fail),
-			MatchConstraints: &admissionv1.MatchResources{
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: w.namespace}},
-				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Update},
-					Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
-				}}},
-			},
-			Validations: []admissionv1.Validation{{Expression: "!has(object.spec.paused) || !object.spec.paused", Message: "no pauses"}},
-		},
-	}
-	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-		},
-	}
-	allow = func() {
-		_ = cluster.Delete(context.WithoutCancel(w.ctx), binding)
-		_ = cluster.Delete(context.WithoutCancel(w.ctx), policy)
-	}
-	w.t.Cleanup(allow)
-	w.Expect(cluster.Create(w.ctx, policy)).To(gomega.Succeed())
-	w.Expect(cluster.Create(w.ctx, binding)).To(gomega.Succeed())
-	w.Eventually(func() error {
-		pause := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))
-		return cluster.Patch(w.ctx, w.deployment("cache"), pause, client.DryRunAll)
-	}).ShouldNot(gomega.Succeed())
-	return allow
 }
 
 // inTheMiddleOfARollout is a cache of three Pods of which one was replaced, and the names of those that were there.

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -66,7 +67,10 @@ func ratchetedMemcached(t *testing.T) *unstructured.Unstructured {
 
 	object := memcachedObject(t, "ratcheting", `{size: 1001, memory: 1Mi, rollout: {maxSurge: 0},
 		podTemplate: {metadata: {labels: {app: x}}}, placement: {}}`)
-	selector := entries(map[string]any{"": "v"}, 65)
+	selector := map[string]any{}
+	for i := range 65 {
+		selector[fmt.Sprintf("example.com/a%d", i)] = "v"
+	}
 	g.Expect(unstructured.SetNestedMap(object.Object, selector, "spec", "placement", "nodeSelector")).To(gomega.Succeed())
 	object.SetAPIVersion("ratcheting.example.com/v1")
 	another := object.DeepCopy()

@@ -89,52 +89,6 @@ func TestAnUndoneRolloutLeavesEachSlotWhereItIs(t *testing.T) {
 	w.Expect(revision).To(gomega.Equal("3"))
 }
 
-func TestScalingDownRemovesTheHighestSlot(t *testing.T) {
-	w := newSlotWorld(t)
-	mc := w.memcachedWithSlots("cache", 3, cachev1.SlotsClusterIP)
-	want := w.holders("cache")
-	w.Expect(want).To(gomega.HaveLen(3))
-	get(w.world, "cache-2", &corev1.Service{})
-	patched := mc.DeepCopy()
-	patched.Spec.Size = new(int32(2))
-	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(mc))).To(gomega.Succeed())
-	w.served("cache")
-	delete(want, "cache-2")
-	if diff := cmp.Diff(want, w.holders("cache")); diff != "" {
-		t.Errorf("slots (-want +got):\n%s", diff)
-	}
-	for _, object := range []client.Object{&corev1.Service{}, &discoveryv1.EndpointSlice{}} {
-		name := map[bool]string{true: "cache-2", false: "cache-2-ipv4"}[isService(object)]
-		w.Eventually(func() bool {
-			return apierrors.IsNotFound(cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, object))
-		}).Should(gomega.BeTrue(), name)
-	}
-}
-
-func isService(object client.Object) bool {
-	_, ok := object.(*corev1.Service)
-	return ok
-}
-
-func TestTheSlotOfALostPodIsGivenToTheNext(t *testing.T) {
-	w := newSlotWorld(t)
-	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)
-	before := w.holders("cache")
-	pod := get(w.world, before["cache-1"], &corev1.Pod{})
-	w.Expect(cluster.Delete(w.ctx, pod)).To(gomega.Succeed())
-	w.Eventually(func() bool {
-		now := w.holders("cache")
-		return now["cache-1"] != before["cache-1"] && now["cache-1"] != "" && now["cache-0"] == before["cache-0"]
-	}).Should(gomega.BeTrue())
-	mc := eventually(w.world, "cache", &cachev1.Memcached{}, func(mc *cachev1.Memcached) bool {
-		return len(mc.Status.Slots) == 2 && mc.Status.Slots[1].Pod == w.holders("cache")["cache-1"]
-	})
-	if slot := mc.Status.Slots[1]; slot.State != cachev1.SlotCold || slot.Reason == "" {
-		t.Errorf("the status says of the slot: %+v", slot)
-	}
-	w.Eventually(w.handoffs).Should(gomega.Equal(map[string]float64{`{reason="PodLost",result="cold"}`: 1}))
-}
-
 // TestACacheThatIsCreatedAgainKeepsItsSlots: after a deletion that orphans its objects, they are taken back as they are.
 func TestACacheThatIsCreatedAgainKeepsItsSlots(t *testing.T) {
 	w := newSlotWorld(t)

@@ -55,25 +55,11 @@ func TestPodsNotReadyNamesTheCause(t *testing.T) {
 			want:      "Pods cannot be created: no PriorityClass with name precious was found",
 		},
 		"no Node that fits": {
-			after: func(w *world) {
-				w.markPods(func(pod *corev1.Pod) {
-					pod.Status.Conditions = []corev1.PodCondition{{
-						Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-						Message: "0/1 nodes are available: 1 Insufficient memory.",
-					}}
-				})
-			},
-			want: "0 of 2 Pods ready; 2 Pods: cannot be scheduled: 0/1 nodes are available: 1 Insufficient memory.",
+			after: func(w *world) { w.setPods(2, canNotBeScheduled) },
+			want:  "0 of 2 Pods ready; 2 Pods: cannot be scheduled: no room",
 		},
 		"an image that can't be pulled": {
-			after: func(w *world) {
-				w.markPods(func(pod *corev1.Pod) {
-					pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-						Name: "memcached", Image: "x",
-						State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
-					}}
-				})
-			},
+			after: func(w *world) { w.setPods(2, canNotBePulled) },
 			want: `0 of 2 Pods ready; 2 Pods: image "x" of container "memcached" cannot be pulled ` +
 				"(see spec.image; no pull Secret is set, see spec.imagePullSecrets): not found",
 		},
@@ -137,15 +123,4 @@ func (w *world) quotaIsKnown() {
 		w.Expect(cluster.List(w.ctx, quotas, client.InNamespace(w.namespace))).To(gomega.Succeed())
 		return len(quotas.Items) == 0 || len(quotas.Items[0].Status.Hard) > 0
 	}).Should(gomega.BeTrue())
-}
-
-// markPods does what the scheduler or the kubelet would do to the two Pods of the cache.
-func (w *world) markPods(mark func(*corev1.Pod)) {
-	w.t.Helper()
-	w.Eventually(func() int { return len(w.pods("cache")) }).Should(gomega.Equal(2))
-	pods := w.pods("cache")
-	for i := range pods {
-		mark(&pods[i])
-		w.Expect(cluster.Status().Update(w.ctx, &pods[i])).To(gomega.Succeed())
-	}
 }

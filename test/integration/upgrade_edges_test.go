@@ -51,39 +51,6 @@ func TestDiscoveryThatFailsOrComesBackChangesNothing(t *testing.T) {
 	w.Expect(writes).To(gomega.Equal(3), "a new size, other threads and the new cache")
 }
 
-func TestWhatADeploymentLosesIsNoReasonToReplaceItsPods(t *testing.T) {
-	annotations := func(change string) string { return `{"metadata":{"annotations":` + change + `}}` }
-	damages := map[string]string{
-		"its record":         annotations(`{"cache.example.com/template-inputs":null}`),
-		"a sound record":     annotations(`{"cache.example.com/template-inputs":"{\"revision\":1,\"image\":\"other\"}"}`),
-		"all its notes":      annotations(`null`),
-		"its labels":         `{"metadata":{"labels":null}}`,
-		"its labels and all": `{"metadata":{"labels":null,"annotations":null}}`,
-	}
-	for name, damage := range damages {
-		t.Run(name, func(t *testing.T) {
-			w, at := newUpgradeWorld(t)
-			release{image: imageOne}.start(w, at)
-			w.memcached("cache", 2)
-			w.ready("cache")
-			before, uids := w.deployment("cache"), w.uids("cache")
-			release{image: imageTwo, architectures: "s390x", revision: true}.start(w, at)
-			const waits = oneToTwo + "; architectures any -> s390x; template revision 1 -> 2"
-			w.waits("cache", waits)
-
-			w.patch(&appsv1.Deployment{}, "cache", damage)
-			eventually(w, "cache", &appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
-				return cmp.Equal(d.Labels, before.Labels) &&
-					d.Annotations["cache.example.com/template-inputs"] == before.Annotations["cache.example.com/template-inputs"]
-			})
-			w.quiet()
-			w.waits("cache", waits)
-			w.Expect(w.rollouts("cache")).To(gomega.Equal(1))
-			w.Expect(w.uids("cache")).To(gomega.Equal(uids))
-		})
-	}
-}
-
 // TestOperatorsThatTakeTurnsWriteNothingButTheStatus: so OLM v0 does at each upgrade, first without the settings of the
 // Subscription and then with them.
 func TestOperatorsThatTakeTurnsWriteNothingButTheStatus(t *testing.T) {
@@ -161,7 +128,7 @@ func TestAnUpdateReplacesADefaultImageThatCanNotBePulled(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{image: imageOne}.start(w, at)
 	w.memcached("cache", 2)
-	w.markPods(func(pod *corev1.Pod) {
+	w.setPods(2, func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 			Name: "memcached", Image: imageOne,
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},

@@ -15,29 +15,20 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/internal/testing/install"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
-	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
 	repository = "../.."
 
-	// managerRole is the operator's role, as config/default names it.
-	managerRole = "memcached-operator-manager-role"
-
-	// wideUser has the role in the whole cluster, narrowUser only in the namespaces of tests that say so.
-	wideUser   = "system:serviceaccount:memcached-operator-system:wide"
-	narrowUser = "system:serviceaccount:memcached-operator-system:narrow"
+	// narrowUser has the operator's role only in the namespaces of tests that say so. The operator's own account has it in
+	// the whole cluster.
+	narrowUser = "system:serviceaccount:" + install.Namespace + ":narrow"
 )
 
 // What TestMain starts, for all tests.
@@ -90,10 +81,14 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	if err := connect(); err != nil {
+	config, err := cluster.RESTConfig()
+	if err != nil {
 		return stop, err
 	}
-	if err := install(ctx); err != nil {
+	if kube, err = install.NewClient(config); err != nil {
+		return stop, err
+	}
+	if err := install.Manifests(ctx, config, kube, repository, "Deployment"); err != nil {
 		return stop, err
 	}
 	kubeconfigs, operatorBinary = dir, filepath.Join(dir, "manager")
@@ -101,7 +96,7 @@ func start(ctx context.Context, dir string) (stop func(), err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return stop, fmt.Errorf("build the operator: %w\n%s", err, out)
 	}
-	return stop, errors.Join(writeKubeconfig("wide", wideUser), writeKubeconfig("narrow", narrowUser))
+	return stop, errors.Join(writeKubeconfig("wide", install.User), writeKubeconfig("narrow", narrowUser))
 }
 
 // clusterName differs for each copy of the repository, so that tests may run in several at a time.
@@ -109,45 +104,6 @@ func clusterName() (string, error) {
 	dir, err := os.Getwd()
 	sum := sha256.Sum256([]byte(dir))
 	return fmt.Sprintf("placement-%x", sum[:4]), err
-}
-
-func connect() error {
-	config, err := cluster.RESTConfig()
-	if err != nil {
-		return err
-	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), cachev1.AddToScheme(scheme)); err != nil {
-		return err
-	}
-	if kube, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	crds := []string{repository + "/operator/config/crd/bases"}
-	_, err = envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: crds})
-	return err
-}
-
-// install applies the operator's role as users do, and gives it to the user of the cluster-wide operator.
-func install(ctx context.Context) error {
-	objects, err := kustomize.Objects(repository + "/operator/config/default")
-	if err != nil {
-		return err
-	}
-	for _, object := range objects {
-		if object.GetKind() != "ClusterRole" {
-			continue
-		}
-		role := client.ApplyConfigurationFromUnstructured(object)
-		if err := kube.Apply(ctx, role, client.FieldOwner("test")); err != nil {
-			return err
-		}
-	}
-	return kube.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "wide"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: managerRole},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: wideUser}},
-	})
 }
 
 // writeKubeconfig writes one by which the administrator acts as another user, with the rights of that one alone.

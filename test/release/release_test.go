@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/release/cut"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
@@ -84,17 +85,8 @@ func released(t *testing.T, version, memcached string) string {
 	if err := r.Prepare(t.Context(), false, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	git(t, root, "add", "--all")
+	tree.Git(t, root, "add", "--all")
 	return root
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := worktree.Git(t.Context(), dir, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 // failures leaves out what went well.

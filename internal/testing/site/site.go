@@ -48,18 +48,11 @@ func PushImages(
 
 // PushOperator builds the operator's image of the working tree and pushes it.
 func PushOperator(ctx context.Context, p *pipeline.Pipeline, version string) (string, error) {
-	return PushProgram(ctx, p, "memcached-operator", version, oci.Operator(p.Root, version))
-}
-
-// PushProgram builds a program's image and pushes it.
-func PushProgram(
-	ctx context.Context, p *pipeline.Pipeline, name, tag string, program oci.Program,
-) (string, error) {
-	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, program)
+	indexes, err := oci.BuildAll(ctx, oci.PlatformsOf(p.Architectures), func(string) {}, oci.Operator(p.Root, version))
 	if err != nil {
 		return "", err
 	}
-	return oci.Push(ctx, indexes[0], p.Registry+"/"+name+":"+tag)
+	return oci.Push(ctx, indexes[0], p.Registry+"/memcached-operator:"+version)
 }
 
 // RunClient runs the client in a new Pod.

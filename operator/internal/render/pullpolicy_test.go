@@ -63,7 +63,7 @@ func TestThePodTemplateSetsThePullPolicyOfEachImage(t *testing.T) {
 // a pending update.
 func TestAPullPolicyThatFollowsFromTheImageAnywayReplacesNoPod(t *testing.T) {
 	live := &appsv1.Deployment{}
-	readDeployment(t, "testdata/deployment/a-size-alone.yaml", live)
+	readDeployment(t, cases+"/a-size-alone.yaml", live)
 	for policy, waits := range map[cachev1.ImagePullPolicy]bool{"": true, "IfNotPresent": true, "Always": false} {
 		mc := memcachedWith(func(s *cachev1.MemcachedSpec) { s.ImagePullPolicy = policy })
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]

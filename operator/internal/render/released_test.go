@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,21 +87,19 @@ var theirRecord = plan.Record{Inputs: plan.Inputs{
 }}.Encode()
 
 func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
-	versions, err := filepath.Glob("testdata/released/*/deployment")
+	released, err := filepath.Glob("testdata/released/*/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The current template is compared, too, so that the test works before the first release.
-	for _, deployments := range append(versions, "testdata/deployment") {
-		files, err := filepath.Glob(deployments + "/*.yaml")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s has no Deployment: %v", deployments, err)
-		}
-		for _, file := range files {
-			for record, damage := range records {
-				if diff := rerendered(t, filepath.Dir(deployments), filepath.Base(file), damage); diff != "" {
-					t.Errorf("%s, with the record %s, replaces the Pods (-released +today):\n%s", file, record, diff)
-				}
+	current, err := filepath.Glob(cases + "/*.yaml")
+	if err != nil || len(current) == 0 {
+		t.Fatalf("%s has no file: %v", cases, err)
+	}
+	for _, file := range append(released, current...) {
+		for record, damage := range records {
+			if diff := rerendered(t, file, damage); diff != "" {
+				t.Errorf("%s, with the record %s, replaces the Pods (-released +today):\n%s", file, record, diff)
 			}
 		}
 	}
@@ -108,17 +107,17 @@ func TestAReleasedTemplateIsRenderedAsItWasReleased(t *testing.T) {
 
 func TestAChangedTemplateOfAReleasedRevisionIsDetected(t *testing.T) {
 	replaceTemplate(t, newest(), slower)
-	if diff := rerendered(t, "testdata", "placement.yaml", records["in both places"]); diff == "" {
+	if diff := rerendered(t, cases+"/placement.yaml", records["in both places"]); diff == "" {
 		t.Error("a changed template of a revision is not detected")
 	}
 }
 
 // rerendered takes over a Deployment of another operator, and returns the resulting Pod template.
-func rerendered(t *testing.T, dir, file string, damage func(*cachev1.Memcached, *appsv1.Deployment)) string {
+func rerendered(t *testing.T, file string, damage func(*cachev1.Memcached, *appsv1.Deployment)) string {
 	t.Helper()
 	mc, live := &cachev1.Memcached{}, &appsv1.Deployment{}
-	readGolden(t, filepath.Join(dir, "memcached", file), mc)
-	readDeployment(t, filepath.Join(dir, "deployment", file), live)
+	readGolden(t, file, "Memcached", mc)
+	readDeployment(t, file, live)
 	damage(mc, live)
 	p, err := computed(mc, currently(live), others(live))
 	if err != nil {
@@ -136,7 +135,7 @@ func currently(live *appsv1.Deployment) plan.Current {
 // anew.
 func readDeployment(t *testing.T, path string, into *appsv1.Deployment) {
 	t.Helper()
-	readGolden(t, path, into)
+	readGolden(t, path, "Deployment", into)
 	mc, text := &cachev1.Memcached{}, into.Annotations[names.AnnotationTemplateInputs]
 	if mc.Status.TemplateInputs = text; plan.IsRecorded(mc, into) {
 		return
@@ -148,15 +147,22 @@ func readDeployment(t *testing.T, path string, into *appsv1.Deployment) {
 	into.Annotations[names.AnnotationTemplateInputs] = record.Encode()
 }
 
-func readGolden(t *testing.T, path string, into any) {
+// readGolden reads the object of a kind from a golden file.
+func readGolden(t *testing.T, path, kind string, into any) {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err == nil {
-		err = yaml.UnmarshalStrict(content, into)
-	}
 	if err != nil {
-		t.Fatal(path, err)
+		t.Fatal(err)
 	}
+	for document := range strings.SplitSeq(string(content), documentEnd) {
+		if strings.Contains(document, "\nkind: "+kind+"\n") {
+			if err := yaml.UnmarshalStrict([]byte(document), into); err != nil {
+				t.Fatal(path, err)
+			}
+			return
+		}
+	}
+	t.Fatalf("%s has no %s", path, kind)
 }
 
 // renderedTemplate is a Pod template as the API server would read it.
@@ -201,7 +207,7 @@ func replaceTemplate(
 
 func TestANewRevisionIsForNewCachesAndRequestedUpdates(t *testing.T) {
 	old := &appsv1.Deployment{}
-	readDeployment(t, "testdata/deployment/a-size-alone.yaml", old)
+	readDeployment(t, cases+"/a-size-alone.yaml", old)
 	replaceTemplate(t, newest()+1, slower)
 	next := defaults
 	next.Revisions = Revisions()

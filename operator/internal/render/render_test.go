@@ -82,8 +82,9 @@ func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.De
 
 func nothing(*cachev1.MemcachedSpec) {}
 
-// TestObjectsMatchTheirGoldenFiles also keeps the Memcached of each case: a release takes all of it into
-// testdata/released.
+// cases has one file for each case: the Memcached, and the objects that it gets. A release copies it to testdata/released.
+const cases = "testdata/cases"
+
 func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 	tests := map[string]struct {
 		change   func(*cachev1.MemcachedSpec)
@@ -136,10 +137,11 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 				tc.operator(&defaults)
 			}
 			file := strings.ReplaceAll(strings.ToLower(name), " ", "-") + ".yaml"
-			compareGolden(t, filepath.Join("testdata", "memcached", file), memcachedWith(tc.change))
+			objects := []any{memcachedWith(tc.change)}
 			for _, object := range objectsOf(planned(t, tc.change, defaults)) {
-				compareGolden(t, filepath.Join("testdata", strings.ToLower(kindOf(object)), file), object.Configuration)
+				objects = append(objects, object.Configuration)
 			}
+			compareGolden(t, filepath.Join(cases, file), objects...)
 		})
 	}
 }
@@ -152,17 +154,23 @@ func kindOf(object Object) string {
 	return object.Kind
 }
 
-func compareGolden(t *testing.T, path string, object any) {
+// documentEnd is between two objects in a golden file.
+const documentEnd = "---\n"
+
+// compareGolden compares objects with the documents of a file.
+func compareGolden(t *testing.T, path string, objects ...any) {
 	t.Helper()
-	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	var documents []string
+	for _, object := range objects {
+		document, err := yaml.Marshal(object)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
+		documents = append(documents, string(document))
+	}
+	got := strings.Join(documents, documentEnd)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +178,7 @@ func compareGolden(t *testing.T, path string, object any) {
 	if err != nil {
 		t.Fatalf("%v (write it by: go test ./operator/internal/render -update)", err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got; write it anew by -update):\n%s", path, diff)
 	}
 }

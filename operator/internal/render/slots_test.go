@@ -1,8 +1,6 @@
 package render
 
 import (
-	"fmt"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-func TestTheObjectsOfSlotsMatchTheirGoldenFiles(t *testing.T) {
+func TestObjectsMatchTheirGoldenFilesWithSlots(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
 		s.Size, s.Slots = new(int32(2)), &cachev1.Slots{Mode: cachev1.SlotsClusterIP}
 	}, defaults)
@@ -24,8 +22,9 @@ func TestTheObjectsOfSlotsMatchTheirGoldenFiles(t *testing.T) {
 	if len(objects) != 6 {
 		t.Errorf("%d objects", len(objects))
 	}
+	var configurations []any
 	for _, object := range objects {
-		compareGolden(t, filepath.Join("testdata", "slots", fmt.Sprintf("%s-%s.yaml", object.Kind, *object.Metadata.Name)),
-			object.Configuration)
+		configurations = append(configurations, object.Configuration)
 	}
+	compareGolden(t, "testdata/slots.yaml", configurations...)
 }

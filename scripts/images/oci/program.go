@@ -26,7 +26,6 @@ type Program struct {
 	Supervisor string // package of the program that starts it
 	Dir        string // default: the current one
 	LDFlags    string
-	Overlay    string // file that replaces sources, for `go build -overlay`
 	Platform   v1.Platform
 }
 
@@ -99,7 +98,7 @@ func buildFor(ctx context.Context, platform v1.Platform, programs []Program) ([]
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	build := []string{"go", "build", "-trimpath", "-buildvcs=false", "-overlay=" + programs[0].Overlay}
+	build := []string{"go", "build", "-trimpath", "-buildvcs=false"}
 	var packages []string
 	for _, program := range programs {
 		for _, p := range program.packages() {

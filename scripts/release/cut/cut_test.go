@@ -77,8 +77,8 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 		page: {
 			"Since 0.0.1.\n", "VERSION=" + version + "\n", "newTag: " + version + "\n", "\n" + team + "/memcached-operator\n",
 		},
-		releasedCRD + "/" + version + ".yaml":                                {"name: memcacheds."},
-		templates + "/released/" + version + "/deployment/a-size-alone.yaml": {"kind: Deployment"},
+		releasedCRD + "/" + version + ".yaml":           {"name: memcacheds."},
+		released + "/" + version + "/a-size-alone.yaml": {"kind: Deployment"},
 		csvFile: {
 			"name: memcached-operator.v" + version + "\n", "image: " + operator.ByDigest() + "\n", "image: " + agent.ByDigest() + "\n",
 			`createdAt: "2026-01-31T12:00:00Z"`, `disconnected: "true"`,

@@ -23,7 +23,8 @@ const (
 	settings    = "gitops/settings/settings.yaml"
 	crdFile     = "operator/config/crd/bases/cache.example.com_memcacheds.yaml"
 	releasedCRD = "test/crd/released"
-	templates   = "operator/internal/render/testdata"
+	renderCases = "operator/internal/render/testdata/cases"
+	released    = "operator/internal/render/testdata/released"
 )
 
 // The places that name a release.
@@ -173,14 +174,12 @@ func (t *Tree) stampDocs(ctx context.Context, oldOperator string) error {
 // keepReleased keeps the API, and what this operator renders, as they are released: later releases must not break the
 // one, nor replace the Pods of running caches by a change of the other.
 func (t *Tree) keepReleased() error {
-	to := filepath.Join(t.Dir, templates, "released", t.Version)
+	to := filepath.Join(t.Dir, released, t.Version)
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	for _, kind := range []string{"memcached", "deployment"} {
-		if err := os.CopyFS(filepath.Join(to, kind), os.DirFS(filepath.Join(t.Dir, templates, kind))); err != nil {
-			return err
-		}
+	if err := os.CopyFS(to, os.DirFS(filepath.Join(t.Dir, renderCases))); err != nil {
+		return err
 	}
 	crd, err := os.ReadFile(filepath.Join(t.Dir, crdFile))
 	if err != nil {
