@@ -150,6 +150,7 @@ e2e-arch: ## Build, start, compare the images of all architectures (root, Debian
 .PHONY: soak
 soak: ## Run what is too long for each landing: hours, on an idle machine (root, Linux).
 	@$(MAKE) faults SEED=new MINUTES=120
+	@$(MAKE) faults ARGS=--every-write
 	@$(MAKE) faults-cluster SEED=new MINUTES=30
 	@go run ./test/faults load
 	@$(TOOL) gotestsum --format standard-verbose -- -tags karpenter -timeout 60m -count 1 ./test/karpenter
