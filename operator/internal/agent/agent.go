@@ -47,7 +47,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 		follower := a.follower()
 		addSlotHandlers(probes, follower.Ready, a.ender(ctx, follower))
 		group.Go(func() error {
-			if err := a.engine.CheckVersion(ctx); err != nil {
+			if err := a.copier.CheckVersion(ctx); err != nil {
 				return err
 			}
 			return follower.Run(ctx)
@@ -66,7 +66,7 @@ type agent struct {
 	users    *reload.Users // nil if memcached requires no password
 	watchers []*reload.Watcher
 	exporter *exporter.Exporter
-	engine   *slot.Memcached // nil without slots
+	copier   *slot.Memcached // nil without slots
 }
 
 func (a *agent) addUsers() {

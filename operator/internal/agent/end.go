@@ -161,7 +161,7 @@ func (e *ender) end(ctx context.Context) {
 	}()
 	termination := slot.Termination{
 		Drain: e.options.TerminationDelay, Timeout: e.options.HandoffTimeout, Log: e.log,
-		Holder: slot.HolderByName, Copied: e.engine.IsCopied,
+		Holder: slot.HolderByName, Copied: e.copier.IsCopied,
 	}
 	if order := e.order(ctx); order != nil {
 		termination.Wait(ctx, *order)
@@ -169,7 +169,7 @@ func (e *ender) end(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, endWithin)
 	defer stop()
 	for ctx.Err() == nil {
-		if err := e.engine.End(ctx); err != nil && ctx.Err() == nil {
+		if err := e.copier.End(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("memcached cannot be ended yet", "error", err)
 		}
 		_ = pause(ctx)

@@ -20,8 +20,8 @@ import (
 // follower returns what follows the operator's instructions for the slot of the Pod.
 func (a *agent) follower() *slot.Follower {
 	end := func(ctx context.Context) error { return endMemcached(ctx, a.dialOwn, a.options.Proc) }
-	a.engine = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log}
-	return &slot.Follower{File: a.options.HandoffFile, Engine: a.engine, Log: a.log}
+	a.copier = &slot.Memcached{Own: a.dialOwn, Peer: a.peer, Signal: end, Log: a.log}
+	return &slot.Follower{File: a.options.HandoffFile, Copier: a.copier, Log: a.log}
 }
 
 // dialOwn connects to memcached on the loopback interface.

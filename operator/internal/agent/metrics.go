@@ -84,8 +84,8 @@ func (a *agent) samples(ctx context.Context) []exporter.Sample {
 	samples := append(a.exporter.Collect(ctx),
 		exporter.Sample{Metric: buildInfo, Labels: []string{a.version}, Value: 1},
 		exporter.Sample{Metric: restarts, Value: float64(a.options.Restarts)})
-	if a.engine != nil {
-		samples = append(samples, handoffSamples(a.engine.Stats())...)
+	if a.copier != nil {
+		samples = append(samples, handoffSamples(a.copier.Stats())...)
 	}
 	for _, watcher := range a.watchers {
 		live := 0.

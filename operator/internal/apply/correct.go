@@ -83,17 +83,17 @@ func (s *Syncer) withManagedFields(
 // hasFields distinguishes an entry read from the API server from what the cache keeps: the mark of a pause.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutStrays removes what another client put in place of the operator's fields, and applies again: list items
+// applyWithoutReplacements removes what another client put in place of the operator's fields, and applies again: list items
 // with other keys, and fields that exclude an operator's field. It removes them only from the object version that was
 // read. If there are none, it returns the refusal.
-func (s *Syncer) applyWithoutStrays(
+func (s *Syncer) applyWithoutReplacements(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {
-	strays, err := drift.Strays(live, object.Configuration, changed)
-	if err != nil || len(strays) == 0 {
+	replacements, err := drift.Replacements(live, object.Configuration, changed)
+	if err != nil || len(replacements) == 0 {
 		return refusal
 	}
-	if _, err := s.removeFields(ctx, live, object.GroupKind, strays); err != nil {
+	if _, err := s.removeFields(ctx, live, object.GroupKind, replacements); err != nil {
 		return err
 	}
 	return s.applyOver(ctx, object.Configuration, client.FieldOwner(names.FieldOwner))

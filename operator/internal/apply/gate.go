@@ -19,7 +19,7 @@ import (
 // manager owns it: one that created the Deployment from a copy made while it had slots. No Pod would ever become ready,
 // because the operator opens the gate of a Pod only if it has a slot.
 func (s *Syncer) removeGate(ctx context.Context, live client.Object, object render.Object) (Outcome, error) {
-	pointer, found := strayGate(live, object)
+	pointer, found := undesiredGate(live, object)
 	owner := types.UID(string(live.GetUID()) + pointer) // Removing it is no write of the desired state.
 	wait := s.conflicts.wait(owner, pointer)
 	if !found || wait > 0 {
@@ -30,8 +30,8 @@ func (s *Syncer) removeGate(ctx context.Context, live client.Object, object rend
 	return Outcome{Result: Updated, Fields: []string{".spec.template.spec.readinessGates"}, Generation: generation}, err
 }
 
-// strayGate returns the JSON pointer of a gate that is not desired.
-func strayGate(live client.Object, object render.Object) (pointer string, found bool) {
+// undesiredGate returns the JSON pointer of a gate that is not desired.
+func undesiredGate(live client.Object, object render.Object) (pointer string, found bool) {
 	deployment, ok := live.(*appsv1.Deployment)
 	wanted, isToo := object.Configuration.(*appsv1ac.DeploymentApplyConfiguration)
 	if !ok || !isToo || wanted.Spec.Template == nil || len(wanted.Spec.Template.Spec.ReadinessGates) > 0 {

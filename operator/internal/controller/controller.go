@@ -102,12 +102,12 @@ func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	if err == nil {
 		draft, c.template = desired.Choose(draft)
 	}
-	turn := r.updates.enter(c.candidate(draft))
+	entry := r.updates.enter(c.candidate(draft))
 	if err != nil {
 		return err
 	}
-	if turn.phase == updating {
-		c.updating = !turn.unready
+	if entry.phase == updating {
+		c.updating = !entry.unready
 		if draft.IsPending() {
 			draft, c.template = desired.Update(draft)
 		}

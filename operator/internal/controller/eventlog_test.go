@@ -104,7 +104,7 @@ func TestEachNewInstructionOfAPodIsALineOfTheLog(t *testing.T) {
 	pods := []slots.Pod{
 		{Name: "shop-a", UID: "a", IP: "10.0.0.1", Instruction: serving}, {Name: "shop-b", UID: "b", IP: "10.0.0.2"},
 	}
-	told := func(i instruction.Instruction) []slots.Change {
+	instructed := func(i instruction.Instruction) []slots.Change {
 		return []slots.Change{{Pod: "shop-b", UID: "b", Instruction: &i}}
 	}
 	recorded := serving
@@ -117,27 +117,27 @@ func TestEachNewInstructionOfAPodIsALineOfTheLog(t *testing.T) {
 		"a changed deletion cost is none": {written: []slots.Change{{Pod: "shop-b", UID: "b", Cost: new(slots.CostLeave)}}},
 		"a changed record is none":        {written: []slots.Change{{Pod: "shop-a", UID: "a", Instruction: &recorded}}},
 		"it serves": {
-			written: told(instruction.Instruction{Slot: "shop-0", Role: instruction.Serve}),
+			written: instructed(instruction.Instruction{Slot: "shop-0", Role: instruction.Serve}),
 			want:    []string{"Slot shop-0: Pod shop-b serves it"},
 		},
 		"it copies": {
-			written: told(instruction.Instruction{Slot: "shop-0", Role: instruction.Receive, From: "10.0.0.1"}),
+			written: instructed(instruction.Instruction{Slot: "shop-0", Role: instruction.Receive, From: "10.0.0.1"}),
 			want:    []string{"Slot shop-0: Pod shop-b copies the keys of Pod shop-a"},
 		},
 		"it copies from a Pod that is not known": {
-			written: told(instruction.Instruction{Slot: "shop-0", Role: instruction.Receive, From: "10.0.0.9"}),
+			written: instructed(instruction.Instruction{Slot: "shop-0", Role: instruction.Receive, From: "10.0.0.9"}),
 			want:    []string{"Slot shop-0: Pod shop-b copies the keys of Pod 10.0.0.9"},
 		},
 		"it has the slot": {
-			written: told(instruction.Instruction{Slot: "shop-0", Role: instruction.Moved, From: "10.0.0.1"}),
+			written: instructed(instruction.Instruction{Slot: "shop-0", Role: instruction.Moved, From: "10.0.0.1"}),
 			want:    []string{"Slot shop-0: moved to Pod shop-b, while Pod shop-a still serves connected clients"},
 		},
 		"it leaves": {
-			written: told(instruction.Instruction{Slot: "shop-0", Role: instruction.Leave, End: 30}),
+			written: instructed(instruction.Instruction{Slot: "shop-0", Role: instruction.Leave, End: 30}),
 			want:    []string{"Slot shop-0: Pod shop-b gave it away, and ends memcached in 30 s"},
 		},
 		"it starts empty": {
-			written: told(instruction.Instruction{
+			written: instructed(instruction.Instruction{
 				Slot: "shop-0", Role: instruction.Cold, Record: instruction.Record{Reason: slots.ReasonPodLost},
 			}),
 			want: []string{"Slot shop-0: Pod shop-b takes it empty (PodLost)"},

@@ -41,8 +41,8 @@ func (r *nodeReader) List(_ context.Context, list client.ObjectList, options ...
 	return nil
 }
 
-// lacking is the reconciliation of a cache with an unschedulable Pod.
-func lacking(architectures ...string) *reconciliation {
+// unschedulable is the reconciliation of a cache with an unschedulable Pod.
+func unschedulable(architectures ...string) *reconciliation {
 	return &reconciliation{
 		outcome:  plan.Ready{Plan: plan.Plan{Pod: plan.Pod{Architectures: architectures}}},
 		snapshot: observe.Snapshot{Pods: []observe.Pod{{Unschedulable: true}}},
@@ -56,11 +56,11 @@ func TestNodesAreListedOnlyWhenNeeded(t *testing.T) {
 		want  observe.Nodes
 		lists int
 	}{
-		"a Pod has no Node":            {lacking("s390x"), both, 1},
-		"all Pods have Nodes":          {&reconciliation{outcome: lacking("s390x").outcome, snapshot: observe.Snapshot{Pods: []observe.Pod{{}}}}, nil, 0},
-		"the Pods may run on any Node": {lacking(), nil, 0},
-		"there are no Pods":            {&reconciliation{outcome: lacking("s390x").outcome}, nil, 0},
-		"the spec is invalid":          {&reconciliation{outcome: plan.Invalid{}, snapshot: lacking().snapshot}, nil, 0},
+		"a Pod has no Node":            {unschedulable("s390x"), both, 1},
+		"all Pods have Nodes":          {&reconciliation{outcome: unschedulable("s390x").outcome, snapshot: observe.Snapshot{Pods: []observe.Pod{{}}}}, nil, 0},
+		"the Pods may run on any Node": {unschedulable(), nil, 0},
+		"there are no Pods":            {&reconciliation{outcome: unschedulable("s390x").outcome}, nil, 0},
+		"the spec is invalid":          {&reconciliation{outcome: plan.Invalid{}, snapshot: unschedulable().snapshot}, nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestNodesAreListedOnlyWhenNeeded(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := newNodes(nil).lookFor(t.Context(), lacking("s390x")); got != nil {
+	if got, _ := newNodes(nil).lookFor(t.Context(), unschedulable("s390x")); got != nil {
 		t.Errorf("an operator without the right knows of %v", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestNodesAreListedAtMostOnceAMinute(t *testing.T) {
 			m := newNodes(reader)
 			m.now = func() time.Time { return now }
 			for range 6 { // three minutes
-				known, _ := m.lookFor(t.Context(), lacking("s390x"))
+				known, _ := m.lookFor(t.Context(), unschedulable("s390x"))
 				if (known == nil) != (err != nil) {
 					t.Errorf("Nodes %v with error %v", known, err)
 				}
@@ -109,14 +109,14 @@ func TestAHangingListOfNodesBlocksNoReconciliationBeyondItsTimeout(t *testing.T)
 				allowed, start := time.Duration(i+1)*time.Second, time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), allowed)
 				defer cancel()
-				if known, _ := m.lookFor(ctx, lacking("s390x")); known != nil || time.Since(start) != allowed {
+				if known, _ := m.lookFor(ctx, unschedulable("s390x")); known != nil || time.Since(start) != allowed {
 					t.Errorf("after %s of %s, it knows of %v", time.Since(start), allowed, known)
 				}
 			})
 		}
 		reconciliations.Wait()
 		close(reader.release)
-		known, _ := m.lookFor(t.Context(), lacking("s390x"))
+		known, _ := m.lookFor(t.Context(), unschedulable("s390x"))
 		if diff := cmp.Diff(observe.Nodes{"amd64": 1, "arm64": 1}, known); diff != "" || reader.lists != 1 {
 			t.Errorf("%d lists; Nodes (-want +got):\n%s", reader.lists, diff)
 		}
@@ -153,7 +153,7 @@ func TestAReconciliationIsRepeatedWhileItsNodesMayBeOutdated(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := lacking("s390x")
+			c := unschedulable("s390x")
 			c.nodes, c.nodesAge, c.statusWait = tc.nodes, tc.age, tc.before
 			c.input = c.statusInput()
 			if got := c.again(); got != tc.want {

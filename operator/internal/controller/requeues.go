@@ -70,7 +70,7 @@ func certificateExpires(c *reconciliation) time.Duration {
 
 // nodesAreOutdated holds if the message depends on the Nodes, whose changes are not watched, or on an old list.
 func nodesAreOutdated(c *reconciliation) time.Duration {
-	if c.nodes == nil || c.nodesAge < nodesFresh && !status.LacksNodes(c.input) {
+	if c.nodes == nil || c.nodesAge < nodesFresh && !status.NoNodeFits(c.input) {
 		return 0
 	}
 	return max(nodesTTL-c.nodesAge, nodesFresh)

@@ -30,9 +30,9 @@ import (
 // reviewer answers whether the operator may do something, and counts the questions.
 type reviewer struct {
 	authorizationclient.SelfSubjectAccessReviewInterface
-	lacks []string // rights, or those of one namespace, as "team: get pods"
-	err   error
-	asked int
+	denied []string // rights, or those of one namespace, as "team: get pods"
+	err    error
+	asked  int
 }
 
 func (r *reviewer) Create(
@@ -40,8 +40,8 @@ func (r *reviewer) Create(
 ) (*authorizationv1.SelfSubjectAccessReview, error) {
 	r.asked++
 	right := *review.Spec.ResourceAttributes
-	review.Status.Allowed = !slices.Contains(r.lacks, describe(right)) &&
-		!slices.Contains(r.lacks, right.Namespace+": "+describe(right))
+	review.Status.Allowed = !slices.Contains(r.denied, describe(right)) &&
+		!slices.Contains(r.denied, right.Namespace+": "+describe(right))
 	return review, r.err
 }
 
@@ -49,22 +49,22 @@ func TestTheRightsOfSlotsAreAskedFor(t *testing.T) {
 	all := len(slotRights)
 	tests := map[string]struct {
 		namespaces []string
-		lacks      []string
+		denied     []string
 		err        error
 		want       []string
 		asked      int
 	}{
 		"all are granted":                           {asked: all},
 		"all are granted, in two namespaces":        {namespaces: []string{"a", "b"}, asked: 2 * all},
-		"some are denied":                           {lacks: []string{"get pods", "patch pods/status"}, want: []string{"get pods", "patch pods/status"}, asked: all},
-		"one is denied in a namespace":              {namespaces: []string{"a", "b"}, lacks: []string{"b: watch replicasets"}, want: []string{"watch replicasets"}, asked: 2 * all},
-		"one is denied in all namespaces":           {namespaces: []string{"a", "b"}, lacks: []string{"watch replicasets"}, want: []string{"watch replicasets"}, asked: 2 * all},
-		"one is denied in a namespace of no matter": {namespaces: []string{"a"}, lacks: []string{"b: get pods"}, asked: all},
+		"some are denied":                           {denied: []string{"get pods", "patch pods/status"}, want: []string{"get pods", "patch pods/status"}, asked: all},
+		"one is denied in a namespace":              {namespaces: []string{"a", "b"}, denied: []string{"b: watch replicasets"}, want: []string{"watch replicasets"}, asked: 2 * all},
+		"one is denied in all namespaces":           {namespaces: []string{"a", "b"}, denied: []string{"watch replicasets"}, want: []string{"watch replicasets"}, asked: 2 * all},
+		"one is denied in a namespace of no matter": {namespaces: []string{"a"}, denied: []string{"b: get pods"}, asked: all},
 		"the API server does not answer":            {err: errors.New("no answer"), asked: 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			asker := &reviewer{lacks: tc.lacks, err: tc.err}
+			asker := &reviewer{denied: tc.denied, err: tc.err}
 			missing, err := (&slotWatch{access: asker, namespaces: tc.namespaces}).missingRights(t.Context())
 			if diff := cmp.Diff(tc.want, missing); diff != "" || !errors.Is(err, tc.err) || asker.asked != tc.asked {
 				t.Errorf("error %v, %d questions, want %d; missing (-want +got):\n%s", err, asker.asked, tc.asked, diff)
@@ -123,7 +123,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 	tests := map[string]struct {
 		change   func(*cachev1.Memcached)
 		services services
-		lacks    []string
+		denied   []string
 		want     bool
 	}{
 		"a cache without slots needs none": {},
@@ -133,13 +133,13 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 		"such objects without an owner":    {services: service("shop-slots", ""), want: true},
 		"the Service of another cache":     {services: service("shop-slots", "uid-of-shop-slots")},
 		"another Service":                  {services: service("shop-0", "uid-shop")},
-		"an operator without the rights":   {change: asks, lacks: []string{"patch pods"}},
+		"an operator without the rights":   {change: asks, denied: []string{"patch pods"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			watched, indexed := &watches{}, &indexes{}
 			watch := &slotWatch{
-				controller: watched, cache: indexed, reader: tc.services, access: &reviewer{lacks: tc.lacks},
+				controller: watched, cache: indexed, reader: tc.services, access: &reviewer{denied: tc.denied},
 			}
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-shop"}}
 			if tc.change != nil {
@@ -147,7 +147,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 			}
 			for range 2 {
 				hasSlots, missing, err := watch.startFor(t.Context(), mc)
-				if diff := cmp.Diff(tc.lacks, missing); hasSlots != tc.want || err != nil || diff != "" {
+				if diff := cmp.Diff(tc.denied, missing); hasSlots != tc.want || err != nil || diff != "" {
 					t.Errorf("has slots: %v, error %v; missing (-want +got):\n%s", hasSlots, err, diff)
 				}
 			}
@@ -161,7 +161,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 
 func TestMissingRightsAreAskedForOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asker := &reviewer{lacks: []string{"get pods"}}
+		asker := &reviewer{denied: []string{"get pods"}}
 		watch := &slotWatch{controller: &watches{}, cache: &indexes{}, access: asker}
 		mc := &cachev1.Memcached{Spec: cachev1.MemcachedSpec{Slots: &cachev1.Slots{}}}
 		look := func(want bool, asked int) {
@@ -176,7 +176,7 @@ func TestMissingRightsAreAskedForOnceAMinute(t *testing.T) {
 			}
 		}
 		look(false, 1)
-		asker.lacks = nil
+		asker.denied = nil
 		look(false, 1)
 		time.Sleep((&reconciliation{memcached: mc, missingRights: []string{"get pods"}}).again())
 		look(true, 2)

@@ -40,8 +40,8 @@ const (
 	updating
 )
 
-// turn is the progress of one cache with updatePolicy Automatic.
-type turn struct {
+// entry is the progress of one cache with updatePolicy Automatic.
+type entry struct {
 	uid   types.UID
 	phase phase
 
@@ -62,13 +62,13 @@ type updateQueue struct {
 	// caches.
 	changed chan event.GenericEvent
 
-	mu    sync.Mutex
-	turns map[types.NamespacedName]*turn
+	mu      sync.Mutex
+	entries map[types.NamespacedName]*entry
 }
 
 func newUpdateQueue(most int) *updateQueue {
 	return &updateQueue{
-		most: most, changed: make(chan event.GenericEvent, 1), turns: map[types.NamespacedName]*turn{},
+		most: most, changed: make(chan event.GenericEvent, 1), entries: map[types.NamespacedName]*entry{},
 	}
 }
 
@@ -91,31 +91,31 @@ func (w *updateQueue) follow(object client.Object) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	mc, key := object.(*cachev1.Memcached), client.ObjectKeyFromObject(object)
-	known := w.turns[key]
+	known := w.entries[key]
 	switch {
 	case mc.Spec.UpdatePolicy != cachev1.UpdateAutomatic, mc.Spec.Suspend, !mc.DeletionTimestamp.IsZero():
 		w.drop(key)
 	case known == nil || known.uid != mc.UID:
-		w.turns[key] = &turn{uid: mc.UID}
+		w.entries[key] = &entry{uid: mc.UID}
 	}
 	return true
 }
 
 // drop removes a cache that was deleted or suspended, or has another updatePolicy.
 func (w *updateQueue) drop(key types.NamespacedName) {
-	if _, known := w.turns[key]; known {
-		delete(w.turns, key)
+	if _, known := w.entries[key]; known {
+		delete(w.entries, key)
 		w.wake()
 	}
 }
 
-// startAnew waits until each cache is reconciled again, because the operator's defaults changed.
-func (w *updateQueue) startAnew() {
+// restart waits until each cache is reconciled again, because the operator's defaults changed.
+func (w *updateQueue) restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, turn := range w.turns {
-		if turn.phase != updating {
-			turn.phase = unseen
+	for _, entry := range w.entries {
+		if entry.phase != updating {
+			entry.phase = unseen
 		}
 	}
 }
@@ -156,13 +156,13 @@ func (c candidate) isReady() bool {
 }
 
 // enter returns the progress of a cache; while it is updating, its update may be applied.
-func (w *updateQueue) enter(c candidate) turn {
+func (w *updateQueue) enter(c candidate) entry {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := client.ObjectKeyFromObject(c.memcached)
-	its := w.turns[key]
+	its := w.entries[key]
 	if its == nil || its.uid != c.memcached.UID {
-		return turn{}
+		return entry{}
 	}
 	before := its.phase
 	switch {
@@ -198,16 +198,16 @@ func wasUpdating(c candidate, known phase) bool {
 func (w *updateQueue) settle(mc *cachev1.Memcached, now cachev1.MemcachedStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	turn := w.turns[client.ObjectKeyFromObject(mc)]
-	if turn == nil || turn.uid != mc.UID || turn.phase != updating {
+	entry := w.entries[client.ObjectKeyFromObject(mc)]
+	if entry == nil || entry.uid != mc.UID || entry.phase != updating {
 		return
 	}
-	before := *turn
-	turn.stops = updateFailed(now) && !turn.unready
-	if meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionReady) || updateFailed(now) && turn.unready {
-		turn.phase = settled
+	before := *entry
+	entry.stops = updateFailed(now) && !entry.unready
+	if meta.IsStatusConditionTrue(now.Conditions, cachev1.ConditionReady) || updateFailed(now) && entry.unready {
+		entry.phase = settled
 	}
-	if *turn != before {
+	if *entry != before {
 		w.wake()
 	}
 }
@@ -227,13 +227,13 @@ func updateFailed(now cachev1.MemcachedStatus) bool {
 func (w *updateQueue) next() []types.NamespacedName {
 	free := w.most
 	var line []types.NamespacedName
-	for key, turn := range w.turns {
+	for key, entry := range w.entries {
 		switch {
-		case turn.phase == unseen, turn.stops:
+		case entry.phase == unseen, entry.stops:
 			return nil
-		case turn.phase == updating:
+		case entry.phase == updating:
 			free--
-		case turn.phase == queued:
+		case entry.phase == queued:
 			line = append(line, key)
 		}
 	}
@@ -242,15 +242,15 @@ func (w *updateQueue) next() []types.NamespacedName {
 	}
 	slices.SortFunc(line, func(a, b types.NamespacedName) int {
 		return cmp.Or(
-			cmp.Compare(w.turns[a].rank(), w.turns[b].rank()),
+			cmp.Compare(w.entries[a].rank(), w.entries[b].rank()),
 			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	return line[:min(free, len(line))]
 }
 
 // rank puts caches that are not Ready last: their updates prove nothing, and may take long.
-func (t *turn) rank() int {
-	if t.unready {
+func (e *entry) rank() int {
+	if e.unready {
 		return 1
 	}
 	return 0
@@ -280,14 +280,14 @@ func (w *updateQueue) counts() metrics.Updates {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var counts metrics.Updates
-	for _, turn := range w.turns {
+	for _, entry := range w.entries {
 		switch {
-		case turn.phase == queued:
+		case entry.phase == queued:
 			counts.Pending++
-		case turn.phase == updating && turn.stops:
+		case entry.phase == updating && entry.stops:
 			counts.Failed++
 			counts.InProgress++
-		case turn.phase == updating:
+		case entry.phase == updating:
 			counts.InProgress++
 		}
 	}

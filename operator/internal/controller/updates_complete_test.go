@@ -50,9 +50,9 @@ func TestAnUpdateEndsOnceTheCacheIsReadyAlsoIfTheOperatorIsRestarted(t *testing.
 		cachev1.ReasonCertificateExpired: updating, cachev1.ReasonAllPodsReady: settled,
 	} {
 		f.becomes("a", reason)
-		f.turns[client.ObjectKeyFromObject(f.caches["a"])].phase = unseen
-		if turn := f.enter(candidate{memcached: f.caches["a"], planned: true, usable: true, complete: true}); turn.phase != want {
-			t.Errorf("%s: phase %d, want %d", reason, turn.phase, want)
+		f.entries[client.ObjectKeyFromObject(f.caches["a"])].phase = unseen
+		if entry := f.enter(candidate{memcached: f.caches["a"], planned: true, usable: true, complete: true}); entry.phase != want {
+			t.Errorf("%s: phase %d, want %d", reason, entry.phase, want)
 		}
 	}
 }

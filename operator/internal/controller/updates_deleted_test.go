@@ -15,21 +15,21 @@ func TestNothingIsKeptOfDeletedCaches(t *testing.T) {
 	f.remove("a")
 	f.remove("b")
 	f.change("c", func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = "" })
-	if turn := f.enter(old); turn.phase != unseen {
+	if entry := f.enter(old); entry.phase != unseen {
 		t.Error("a cache that was deleted meanwhile is updated")
 	}
-	if len(f.turns) != 0 {
-		t.Errorf("still known: %v", f.turns)
+	if len(f.entries) != 0 {
+		t.Errorf("still known: %v", f.entries)
 	}
 	f.create("b")
 	old.memcached = old.memcached.DeepCopy()
 	old.memcached.UID = "of the former b"
-	if turn := f.enter(old); turn.phase != unseen {
-		t.Error("a namesake has the turn of the one before it")
+	if entry := f.enter(old); entry.phase != unseen {
+		t.Error("a namesake has the entry of the one before it")
 	}
 	f.roll("b")
 	f.change("b", func(mc *cachev1.Memcached) { mc.UID = "of the next b" }) // As after an interrupted watch.
-	if phase := f.turns[types.NamespacedName{Namespace: "shop", Name: "b"}].phase; phase != unseen {
+	if phase := f.entries[types.NamespacedName{Namespace: "shop", Name: "b"}].phase; phase != unseen {
 		t.Errorf("a namesake is in phase %d", phase)
 	}
 }

@@ -69,16 +69,16 @@ func (f *fleet) becomes(name, reason string) {
 func (f *fleet) reconcile(name string) bool {
 	f.t.Helper()
 	mc := f.caches[name]
-	turn := f.enter(candidate{
+	entry := f.enter(candidate{
 		memcached: mc, planned: true, pending: f.pending[name], usable: true,
 		complete: !f.rolling[name] && meta.IsStatusConditionTrue(mc.Status.Conditions, cachev1.ConditionReady),
 	})
-	if turn.phase == updating && (f.pending[name] || f.rolling[name]) {
+	if entry.phase == updating && (f.pending[name] || f.rolling[name]) {
 		f.pending[name] = false
 		f.becomes(name, cachev1.ReasonRollingOut)
 	}
 	f.settle(mc, mc.Status)
-	return turn.phase == updating
+	return entry.phase == updating
 }
 
 // updates reconciles caches in the given order, and returns those that are updated.
@@ -256,8 +256,8 @@ func TestAnUpdateThatCantBeAppliedTakesNoPlace(t *testing.T) {
 		"whose spec is invalid":  {memcached: f.caches["a"], usable: true},
 		"whose Secret is absent": {memcached: f.caches["a"], planned: true, pending: true, complete: true},
 	} {
-		if turn := f.enter(c); turn.phase != settled {
-			t.Errorf("a cache %s is in phase %d", what, turn.phase)
+		if entry := f.enter(c); entry.phase != settled {
+			t.Errorf("a cache %s is in phase %d", what, entry.phase)
 		}
 	}
 	f.want("updated", f.updates("b"), "b")
@@ -268,7 +268,7 @@ func TestCachesAreUpdatedInOrderAfterTheDefaultsChangeWhileTheOperatorRuns(t *te
 	f.pending = map[string]bool{}
 	f.updates("a", "b")
 	f.pending = map[string]bool{"a": true, "b": true}
-	f.startAnew()
+	f.restart()
 	f.want("updated", f.updates("b"))
 	f.want("updated", f.updates("a"), "a")
 }

@@ -116,7 +116,7 @@ func objectChanges(syncer *apply.Syncer) predicate.Predicate {
 
 // all returns all Memcacheds, because the defaults changed for each of them.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	r.updates.startAnew()
+	r.updates.restart()
 	return memcacheds(ctx, r.client)
 }
 

@@ -65,7 +65,7 @@ func explain(actual, expected map[string]any, path fieldpath.Path, entries []ent
 	drift := Drift{Field: path.String(), Was: spell(path, was.value)}
 	is, found := find(actual, path)
 	if !found {
-		if is, found = stray(actual, expected, path); !found {
+		if is, found = replacement(actual, expected, path); !found {
 			drift.Author = lastWriter(entries)
 			return drift
 		}

@@ -182,7 +182,7 @@ func TestDriftNamesTheFieldAndItsManager(t *testing.T) {
 
 func name(field string) fieldpath.PathElement { return fieldpath.FieldNameElement(field) }
 
-func TestStrays(t *testing.T) {
+func TestReplacements(t *testing.T) {
 	second := corev1.ServicePort{Name: "second", Port: 11213, Protocol: "TCP"}
 	tests := map[string]struct {
 		damage func(*corev1.Service)
@@ -205,12 +205,12 @@ func TestStrays(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			live := liveService()
 			tc.damage(live)
-			strays, err := Strays(live, wantedService(), fieldpath.NewSet(append(port.Copy(), name("targetPort"))))
+			replacements, err := Replacements(live, wantedService(), fieldpath.NewSet(append(port.Copy(), name("targetPort"))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, strays); diff != "" {
-				t.Errorf("strays (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, replacements); diff != "" {
+				t.Errorf("replacements (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -230,12 +230,12 @@ func TestAFieldThatExcludesAnOwnedOneIsAStray(t *testing.T) {
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
-			strays, err := Strays(&policyv1.PodDisruptionBudget{Spec: tc.live}, wanted, fieldpath.NewSet(limit))
+			replacements, err := Replacements(&policyv1.PodDisruptionBudget{Spec: tc.live}, wanted, fieldpath.NewSet(limit))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, strays); diff != "" {
-				t.Errorf("strays (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, replacements); diff != "" {
+				t.Errorf("replacements (-want +got):\n%s", diff)
 			}
 		})
 	}

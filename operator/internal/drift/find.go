@@ -81,9 +81,9 @@ func keysOf(element fieldpath.PathElement) []string {
 	return keys
 }
 
-// stray finds a list item of the operator whose key another client changed: it has the name of the missing item.
+// replacement finds a list item of the operator whose key another client changed: it has the name of the missing item.
 // Names are unique in these lists, so the operator's item cannot be added beside it.
-func stray(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
+func replacement(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1]
 	if last.Key == nil || slices.Contains(keysOf(last), "name") {
 		return place{}, false
@@ -118,28 +118,28 @@ func rival(actual map[string]any, path fieldpath.Path) (place, bool) {
 	return parent.field(rivals[*last])
 }
 
-// Strays returns the JSON pointers of values that replaced the operator's: list items whose keys another client
+// Replacements returns the JSON pointers of values that replaced the operator's: list items whose keys another client
 // changed, and fields that exclude one of the operator's. Server-side apply would keep both, which the API server
 // rejects. Later list items come first, so that they can be removed one after another.
-func Strays(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
+func Replacements(live Object, desired any, changed *fieldpath.Set) ([]string, error) {
 	actual, expected, err := contents(live, desired)
 	if err != nil {
 		return nil, err
 	}
-	var strays []string
+	var replacements []string
 	for _, path := range topmost(actual, changed) {
 		if _, found := find(actual, path); found {
 			continue
 		}
-		if item, found := stray(actual, expected, path); found {
-			strays = append(strays, item.pointer)
+		if item, found := replacement(actual, expected, path); found {
+			replacements = append(replacements, item.pointer)
 		}
 		if field, found := rival(actual, path); found {
-			strays = append(strays, field.pointer)
+			replacements = append(replacements, field.pointer)
 		}
 	}
-	slices.SortFunc(strays, func(a, b string) int {
+	slices.SortFunc(replacements, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a)) // /ports/10 before /ports/9
 	})
-	return strays, nil
+	return replacements, nil
 }

@@ -33,8 +33,8 @@ func containerProblem(pod *corev1.Pod, status *corev1.ContainerStatus) string {
 		status.Name, waiting.Reason, wrongArchitecture(status.Name, waiting.Message), OneLine(waiting.Message))
 }
 
-// lacksPlatform are the messages of container runtimes about an image without a variant for the Node's platform.
-var lacksPlatform = []string{
+// wrongPlatform are the messages of container runtimes about an image without a variant for the Node's platform.
+var wrongPlatform = []string{
 	"no match for platform in manifest",                // containerd
 	"no image found in manifest list for architecture", // CRI-O, by containers/image
 	"no image found in image index for architecture",   // the same, for an OCI index
@@ -64,7 +64,7 @@ func wrongArchitecture(container, message string) string {
 // pullFix names the pull Secrets. Only the kubelet knows whether they exist and match: the operator does not read
 // Secrets.
 func pullFix(pod *corev1.Pod, container, message string) string {
-	if slices.ContainsFunc(lacksPlatform, func(words string) bool { return strings.Contains(message, words) }) {
+	if slices.ContainsFunc(wrongPlatform, func(words string) bool { return strings.Contains(message, words) }) {
 		return "it has no variant for the Node's architecture; " + otherImage(container)
 	}
 	if len(pod.Spec.ImagePullSecrets) == 0 {

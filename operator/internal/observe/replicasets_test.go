@@ -34,26 +34,26 @@ func setOf(deployment types.UID, hash, revision string) metav1.PartialObjectMeta
 }
 
 func TestTheCurrentReplicaSetHasTheRevisionOfItsDeployment(t *testing.T) {
-	ours := func(hash, revision string) metav1.PartialObjectMetadata { return setOf("now", hash, revision) }
+	owned := func(hash, revision string) metav1.PartialObjectMetadata { return setOf("now", hash, revision) }
 	tests := map[string]struct {
 		revision string
 		sets     []metav1.PartialObjectMetadata
 		want     string
 	}{
-		"the first one":             {"1", list(ours("a", "1")), "a"},
-		"a new one, of many":        {"10", list(ours("a", "8"), ours("c", "10"), ours("b", "9")), "c"},
-		"an old one, after an undo": {"3", list(ours("a", "3"), ours("b", "2")), "a"},
-		"an undo of which the Deployment does not know yet":     {"2", list(ours("a", "3"), ours("b", "2")), ""},
-		"a new one that the Deployment does not know yet":       {"2", list(ours("c", "3"), ours("b", "2")), ""},
-		"a new one, where the old one was deleted":              {"2", list(ours("c", "3")), ""},
-		"a new one that is not in the cache yet":                {"3", list(ours("a", "1"), ours("b", "2")), ""},
+		"the first one":             {"1", list(owned("a", "1")), "a"},
+		"a new one, of many":        {"10", list(owned("a", "8"), owned("c", "10"), owned("b", "9")), "c"},
+		"an old one, after an undo": {"3", list(owned("a", "3"), owned("b", "2")), "a"},
+		"an undo of which the Deployment does not know yet":     {"2", list(owned("a", "3"), owned("b", "2")), ""},
+		"a new one that the Deployment does not know yet":       {"2", list(owned("c", "3"), owned("b", "2")), ""},
+		"a new one, where the old one was deleted":              {"2", list(owned("c", "3")), ""},
+		"a new one that is not in the cache yet":                {"3", list(owned("a", "1"), owned("b", "2")), ""},
 		"no ReplicaSet yet":                                     {"", nil, ""},
-		"a Deployment that lost its revision":                   {"", list(ours("a", "1")), ""},
-		"neither has a revision":                                {"", list(ours("a", "")), ""},
-		"another revision that is no number":                    {"2", list(ours("a", "x"), ours("b", "2")), "b"},
-		"two ReplicaSets of the same revision":                  {"2", list(ours("a", "2"), ours("b", "2")), ""},
+		"a Deployment that lost its revision":                   {"", list(owned("a", "1")), ""},
+		"neither has a revision":                                {"", list(owned("a", "")), ""},
+		"another revision that is no number":                    {"2", list(owned("a", "x"), owned("b", "2")), "b"},
+		"two ReplicaSets of the same revision":                  {"2", list(owned("a", "2"), owned("b", "2")), ""},
 		"the ReplicaSet of a deleted Deployment, of its name":   {"1", list(setOf("before", "a", "1")), ""},
-		"the ReplicaSets of a deleted Deployment do not matter": {"1", list(ours("b", "1"), setOf("before", "a", "7")), "b"},
+		"the ReplicaSets of a deleted Deployment do not matter": {"1", list(owned("b", "1"), setOf("before", "a", "7")), "b"},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {

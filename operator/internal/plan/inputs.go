@@ -158,19 +158,19 @@ func platformProblem(defaults Defaults) error {
 // pending describes the differences.
 func pending(before, now Inputs) []string {
 	var differences []string
-	tell := func(input, before, now string) {
+	report := func(input, before, now string) {
 		if before != now {
 			differences = append(differences, fmt.Sprintf("%s %s -> %s", input, before, now))
 		}
 	}
-	tell("image", before.Image, now.Image)
+	report("image", before.Image, now.Image)
 	if before.Agent != "" && now.Agent != "" { // Otherwise slots bring the agent, or take it away.
-		tell("agent image", before.Agent, now.Agent)
+		report("agent image", before.Agent, now.Agent)
 	}
-	tell("architectures", listed(before.Architectures), listed(now.Architectures))
-	tell("platform", string(before.Platform), string(now.Platform))
-	tell("slots", onOrOff(before.Slots), onOrOff(now.Slots))
-	tell("template revision", fmt.Sprint(before.Revision), fmt.Sprint(now.Revision))
+	report("architectures", listed(before.Architectures), listed(now.Architectures))
+	report("platform", string(before.Platform), string(now.Platform))
+	report("slots", onOrOff(before.Slots), onOrOff(now.Slots))
+	report("template revision", fmt.Sprint(before.Revision), fmt.Sprint(now.Revision))
 	return differences
 }
 

@@ -18,7 +18,7 @@ const (
 func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 	const plaintext, encrypted = "cache.team.svc:11211", "cache.team.svc:11212"
 	tls := &cachev1.TLS{SecretName: "tls"}
-	beside := &cachev1.TLS{SecretName: "tls", Plaintext: cachev1.PlaintextEnabled}
+	both := &cachev1.TLS{SecretName: "tls", Plaintext: cachev1.PlaintextEnabled}
 	tests := map[string]struct {
 		tls         *cachev1.TLS
 		before      string
@@ -30,7 +30,7 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 	}{
 		"a new cache without TLS":   {endpoint: plaintext, ports: []Port{plaintextPort}},
 		"a new cache with TLS":      {tls: tls, endpoint: encrypted, ports: []Port{encryptedPort}},
-		"a new cache that has both": {tls: beside, endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort}},
+		"a new cache that has both": {tls: both, endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort}},
 		"TLS is switched on, and no Pod has it yet": {
 			tls: tls, before: plaintext, pods: []names.Ports{onPlaintext, onPlaintext},
 			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
@@ -62,11 +62,11 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 			endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort},
 		},
 		"plaintext beside TLS is opened, and no Pod has it yet": {
-			tls: beside, before: encrypted, pods: []names.Ports{onTLS},
+			tls: both, before: encrypted, pods: []names.Ports{onTLS},
 			endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort},
 		},
 		"TLS beside plaintext is switched on at once": {
-			tls: beside, before: plaintext, pods: []names.Ports{onPlaintext, onBoth},
+			tls: both, before: plaintext, pods: []names.Ports{onPlaintext, onBoth},
 			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
 		},
 		"TLS is switched on, and the only Pod was replaced while the cache was suspended": {
@@ -81,7 +81,7 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 			before: encrypted, suspended: true, endpoint: encrypted, ports: []Port{plaintextPort},
 		},
 		"the endpoint is one that no Pod listens on": {
-			before: encrypted, tls: beside, pods: []names.Ports{onPlaintext},
+			before: encrypted, tls: both, pods: []names.Ports{onPlaintext},
 			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
 		},
 		"the size is zero": {tls: tls, before: plaintext, endpoint: encrypted, ports: []Port{encryptedPort}},

@@ -185,11 +185,11 @@ func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 		mc, other := arbitrary.Memcached(arbitrary.Filler(data)), arbitrary.Memcached(arbitrary.Filler(others))
 		other.Name = "sessions"
 		p, err := computed(mc, plan.Current{SecretsUsable: true}, defaults)
-		theirs, theirError := computed(other, plan.Current{SecretsUsable: true}, defaults)
-		if cmp.Or(err, theirError) != nil {
+		otherPlan, otherErr := computed(other, plan.Current{SecretsUsable: true}, defaults)
+		if cmp.Or(err, otherErr) != nil {
 			return
 		}
-		policy, stranger := policyOf(t, p), podOf(t, theirs).Labels
+		policy, stranger := policyOf(t, p), podOf(t, otherPlan).Labels
 		if policy == nil {
 			return
 		}

@@ -14,22 +14,22 @@ func TestFreeSlots(t *testing.T) {
 		"at rest nothing changes":                       {cache(holder("b0", 0), holder("b1", 1)), nil},
 		"new Pods get the free slots, the oldest first": {cache(fresh("b0"), fresh("b1")), []string{`b0: role "serve" shop-0`, `b1: role "serve" shop-1`}},
 		"a Pod whose memcached is not ready waits":      {cache(holder("b0", 0), but(fresh("b1"), func(p *Pod) { p.MemcachedReady = false })), nil},
-		"a Pod takes its slot when its agent is ready":  {cache(holder("b0", 0), but(told("b1", instruction.Serve, 1), copied)), []string{"slot 1: b1, ready true"}},
+		"a Pod takes its slot when its agent is ready":  {cache(holder("b0", 0), but(instructed("b1", instruction.Serve, 1), copied)), []string{"slot 1: b1, ready true"}},
 		"a Pod in the slice gets the gate":              {cache(holder("b0", 0), but(holder("b1", 1), func(p *Pod) { p.GateTrue, p.Ready = false, false })), []string{"b1: gate true"}},
 		"a Pod of the current template goes first": {
 			cache(holder("b0", 0), fresh("a1"), fresh("b2")), []string{"a1: cost -50", `b2: role "serve" shop-1`},
 		},
 		"an outdated Pod that is not ready for a free slot leaves it to one of the current template": {
-			cache(holder("b0", 0), told("a1", instruction.Serve, 1), fresh("b2")),
+			cache(holder("b0", 0), instructed("a1", instruction.Serve, 1), fresh("b2")),
 			[]string{`a1: role "" `, "a1: cost -50", `b2: role "serve" shop-1`},
 		},
 		"as many as there are": {
-			cache(told("a0", instruction.Serve, 0), told("a1", instruction.Serve, 1), fresh("b2")),
+			cache(instructed("a0", instruction.Serve, 0), instructed("a1", instruction.Serve, 1), fresh("b2")),
 			[]string{`a0: role "" `, "a0: cost -50", `b2: role "serve" shop-0`},
 		},
-		"not if no other can take it": {cache(holder("b0", 0), told("a1", instruction.Serve, 1)), nil},
+		"not if no other can take it": {cache(holder("b0", 0), instructed("a1", instruction.Serve, 1)), nil},
 		"not if it is ready for it": {
-			cache(holder("b0", 0), but(told("a1", instruction.Serve, 1), copied), fresh("b2")), []string{"slot 1: a1, ready true", "b2: cost -50"},
+			cache(holder("b0", 0), but(instructed("a1", instruction.Serve, 1), copied), fresh("b2")), []string{"slot 1: a1, ready true", "b2: cost -50"},
 		},
 		"a Pod without the gate takes no part": {cache(holder("b0", 0), but(fresh("a1"), func(p *Pod) { p.Gated = false })), nil},
 		"an ended holder's slot is not ready, and the next Pod is cold": {
@@ -93,7 +93,7 @@ func TestHandoff(t *testing.T) {
 		"a copy in progress stays":       {cache(holder("a0", 0), holder("a1", 1), copying("b2", "a1", 1, 1)), nil},
 		"a complete copy takes the slot": {cache(holder("a0", 0), holder("a1", 1), but(copying("b2", "a1", 1, 1), copied)), []string{"slot 1: b2, ready true"}},
 		"after the move the old Pod leaves, with a cost first": {
-			cache(holder("a0", 0), but(told("a1", instruction.Serve, 1), ready), but(copying("b2", "a1", 1, 1), func(p *Pod) { p.AgentReady, p.Created = true, held })),
+			cache(holder("a0", 0), but(instructed("a1", instruction.Serve, 1), ready), but(copying("b2", "a1", 1, 1), func(p *Pod) { p.AgentReady, p.Created = true, held })),
 			[]string{`a1: role "leave" shop-1`, "a1: cost -100", `b2: role "moved" shop-1`, "b2: cost 0"},
 		},
 		"then the new Pod becomes ready":     {cache(holder("a0", 0), but(left("a1", 1), gated), moved("b2", "a1", 1, 1)), []string{"b2: gate true"}},
@@ -216,7 +216,7 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 			cache(holder("b0", 0), but(moved("b2", "a1", 1, 1), cold)), []string{`b2: role "serve" shop-1 LogLinesLost`},
 		},
 		"is not a copy that was repeated": {
-			cache(holder("b0", 0), told("a1", instruction.Leave, 1), but(copying("b2", "a1", 1, 1), func(p *Pod) {
+			cache(holder("b0", 0), instructed("a1", instruction.Leave, 1), but(copying("b2", "a1", 1, 1), func(p *Pod) {
 				lost(p)
 				p.GateTrue, p.Ready, p.Cost, p.Created = false, false, 0, held
 			})), []string{"a1: cost -100", `b2: role "moved" shop-1`},
@@ -233,7 +233,7 @@ func TestAHandoffThatLosesItsKeysInTheEnd(t *testing.T) {
 }
 
 func TestHowLongAHandoffTookIsRemembered(t *testing.T) {
-	in := cache(told("a0", instruction.Serve, 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
+	in := cache(instructed("a0", instruction.Serve, 0), but(copying("b2", "a0", 0, 0), func(p *Pod) {
 		copied(p)
 		p.Created = held
 	}))
@@ -260,7 +260,7 @@ func TestHowLongAHandoffTookIsRemembered(t *testing.T) {
 // TestASlotMovesUntilThePredecessorIsDeleted: a Deployment deletes Pods that it does not count as available, if it gets
 // another template.
 func TestASlotMovesUntilThePredecessorIsDeleted(t *testing.T) {
-	gave := func(change func(*Pod)) Pod { return but(told("a0", instruction.Leave, 0), change) }
+	gave := func(change func(*Pod)) Pod { return but(instructed("a0", instruction.Leave, 0), change) }
 	taken := but(moved("b1", "a0", 0, 0), func(p *Pod) { p.Ready = false })
 	at := func(after time.Duration, in Input) Input {
 		return with(in, func(in *Input) { in.Now, in.MinReady = noon.Add(after), 10*time.Second })

@@ -8,20 +8,20 @@ import (
 
 // endpoints returns the desired slice. A slot moves by one write, as soon as its successor is ready. A slot whose
 // holder ended keeps the entry, not ready, until another Pod takes it: that is how it is known that keys were lost.
-func (b *board) endpoints() []Endpoint {
+func (s *state) endpoints() []Endpoint {
 	var endpoints []Endpoint
-	for slot := range b.Size {
-		switch successor, holder := b.successors[slot], b.holders[slot]; {
-		case successor != nil && b.canTake(successor):
+	for slot := range s.Size {
+		switch successor, holder := s.successors[slot], s.holders[slot]; {
+		case successor != nil && s.canTake(successor):
 			endpoints = append(endpoints, endpointOf(slot, successor))
 		case holder != nil:
 			endpoint := endpointOf(slot, holder)
 			if holder.IP == "" { // An entry needs an address.
-				endpoint.IP, endpoint.Ready = b.observed(slot).IP, false
+				endpoint.IP, endpoint.Ready = s.observed(slot).IP, false
 			}
 			endpoints = append(endpoints, endpoint)
 		default:
-			if last := b.observed(slot); last.IP != "" && b.byUID[last.UID] == nil {
+			if last := s.observed(slot); last.IP != "" && s.byUID[last.UID] == nil {
 				last.Ready = false
 				endpoints = append(endpoints, last)
 			}
@@ -33,14 +33,14 @@ func (b *board) endpoints() []Endpoint {
 // isMoving reports whether the Pod of an entry has just taken the slot. That its predecessor is deleted shows that the
 // Deployment counts the Pod as available, unless it was deleted for another reason before; that the Pod is ready does
 // not.
-func (b *board) isMoving(entry Endpoint) bool {
-	pod := b.byUID[entry.UID]
+func (s *state) isMoving(entry Endpoint) bool {
+	pod := s.byUID[entry.UID]
 	if pod == nil || pod.Terminating {
 		return false
 	}
-	old := b.predecessor(pod)
+	old := s.predecessor(pod)
 	return old != nil && (!old.Terminating || !pod.Ready) &&
-		(pod.Instruction.Role == instruction.Receive || b.Now.Before(b.moveEnds(pod)))
+		(pod.Instruction.Role == instruction.Receive || s.Now.Before(s.moveEnds(pod)))
 }
 
 func endpointOf(slot int, pod *Pod) Endpoint {
@@ -48,8 +48,8 @@ func endpointOf(slot int, pod *Pod) Endpoint {
 }
 
 // observed returns the entry of a slot in the slice.
-func (b *board) observed(slot int) Endpoint {
-	for _, endpoint := range b.Endpoints {
+func (s *state) observed(slot int) Endpoint {
+	for _, endpoint := range s.Endpoints {
 		if endpoint.Slot == slot {
 			return endpoint
 		}
@@ -59,10 +59,10 @@ func (b *board) observed(slot int) Endpoint {
 
 // canTake reports whether a successor takes its slot now: the agent did what its instruction says. One that held the
 // slot before takes it back at once.
-func (b *board) canTake(pod *Pod) bool {
-	if pod.Instruction.Role == instruction.Cold && !b.isSettled(pod) {
+func (s *state) canTake(pod *Pod) bool {
+	if pod.Instruction.Role == instruction.Cold && !s.isSettled(pod) {
 		return false
 	}
-	return pod.MemcachedReady && pod.IP != "" && b.following(pod) == pod.Instruction &&
-		(pod.AgentReady || b.hasHeld(pod))
+	return pod.MemcachedReady && pod.IP != "" && s.following(pod) == pod.Instruction &&
+		(pod.AgentReady || s.hasHeld(pod))
 }

@@ -6,22 +6,22 @@ import (
 
 // replicas returns the desired replicas of the Deployment. It is scaled down only when the Pods that gave their slot
 // away are the first that the ReplicaSet deletes.
-func (b *board) replicas() int {
-	if b.Deployed > b.Size && !b.canScaleDown() {
-		return b.Deployed
+func (s *state) replicas() int {
+	if s.Deployed > s.Size && !s.canScaleDown() {
+		return s.Deployed
 	}
-	return b.Size
+	return s.Size
 }
 
 // canScaleDown reports whether every Pod without a slot is deleted before those with one.
-func (b *board) canScaleDown() bool {
-	for _, endpoint := range b.Endpoints {
-		if endpoint.Slot >= b.Size {
+func (s *state) canScaleDown() bool {
+	for _, endpoint := range s.Endpoints {
+		if endpoint.Slot >= s.Size {
 			return false
 		}
 	}
-	for _, pod := range b.live {
-		if b.holds(pod) || pod.Terminating {
+	for _, pod := range s.live {
+		if s.holds(pod) || pod.Terminating {
 			continue
 		}
 		if pod.Ready || pod.GateTrue || pod.Instruction.Role == instruction.Leave && pod.Cost > CostLeave {

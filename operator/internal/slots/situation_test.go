@@ -48,8 +48,8 @@ func fresh(name string) Pod {
 	return Pod{Name: name, UID: name, Hash: name[:1], Gated: true, MemcachedReady: true}
 }
 
-// told is a Pod with a role for a slot, since half a minute.
-func told(name string, role instruction.Role, slot int) Pod {
+// instructed is a Pod with a role for a slot, since half a minute.
+func instructed(name string, role instruction.Role, slot int) Pod {
 	pod := fresh(name)
 	pod.Instruction = instruction.Instruction{
 		Role: role, Slot: fmt.Sprintf("shop-%d", slot), Since: noon.Add(-30 * time.Second),
@@ -59,14 +59,14 @@ func told(name string, role instruction.Role, slot int) Pod {
 
 // holder is a ready Pod that holds a slot.
 func holder(name string, slot int) Pod {
-	pod := told(name, instruction.Serve, slot)
+	pod := instructed(name, instruction.Serve, slot)
 	pod.AgentReady, pod.GateTrue, pod.Ready, pod.Created = true, true, true, held
 	return pod
 }
 
 // copying is a Pod that copies the keys of a holder; the number is that of the holder among the Pods.
 func copying(name, predecessor string, number, slot int) Pod {
-	pod := told(name, instruction.Receive, slot)
+	pod := instructed(name, instruction.Receive, slot)
 	pod.Instruction.From = fmt.Sprintf("10.0.0.%d", number)
 	pod.Instruction.Record.Predecessor = predecessor
 	pod.Cost = CostCandidate
@@ -83,7 +83,7 @@ func moved(name, predecessor string, number, slot int) Pod {
 
 // left is a Pod that gave its slot away.
 func left(name string, slot int) Pod {
-	pod := told(name, instruction.Leave, slot)
+	pod := instructed(name, instruction.Leave, slot)
 	pod.AgentReady, pod.Cost = true, CostLeave
 	return pod
 }

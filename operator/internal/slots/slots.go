@@ -53,8 +53,8 @@ func Decide(in Input) Decision {
 	return d
 }
 
-// board is the observed state, and what is decided so far.
-type board struct {
+// state is the observed state, and what is decided so far.
+type state struct {
 	Input
 
 	// live are the Pods with the gate that have not ended, the oldest first.
@@ -72,11 +72,11 @@ type board struct {
 	next map[*Pod]instruction.Instruction
 }
 
-func lookAt(in Input) *board {
+func lookAt(in Input) *state {
 	in.Now = in.Now.UTC().Truncate(time.Second)
 	in.Size = max(in.Size, 0)
 	in.Pods = slices.Clone(in.Pods)
-	b := &board{
+	b := &state{
 		Input: in, byUID: map[string]*Pod{}, slot: map[*Pod]int{}, next: map[*Pod]instruction.Instruction{},
 		successors: make([]*Pod, in.Size),
 	}
@@ -95,9 +95,9 @@ func lookAt(in Input) *board {
 
 // withoutRepeats leaves out the entries that another client added: a second one of a slot, or of a Pod. A Pod keeps the
 // slot of its instruction, and otherwise the lowest.
-func (b *board) withoutRepeats(endpoints []Endpoint) []Endpoint {
+func (s *state) withoutRepeats(endpoints []Endpoint) []Endpoint {
 	rank := func(e Endpoint) int {
-		if pod := b.byUID[e.UID]; pod != nil && pod.Instruction.Slot == b.slotName(e.Slot) {
+		if pod := s.byUID[e.UID]; pod != nil && pod.Instruction.Slot == s.slotName(e.Slot) {
 			return -1
 		}
 		return e.Slot
@@ -119,36 +119,36 @@ func olderFirst(x, y *Pod) int {
 	return strings.Compare(x.Name+x.UID, y.Name+y.UID)
 }
 
-// tell gives a Pod an instruction.
-func (b *board) tell(pod *Pod, i instruction.Instruction) { b.next[pod] = i.Normal() }
+// instruct gives a Pod an instruction.
+func (s *state) instruct(pod *Pod, i instruction.Instruction) { s.next[pod] = i.Normal() }
 
 // holds reports whether a Pod holds a slot.
-func (b *board) holds(pod *Pod) bool {
-	_, found := b.slot[pod]
+func (s *state) holds(pod *Pod) bool {
+	_, found := s.slot[pod]
 	return found
 }
 
 // isSuccessor reports whether a Pod is about to take a slot.
-func (b *board) isSuccessor(pod *Pod) bool { return slices.Contains(b.successors, pod) }
+func (s *state) isSuccessor(pod *Pod) bool { return slices.Contains(s.successors, pod) }
 
 // isCurrent reports whether a Pod is of the template that a rollout leads to.
-func (b *board) isCurrent(pod *Pod) bool { return b.Hash != "" && pod.Hash == b.Hash }
+func (s *state) isCurrent(pod *Pod) bool { return s.Hash != "" && pod.Hash == s.Hash }
 
 // isOutdated reports whether a rollout replaces a Pod.
-func (b *board) isOutdated(pod *Pod) bool { return b.Hash != "" && pod.Hash != b.Hash }
+func (s *state) isOutdated(pod *Pod) bool { return s.Hash != "" && pod.Hash != s.Hash }
 
 // changes returns the changes of all Pods.
-func (b *board) changes() []Change {
+func (s *state) changes() []Change {
 	var changes []Change
-	for _, pod := range b.live {
+	for _, pod := range s.live {
 		change := Change{Pod: pod.Name, UID: pod.UID}
-		if next, found := b.next[pod]; found && next != pod.Instruction {
+		if next, found := s.next[pod]; found && next != pod.Instruction {
 			change.Instruction = &next
 		}
-		if cost := b.cost(pod); cost != pod.Cost {
+		if cost := s.cost(pod); cost != pod.Cost {
 			change.Cost = &cost
 		}
-		if gate := b.gate(pod); gate != pod.GateTrue {
+		if gate := s.gate(pod); gate != pod.GateTrue {
 			change.Gate = &gate
 		}
 		if change.Instruction != nil || change.Cost != nil || change.Gate != nil {
@@ -159,8 +159,8 @@ func (b *board) changes() []Change {
 }
 
 // following returns the instruction of a Pod after this decision.
-func (b *board) following(pod *Pod) instruction.Instruction {
-	if next, found := b.next[pod]; found {
+func (s *state) following(pod *Pod) instruction.Instruction {
+	if next, found := s.next[pod]; found {
 		return next
 	}
 	return pod.Instruction

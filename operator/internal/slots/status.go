@@ -8,27 +8,27 @@ import (
 )
 
 // statuses returns what the status reports for each slot, as observed.
-func (b *board) statuses() []Status {
+func (s *state) statuses() []Status {
 	var statuses []Status
-	for slot, holder := range b.holders {
-		status := Status{Name: b.slotName(slot), State: instruction.StateCold, Reason: ReasonNoPod}
+	for slot, holder := range s.holders {
+		status := Status{Name: s.slotName(slot), State: instruction.StateCold, Reason: ReasonNoPod}
 		if holder != nil {
-			status = b.statusOf(holder, slot)
+			status = s.statusOf(holder, slot)
 		}
-		status.Address = b.Addresses[status.Name]
+		status.Address = s.Addresses[status.Name]
 		statuses = append(statuses, status)
 	}
 	return statuses
 }
 
-func (b *board) statusOf(holder *Pod, slot int) Status {
-	status := Status{Name: b.slotName(slot), Pod: holder.Name, Ends: holder.Ends}
-	if copying := b.copying(slot); copying != nil {
-		i := b.following(copying)
+func (s *state) statusOf(holder *Pod, slot int) Status {
+	status := Status{Name: s.slotName(slot), Pod: holder.Name, Ends: holder.Ends}
+	if copying := s.copying(slot); copying != nil {
+		i := s.following(copying)
 		status.State, status.Since = instruction.StateCopying, i.Since
 		return status
 	}
-	record := b.following(holder).Record
+	record := s.following(holder).Record
 	status.State, status.Since, status.Reason = record.State, record.StateSince, record.Reason
 	status.Took = time.Duration(record.CopySeconds) * time.Second
 	if status.State == "" {
@@ -38,9 +38,9 @@ func (b *board) statusOf(holder *Pod, slot int) Status {
 }
 
 // copying returns the successor that copies the keys of a slot, or nil.
-func (b *board) copying(slot int) *Pod {
-	successor := b.successors[slot]
-	if successor == nil || b.holders[slot] == nil || b.following(successor).Role != instruction.Receive {
+func (s *state) copying(slot int) *Pod {
+	successor := s.successors[slot]
+	if successor == nil || s.holders[slot] == nil || s.following(successor).Role != instruction.Receive {
 		return nil
 	}
 	return successor
@@ -48,11 +48,11 @@ func (b *board) copying(slot int) *Pod {
 
 // progress returns what is in progress, such as: 3 of 5 slots to be handed over, 1 being copied. It changes only with
 // the state of a slot.
-func (b *board) progress() string {
-	if !b.Handoff || b.Suspended {
+func (s *state) progress() string {
+	if !s.Handoff || s.Suspended {
 		return ""
 	}
-	left, total, copying := b.left()
+	left, total, copying := s.left()
 	if left == 0 {
 		return ""
 	}
@@ -61,17 +61,17 @@ func (b *board) progress() string {
 
 // left returns how many slots are still to be handed over, of how many in all, and how many of them are being copied.
 // There is no record of the Pods that terminated before.
-func (b *board) left() (left, total, copying int) {
-	for slot, holder := range b.holders {
-		isCopied := b.copying(slot) != nil
+func (s *state) left() (left, total, copying int) {
+	for slot, holder := range s.holders {
+		isCopied := s.copying(slot) != nil
 		if isCopied {
 			copying++
 		}
 		switch {
 		case holder == nil:
-		case b.isOutdated(holder):
+		case s.isOutdated(holder):
 			left++
-			total = b.Size
+			total = s.Size
 		case isCopied, holder.Terminating:
 			left++
 		}

@@ -13,19 +13,19 @@ import (
 const settleTime = 5 * time.Second
 
 // isSettled reports whether the readiness of a Pod is that under its role.
-func (b *board) isSettled(pod *Pod) bool { return !b.Now.Before(pod.Instruction.Since.Add(settleTime)) }
+func (s *state) isSettled(pod *Pod) bool { return !s.Now.Before(pod.Instruction.Since.Add(settleTime)) }
 
 // copyEnds returns when a copy took too long.
-func (b *board) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(b.Timeout) }
+func (s *state) copyEnds(pod *Pod) time.Time { return pod.Instruction.Since.Add(s.Timeout) }
 
 // within returns in how many seconds the keys of a holder have to be copied, because it ends: it has to notice that its
 // slot moved, and to drain, before the kubelet kills it. 0 means that it does not terminate.
-func (b *board) within(holder *Pod) int64 {
+func (s *state) within(holder *Pod) int64 {
 	if !holder.Terminating {
 		return 0
 	}
-	left := holder.Ends.Sub(b.Now) - b.Drain - endTime
-	return int64(max(1, min(left, b.Timeout).Seconds()))
+	left := holder.Ends.Sub(s.Now) - s.Drain - endTime
+	return int64(max(1, min(left, s.Timeout).Seconds()))
 }
 
 // endTime is what a Pod has after its handoff, besides the drain: 30 seconds to end in order (graceSeconds of the
@@ -44,20 +44,20 @@ func drained(pod *Pod) time.Time {
 const moveTime = time.Minute
 
 // moveEnds returns until when the predecessor of a Pod that took a slot should be deleted.
-func (b *board) moveEnds(pod *Pod) time.Time {
+func (s *state) moveEnds(pod *Pod) time.Time {
 	since := pod.Instruction.Since
 	if moved := pod.Instruction.Record.MovedAt; moved.After(since) {
 		since = moved
 	}
-	return since.Add(moveTime + b.MinReady)
+	return since.Add(moveTime + s.MinReady)
 }
 
 // requeueAfter returns when something must be decided without an event, or 0.
-func (b *board) requeueAfter() time.Duration {
+func (s *state) requeueAfter() time.Duration {
 	var first time.Duration
-	for _, pod := range b.live {
-		for _, at := range b.deadlines(pod) {
-			if left := max(at.Sub(b.Now), time.Second); first == 0 || left < first {
+	for _, pod := range s.live {
+		for _, at := range s.deadlines(pod) {
+			if left := max(at.Sub(s.Now), time.Second); first == 0 || left < first {
 				first = left
 			}
 		}
@@ -66,18 +66,18 @@ func (b *board) requeueAfter() time.Duration {
 }
 
 // deadlines returns when something about a Pod must be decided: its copy took too long, or its readiness counts.
-func (b *board) deadlines(pod *Pod) []time.Time {
-	i := b.following(pod)
+func (s *state) deadlines(pod *Pod) []time.Time {
+	i := s.following(pod)
 	settled := i.Since.Add(settleTime)
 	switch {
-	case b.isSuccessor(pod) && i.Role == instruction.Receive:
-		return []time.Time{b.copyEnds(pod)}
-	case (i.Role == instruction.Cold || i.Role == instruction.None) && b.Now.Before(settled):
+	case s.isSuccessor(pod) && i.Role == instruction.Receive:
+		return []time.Time{s.copyEnds(pod)}
+	case (i.Role == instruction.Cold || i.Role == instruction.None) && s.Now.Before(settled):
 		return []time.Time{settled}
-	case b.isNeededAgain(pod) && i.Role == instruction.Leave && b.Now.Before(drained(pod)):
+	case s.isNeededAgain(pod) && i.Role == instruction.Leave && s.Now.Before(drained(pod)):
 		return []time.Time{drained(pod)}
-	case b.holds(pod) && i.Role == instruction.Moved && b.Now.Before(b.moveEnds(pod)):
-		return []time.Time{b.moveEnds(pod)}
+	case s.holds(pod) && i.Role == instruction.Moved && s.Now.Before(s.moveEnds(pod)):
+		return []time.Time{s.moveEnds(pod)}
 	}
 	return nil
 }

@@ -14,13 +14,13 @@ import (
 
 func TestTheStatusReportsNamesOfSlotsThatTheCertificateLacks(t *testing.T) {
 	const (
-		lacks   = `The certificate in the Secret "tls" lacks names of slots, and clients that verify names refuse it: `
-		byDNS   = "cache-0.cache-slots.team.svc:11212"
-		byDNS1  = "cache-1.cache-slots.team.svc:11212"
-		byIP    = "cache-0.team.svc:11212"
-		byIP1   = "cache-1.team.svc:11212"
-		reload  = " to its DNS names. The Pods load the new one without a restart. Missing: "
-		ofCache = "cache.team.svc"
+		incomplete = `The certificate in the Secret "tls" lacks names of slots, and clients that verify names refuse it: `
+		byDNS      = "cache-0.cache-slots.team.svc:11212"
+		byDNS1     = "cache-1.cache-slots.team.svc:11212"
+		byIP       = "cache-0.team.svc:11212"
+		byIP1      = "cache-1.team.svc:11212"
+		reload     = " to its DNS names. The Pods load the new one without a restart. Missing: "
+		ofCache    = "cache.team.svc"
 	)
 	certificate := func(names ...string) *secrets.State {
 		return &secrets.State{Name: "tls", NotAfter: noon, DNSNames: names}
@@ -37,11 +37,11 @@ func TestTheStatusReportsNamesOfSlotsThatTheCertificateLacks(t *testing.T) {
 		"a certificate that can't be used": {&secrets.State{Name: "tls", Problem: "malformed"}, []string{byDNS}, ""},
 		"a Secret that does not exist":     {&secrets.State{Name: "tls", Missing: true}, []string{byDNS}, ""},
 		"only the name of the cache": {certificate(ofCache), []string{byDNS, byDNS1},
-			lacks + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},
+			incomplete + "add *.cache-slots.team.svc" + reload + "cache-0.cache-slots.team.svc, cache-1.cache-slots.team.svc"},
 		"the name of one slot of two": {certificate("cache-0.cache-slots.team.svc"), []string{byDNS, byDNS1},
-			lacks + "add *.cache-slots.team.svc" + reload + "cache-1.cache-slots.team.svc"},
+			incomplete + "add *.cache-slots.team.svc" + reload + "cache-1.cache-slots.team.svc"},
 		"names for the other mode": {certificate("*.cache-slots.team.svc"), []string{byIP, byIP1},
-			lacks + "add them" + reload + "cache-0.team.svc, cache-1.team.svc"},
+			incomplete + "add them" + reload + "cache-0.team.svc, cache-1.team.svc"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestConditions(t *testing.T) {
 		change  func(*Input)
 		want    string
 		message string
-		beside  string
+		other   string
 	}{
 		"every Pod is up to date and ready": {
 			change: func(*Input) {},
@@ -50,13 +50,13 @@ func TestConditions(t *testing.T) {
 				in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Created, Generation: 1}}
 			},
-			want: cachev1.ReasonRollingOut, message: "0 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "0 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"the Deployment was just changed, and its status is of before": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.Updated, Generation: 5}}
 			},
-			want: cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"only metadata of the Deployment was changed": {
 			change: func(in *Input) {
@@ -66,36 +66,36 @@ func TestConditions(t *testing.T) {
 		},
 		"the Deployment's controller has not seen the change": {
 			change: func(in *Input) { in.Snapshot.Deployment().Generation = 5 },
-			want:   cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "3 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"one Pod of three has the new template": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas = 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods replaced", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods replaced", other: cachev1.ConditionReconciling,
 		},
 		"all Pods have the new template, and an old one is left": {
 			change: func(in *Input) { rolling(in); deployed(in).Replicas = 4 },
 			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods replaced",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"the first new Pod starts beside the old ones": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 1, 4 },
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"an old Pod was deleted, and no new one exists yet": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 0, 2 },
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"more Pods than the size": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 4, 4 },
 			want:   cachev1.ReasonRollingOut, message: "Pods above the size of 3 still to be deleted: 1",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"fewer Pods than the size": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 2, 2 },
 			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods up to date",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"a rollout that is paused": {
 			change: func(in *Input) {
@@ -108,59 +108,59 @@ func TestConditions(t *testing.T) {
 			},
 			want:    cachev1.ReasonRollingOut,
 			message: "1 of 3 Pods replaced; the rollout is paused: set spec.suspend to false to resume it",
-			beside:  cachev1.ConditionReconciling,
+			other:   cachev1.ConditionReconciling,
 		},
 		"new Pods are not ready yet": {
 			change: func(in *Input) { rolling(in); deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 1, 1 },
-			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"a Pod of a finished rollout was deleted": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"a deleted Pod is being replaced": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonPodsNotReady, 7)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"Pods for a larger size are not ready yet": {
 			change: func(in *Input) {
 				was(in, cachev1.ReasonAllPodsReady, 6)
 				deployed(in).ReadyReplicas, deployed(in).AvailableReplicas = 2, 2
 			},
-			want: cachev1.ReasonRollingOut, message: "2 of 3 Pods ready", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonRollingOut, message: "2 of 3 Pods ready", other: cachev1.ConditionReconciling,
 		},
 		"the rollout does not get on": {
 			change: func(in *Input) {
 				deployed(in).UpdatedReplicas = 1
 				deployed(in).Conditions[0].Status = corev1.ConditionFalse
 			},
-			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 of them up to date", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonPodsNotReady, message: "3 of 3 Pods ready, 1 of them up to date", other: cachev1.ConditionReconciling,
 		},
 		"the spec is impossible": {
 			change: func(in *Input) {
 				in.Plan, in.Report = plan.Plan{}, nil
 				in.Invalid = &plan.Invalid{Problems: []string{`spec.image "X" is no image`}}
 			},
-			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonInvalidSpec, message: `spec.image "X" is no image`, other: cachev1.ConditionStalled,
 		},
 		"an unowned Deployment has the name": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{GroupKind: deploymentKind, Result: apply.NotOwned, Why: "not owned: rename it"}}
 			},
-			want: cachev1.ReasonOwnershipConflict, message: "not owned: rename it", beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonOwnershipConflict, message: "not owned: rename it", other: cachev1.ConditionStalled,
 		},
 		"the API server rejects an object as invalid": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}}
 			},
 			want: cachev1.ReasonInvalidSpec, message: `Deployment.apps "cache" is invalid: spec: Required value: x`,
-			beside: cachev1.ConditionStalled,
+			other: cachev1.ConditionStalled,
 		},
 		"Pods can't be created": {
 			change: func(in *Input) {
@@ -171,7 +171,7 @@ func TestConditions(t *testing.T) {
 				})
 			},
 			want: cachev1.ReasonPodsNotReady, message: "1 of 3 Pods ready; Pods cannot be created: exceeded quota: small",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"Pods of a rollout have problems, the most frequent first": {
 			change: func(in *Input) {
@@ -180,7 +180,7 @@ func TestConditions(t *testing.T) {
 				in.Snapshot.Pods = []observe.Pod{{Problem: "is odd"}, {Problem: "can not"}, {Problem: "can not"}, {Name: "good"}}
 			},
 			want: cachev1.ReasonPodsNotReady, message: "0 of 3 Pods ready; 2 Pods: can not; 1 Pod: is odd",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"Pods do not become ready while an update is pending": {
 			change: func(in *Input) {
@@ -192,12 +192,12 @@ func TestConditions(t *testing.T) {
 			},
 			want: cachev1.ReasonPodsNotReady, message: "0 of 3 Pods ready; 1 Pod: can not; an update to the operator's defaults is " +
 				"pending: see the condition UpdatePending",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"new Pods are ready, but not for long enough": {
 			change: func(in *Input) { rolling(in); deployed(in).AvailableReplicas = 1 },
 			want:   cachev1.ReasonRollingOut, message: "1 of 3 Pods ready for minReadySeconds",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"suspended, with another size than planned": {
 			change: func(in *Input) { in.Plan.Suspended, in.Plan.Size, in.Report = true, 9, nil },
@@ -209,23 +209,23 @@ func TestConditions(t *testing.T) {
 				in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 			},
 			want: cachev1.ReasonSuspended, message: "No Deployment exists: set spec.suspend to false to create it",
-			beside: cachev1.ConditionStalled,
+			other: cachev1.ConditionStalled,
 		},
 		"the API server denied an object": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: errors.New("denied\nby policy")}}
 			},
-			want: cachev1.ReasonApplyFailed, message: "denied; by policy", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonApplyFailed, message: "denied; by policy", other: cachev1.ConditionReconciling,
 		},
 		"the API server rejects one object as invalid and denies another": {
 			change: func(in *Input) {
 				in.Report = apply.Report{{Result: apply.Failed, Err: invalid}, {Result: apply.Failed, Err: errors.New("denied")}}
 			},
-			want: cachev1.ReasonApplyFailed, message: invalid.Error() + "; denied", beside: cachev1.ConditionReconciling,
+			want: cachev1.ReasonApplyFailed, message: invalid.Error() + "; denied", other: cachev1.ConditionReconciling,
 		},
 		"nothing could be read": {
 			change: func(in *Input) { in.Report, in.Err = nil, errors.New("no answer") },
-			want:   cachev1.ReasonApplyFailed, message: "no answer", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonApplyFailed, message: "no answer", other: cachev1.ConditionReconciling,
 		},
 		"another client keeps overwriting fields": {
 			change: func(in *Input) {
@@ -234,7 +234,7 @@ func TestConditions(t *testing.T) {
 					Author: &drift.Author{Manager: "kube-controller-manager", Operation: "Update", Subresource: "scale"},
 				}}}}
 			},
-			want: cachev1.ReasonFieldManagerConflict, beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonFieldManagerConflict, other: cachev1.ConditionStalled,
 			message: `Deployment "cache": another client keeps overwriting fields: .spec.replicas 3 -> 7 by ` +
 				`"kube-controller-manager" (Update of scale, no time recorded). The operator waits at most ten minutes before it ` +
 				`reverts them again. Fix: an autoscaler scales the Deployment: point the HorizontalPodAutoscaler's scaleTargetRef at ` +
@@ -242,7 +242,7 @@ func TestConditions(t *testing.T) {
 		},
 		"an object is being deleted": {
 			change: func(in *Input) { in.Report = apply.Report{{Result: apply.Terminating, Why: "is being deleted"}} },
-			want:   cachev1.ReasonRollingOut, message: "is being deleted", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonRollingOut, message: "is being deleted", other: cachev1.ConditionReconciling,
 		},
 		"the Deployment is paused": {
 			change: func(in *Input) {
@@ -251,7 +251,7 @@ func TestConditions(t *testing.T) {
 			},
 			want:    cachev1.ReasonRollingOut,
 			message: "1 of 3 Pods replaced; the Deployment is paused: kubectl rollout resume deployment cache",
-			beside:  cachev1.ConditionReconciling,
+			other:   cachev1.ConditionReconciling,
 		},
 		"a Pod that was ready runs and does not answer": {
 			change: func(in *Input) {
@@ -260,18 +260,18 @@ func TestConditions(t *testing.T) {
 				in.Snapshot.Pods[0] = observe.Pod{Name: "cache-a", Unresponsive: true}
 			},
 			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready; 1 Pod: memcached runs but does not answer on port 11211",
-			beside: cachev1.ConditionReconciling,
+			other: cachev1.ConditionReconciling,
 		},
 		"an unowned Deployment of that name has Pods": {
 			change: func(in *Input) {
 				in.Snapshot.Deployment().OwnerReferences = nil
 				in.Report = apply.Report{{Result: apply.NotOwned, Why: "not owned"}}
 			},
-			want: cachev1.ReasonOwnershipConflict, message: "not owned", beside: cachev1.ConditionStalled,
+			want: cachev1.ReasonOwnershipConflict, message: "not owned", other: cachev1.ConditionStalled,
 		},
 		"a message that is far too long": {
 			change: func(in *Input) { in.Report, in.Err = nil, errors.New(strings.Repeat("ä", 3000)) },
-			want:   cachev1.ReasonApplyFailed, message: strings.Repeat("ä", 2046) + "…", beside: cachev1.ConditionReconciling,
+			want:   cachev1.ReasonApplyFailed, message: strings.Repeat("ä", 2046) + "…", other: cachev1.ConditionReconciling,
 		},
 	}
 	for name, tc := range tests {
@@ -279,11 +279,11 @@ func TestConditions(t *testing.T) {
 			in := rolledOut()
 			tc.change(&in)
 			want := []metav1.Condition{{Type: "Ready", Status: "False", Reason: tc.want, Message: tc.message, ObservedGeneration: 7}}
-			if tc.beside == "" {
+			if tc.other == "" {
 				want[0].Status = "True"
 			} else {
 				want = append(want, metav1.Condition{
-					Type: tc.beside, Status: "True", Reason: tc.want, Message: tc.message, ObservedGeneration: 7,
+					Type: tc.other, Status: "True", Reason: tc.want, Message: tc.message, ObservedGeneration: 7,
 				})
 			}
 			ignoreTime := cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime")

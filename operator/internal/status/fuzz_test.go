@@ -121,13 +121,13 @@ func keepsTheContract(t *testing.T, now cachev1.MemcachedStatus, generation int6
 	if ready.Reason == "" || len(ready.Message) > longestMessage {
 		t.Errorf("Ready has the reason %q and %d bytes of message", ready.Reason, len(ready.Message))
 	}
-	beside := 0
+	others := 0
 	for _, condition := range []metav1.Condition{reconciling, stalled} {
 		if condition.Status == metav1.ConditionTrue {
-			beside++
+			others++
 		}
 	}
-	if isReady := ready.Status == metav1.ConditionTrue; isReady == (beside == 1) || beside > 1 {
+	if isReady := ready.Status == metav1.ConditionTrue; isReady == (others == 1) || others > 1 {
 		t.Errorf("Ready %s, Reconciling %q, Stalled %q", ready.Status, reconciling.Status, stalled.Status)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// LacksNodes reports whether the cluster is known to have no Node of any architecture that the Pods may run on.
-func LacksNodes(in Input) bool {
+// NoNodeFits reports whether the cluster is known to have no Node of any architecture that the Pods may run on.
+func NoNodeFits(in Input) bool {
 	if in.Nodes == nil || len(in.Plan.Architectures) == 0 {
 		return false
 	}

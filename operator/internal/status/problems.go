@@ -19,11 +19,11 @@ func problemsOf(in Input) string {
 	if refusal := refusal(in.deployed()); refusal != "" {
 		return "Pods cannot be created: " + observe.OneLine(refusal) + fieldsToSet(refusal)
 	}
-	lacks := LacksNodes(in)
+	noNodeFits := NoNodeFits(in)
 	counts := map[string]int{}
 	for _, pod := range in.Snapshot.Pods {
 		switch {
-		case pod.Unschedulable && lacks:
+		case pod.Unschedulable && noNodeFits:
 			counts[observe.CanNotBeScheduled+missingArchitectures(in)]++
 		case pod.Problem != "":
 			counts[pod.Problem]++

@@ -66,7 +66,7 @@ func copyItems(ctx context.Context, s *session) error {
 		return err
 	}
 	c := newCopier(s, get, put)
-	c.counts.total(s.old.pulse.first)
+	c.counts.total(s.old.heartbeat.first)
 	go c.forward(ctx)
 	s.storing.Go(func() {
 		s.new.lost(c.readStored())
@@ -74,7 +74,7 @@ func copyItems(ctx context.Context, s *session) error {
 		_, _ = io.Copy(io.Discard, c.stored)
 		_ = put.Close()
 	})
-	if err := c.drain(ctx); err != nil { // the marks of an empty batch name both connections as the agent's own
+	if err := c.drain(ctx); err != nil { // the markers of an empty batch name both connections as the agent's own
 		return err
 	}
 	go c.dump(ctx)
@@ -139,7 +139,7 @@ func (c *copier) sendChanged(ctx context.Context) error {
 // finish copies again what has changed, until little is left, and removes the rest from the new memcached. From then
 // on it removes each change at once. What changed before the last copy, and is in the log only now, is removed, too.
 func (c *copier) finish(ctx context.Context) error {
-	if err := errors.Join(c.drain(ctx), c.old.pulse.wait(ctx), c.new.pulse.wait(ctx)); err != nil {
+	if err := errors.Join(c.drain(ctx), c.old.heartbeat.wait(ctx), c.new.heartbeat.wait(ctx)); err != nil {
 		return err
 	}
 	for range maxRecopies {
@@ -178,7 +178,7 @@ func (c *copier) send(ctx context.Context, b batch) error {
 	for i, key := range b.keys {
 		write(c.request, "mg "+key.token+" "+key.flag()+"v t f u q O"+strconv.Itoa(i)+"\r\n")
 	}
-	write(c.request, c.old.marks.command(func() { <-c.reading }))
+	write(c.request, c.old.markers.command(func() { <-c.reading }))
 	if err := c.request.Flush(); err != nil {
 		c.old.lost(err)
 		<-ctx.Done()

@@ -43,7 +43,7 @@ func (c *copier) forwardBatch(ctx context.Context, b batch) error {
 		if err != nil {
 			return err
 		}
-		if text == markAnswer {
+		if text == markerAnswer {
 			return c.endBatch(b, copied)
 		}
 		if err := c.forwardItem(ctx, b, copied, text); err != nil {
@@ -59,7 +59,7 @@ func (c *copier) endBatch(b batch, copied []bool) error {
 			write(c.store, key.removal())
 		}
 	}
-	write(c.store, c.new.marks.command(func() {
+	write(c.store, c.new.markers.command(func() {
 		<-c.writing
 		if b.done != nil {
 			b.done()

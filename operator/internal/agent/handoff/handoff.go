@@ -3,7 +3,7 @@
 //
 // The order makes it correct:
 //
-//  1. It watches the log of both memcacheds: stored, deleted and missing keys. See stream and pulse.
+//  1. It watches the log of both memcacheds: stored, deleted and missing keys. See stream and heartbeat.
 //  2. It copies all items. What changes meanwhile is copied again. See dump, copy and forward.
 //  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
 //     other: a missing key is never wrong.

@@ -61,7 +61,7 @@ func (r *removals) run() error {
 // stored reads an answer to ms. It is false if memcached has no memory for an item; then it has none of that key.
 func stored(answer string) (bool, error) {
 	switch {
-	case answer == "HD", answer == "NS", answer == markAnswer:
+	case answer == "HD", answer == "NS", answer == markerAnswer:
 		return true, nil
 	case strings.HasPrefix(answer, "SERVER_ERROR "):
 		return false, nil

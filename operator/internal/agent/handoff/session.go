@@ -47,8 +47,8 @@ func (s *session) start(ctx context.Context) error {
 	s.old.stream.changed, s.old.stream.idle = s.changedInOld, s.new.removals.flush
 	s.old.stream.removed = s.removedFromOld
 	s.new.stream.changed, s.new.stream.idle = s.changedInNew, s.old.removals.flush
-	s.old.pulse.flushed = func() error { return s.flushed(s.new) }
-	s.new.pulse.flushed = func() error { return s.flushed(s.old) }
+	s.old.heartbeat.flushed = func() error { return s.flushed(s.new) }
+	s.new.heartbeat.flushed = func() error { return s.flushed(s.old) }
 	s.old.run(ctx, func(err error) { s.oldEnded(ctx, err) })
 	s.new.run(ctx, s.fail)
 	return errors.Join(s.old.ready(ctx), s.new.ready(ctx))
@@ -91,7 +91,7 @@ func (s *session) flushed(other *side) error {
 	if !s.handoff.counts.copied.Load() {
 		return &Failure{Reason: Flushed, Err: errors.New("a client has emptied memcached")}
 	}
-	other.pulse.empty.Store(true)
+	other.heartbeat.empty.Store(true)
 	return nil
 }
 
@@ -109,15 +109,15 @@ func (s *session) oldEnded(ctx context.Context, err error) {
 // resume begins anew with two empty memcacheds.
 func resume(ctx context.Context, s *session) error {
 	s.changes.stop()
-	s.old.pulse.empty.Store(true)
-	s.new.pulse.empty.Store(true)
+	s.old.heartbeat.empty.Store(true)
+	s.new.heartbeat.empty.Store(true)
 	return s.settle(ctx)
 }
 
 // settle waits until all that had happened before is known and done in both memcacheds, the old one first: what is
 // removed from it may have to be removed from the new one, too.
 func (s *session) settle(ctx context.Context) error {
-	if err := errors.Join(s.old.pulse.wait(ctx), s.new.pulse.wait(ctx)); err != nil {
+	if err := errors.Join(s.old.heartbeat.wait(ctx), s.new.heartbeat.wait(ctx)); err != nil {
 		return err
 	}
 	if err := s.old.sync(ctx); err != nil {

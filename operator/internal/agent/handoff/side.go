@@ -24,19 +24,19 @@ type side struct {
 	dial Dial
 	fail func(error) // ends the handoff
 
-	marks    *marks
-	stream   *stream
-	removals *removals
-	pulse    *pulse
-	ended    chan struct{} // closed once the log has ended
+	markers   *markers
+	stream    *stream
+	removals  *removals
+	heartbeat *heartbeat
+	ended     chan struct{} // closed once the log has ended
 
 	logBuffer int // bytes of the log that each thread of memcached holds
 }
 
 // open opens the connections of a side. They are closed when the context ends. It sends nothing but the command to
-// watch: before the log is read, marks would wait.
+// watch: before the log is read, markers would wait.
 func (s *side) open(ctx context.Context) error {
-	s.marks, s.ended = newMarks(), make(chan struct{})
+	s.markers, s.ended = newMarkers(), make(chan struct{})
 	connections := make([]net.Conn, 3)
 	for i := range connections {
 		connection, err := s.connect(ctx)
@@ -45,10 +45,10 @@ func (s *side) open(ctx context.Context) error {
 		}
 		connections[i] = connection
 	}
-	s.stream = newStream(connections[0], s.marks)
+	s.stream = newStream(connections[0], s.markers)
 	s.removals = newRemovals(connections[1], s.lost)
-	s.pulse = newPulse(protocol.New(connections[2]), s.marks)
-	settings, err := s.pulse.client.Stats(ctx, "settings")
+	s.heartbeat = newHeartbeat(protocol.New(connections[2]), s.markers)
+	settings, err := s.heartbeat.client.Stats(ctx, "settings")
 	if err != nil {
 		return s.failure(err)
 	}
@@ -96,18 +96,18 @@ func (s *side) run(ctx context.Context, end func(error)) {
 		close(s.ended)
 	}()
 	go func() { s.lost(s.removals.run()) }()
-	go func() { s.lost(s.pulse.run(ctx)) }()
+	go func() { s.lost(s.heartbeat.run(ctx)) }()
 }
 
-// ready waits until memcached's log names the connection of removals as the agent's own. That of pulse does it itself.
+// ready waits until memcached's log names the connection of removals as the agent's own. That of heartbeat does it itself.
 func (s *side) ready(ctx context.Context) error {
-	return errors.Join(s.sync(ctx), s.pulse.wait(ctx))
+	return errors.Join(s.sync(ctx), s.heartbeat.wait(ctx))
 }
 
 // sync waits until all removals are done.
 func (s *side) sync(ctx context.Context) error {
 	done := make(chan struct{})
-	s.removals.write(s.marks.command(func() { close(done) }))
+	s.removals.write(s.markers.command(func() { close(done) }))
 	s.removals.flush()
 	select {
 	case <-done:
@@ -165,8 +165,8 @@ func End(ctx context.Context, dial Dial) error {
 		return err
 	}
 	defer connection.Close()
-	answer, err := protocol.New(connection).Ask(ctx, markCommand(endKey))
-	if err == nil && answer != markAnswer {
+	answer, err := protocol.New(connection).Ask(ctx, markerCommand(endKey))
+	if err == nil && answer != markerAnswer {
 		err = fmt.Errorf("memcached answers %q", answer)
 	}
 	return err

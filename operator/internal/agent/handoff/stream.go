@@ -15,8 +15,8 @@ const streamBuffer = 64 << 10
 
 // stream is the log of one memcached, of changes and of missing items.
 type stream struct {
-	reader *bufio.Reader
-	marks  *marks
+	reader  *bufio.Reader
+	markers *markers
 
 	changed func(key []byte) error // a key may differ
 	removed func(key []byte) error // the agent has removed a key, if that is of interest
@@ -26,8 +26,8 @@ type stream struct {
 	announced bool         // the end of memcached
 }
 
-func newStream(connection net.Conn, marks *marks) *stream {
-	return &stream{reader: bufio.NewReaderSize(connection, streamBuffer), marks: marks, own: map[int]bool{}}
+func newStream(connection net.Conn, markers *markers) *stream {
+	return &stream{reader: bufio.NewReaderSize(connection, streamBuffer), markers: markers, own: map[int]bool{}}
 }
 
 // watch makes the connection the log of memcached.
@@ -98,8 +98,8 @@ func (s *stream) marker(l line) {
 	if string(l.key) == endKey {
 		s.announced = true
 	}
-	if strings.HasPrefix(string(l.key), s.marks.prefix) {
-		s.own[l.cfd] = true // before anyone learns of the mark
-		s.marks.see(l.key)
+	if strings.HasPrefix(string(l.key), s.markers.prefix) {
+		s.own[l.cfd] = true // before anyone learns of the marker
+		s.markers.see(l.key)
 	}
 }

@@ -44,8 +44,8 @@ func (c *Certificates) Read() (string, error) {
 	return mounted.Sum, nil
 }
 
-// Tell makes memcached load the files. Memcached adds new client CAs and keeps the old ones.
-func (c *Certificates) Tell(ctx context.Context) error {
+// Reload makes memcached load the files. Memcached adds new client CAs and keeps the old ones.
+func (c *Certificates) Reload(ctx context.Context) error {
 	client, err := c.Login(ctx)
 	if err != nil {
 		return err

@@ -76,9 +76,9 @@ func (u *Users) Started() error {
 	return err
 }
 
-// Tell sends the signal to memcached, once it answers: before that, the signal would end it. Since memcached 1.6.40
+// Reload sends the signal to memcached, once it answers: before that, the signal would end it. Since memcached 1.6.40
 // the same signal reloads the certificates, so it has to wait until the mounted ones can be loaded.
-func (u *Users) Tell(ctx context.Context) error {
+func (u *Users) Reload(ctx context.Context) error {
 	if u.Certificate != nil {
 		if _, err := u.Certificate.Load(); err != nil {
 			return fmt.Errorf("users are not loaded until the certificate can be loaded, too: %w", err)

@@ -200,7 +200,7 @@ func TestASignalNeedsMemcachedAndItsProcess(t *testing.T) {
 			u := newUsers(t, "ann:one")
 			u.Address = newMemcached(t).address
 			tc.change(u)
-			if err := u.Tell(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := u.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})

@@ -22,8 +22,8 @@ type Subject interface {
 	// Read returns a version that changes with the mounted Secret, or an error if memcached could not use it.
 	Read() (version string, err error)
 
-	// Tell makes memcached load what was last read.
-	Tell(ctx context.Context) error
+	// Reload makes memcached load what was last read.
+	Reload(ctx context.Context) error
 
 	// Check returns an error unless memcached uses what was last read.
 	Check(ctx context.Context) error
@@ -36,10 +36,10 @@ type Watcher struct {
 	Interval time.Duration
 	Log      *slog.Logger
 
-	told, live string // versions
-	reason     string // why it is not in use, as logged
-	inSync     atomic.Bool
-	reloads    atomic.Int64
+	reloaded, live string // versions
+	reason         string // why it is not in use, as logged
+	inSync         atomic.Bool
+	reloads        atomic.Int64
 }
 
 // InSync reports whether memcached uses the mounted Secret.
@@ -101,16 +101,16 @@ func (w *Watcher) step(ctx context.Context) error {
 		return err
 	}
 	pending := errPending
-	if version == w.told {
+	if version == w.reloaded {
 		if pending = w.Subject.Check(ctx); pending == nil {
 			w.live = version
 			return nil
 		}
 	}
-	if err := w.Subject.Tell(ctx); err != nil {
+	if err := w.Subject.Reload(ctx); err != nil {
 		return err
 	}
 	w.reloads.Add(1)
-	w.told, w.live = version, ""
+	w.reloaded, w.live = version, ""
 	return pending
 }

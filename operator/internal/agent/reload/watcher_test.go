@@ -15,10 +15,10 @@ import (
 
 // subject notes what is asked of it.
 type subject struct {
-	version           string
-	read, tell, check error
-	panics            bool
-	calls             []string
+	version             string
+	read, reload, check error
+	panics              bool
+	calls               []string
 }
 
 func (s *subject) Read() (string, error) {
@@ -28,9 +28,9 @@ func (s *subject) Read() (string, error) {
 	return s.version, s.read
 }
 
-func (s *subject) Tell(context.Context) error {
-	s.calls = append(s.calls, "tell "+s.version)
-	return s.tell
+func (s *subject) Reload(context.Context) error {
+	s.calls = append(s.calls, "reload "+s.version)
+	return s.reload
 }
 
 func (s *subject) Check(context.Context) error {
@@ -54,34 +54,34 @@ func TestAWatcher(t *testing.T) {
 	to := func(version string) func(*subject) { return func(s *subject) { s.version = version } }
 	tests := map[string][]look{
 		"signals a version, checks it at the next step, and is quiet from then on": {
-			{none, "tell 1", false}, {none, "check 1", true}, {none, "", true},
-			{to("2"), "tell 2", false}, {none, "check 2", true}, {none, "", true},
+			{none, "reload 1", false}, {none, "check 1", true}, {none, "", true},
+			{to("2"), "reload 2", false}, {none, "check 2", true}, {none, "", true},
 		},
 		"signals until the signal succeeds": {
-			{func(s *subject) { s.tell = failure }, "tell 1", false}, {none, "tell 1", false},
-			{func(s *subject) { s.tell = nil }, "tell 1", false}, {none, "check 1", true},
+			{func(s *subject) { s.reload = failure }, "reload 1", false}, {none, "reload 1", false},
+			{func(s *subject) { s.reload = nil }, "reload 1", false}, {none, "check 1", true},
 		},
 		"signals until the version is in use": {
-			{func(s *subject) { s.check = failure }, "tell 1", false}, {none, "check 1, tell 1", false}, {none, "check 1, tell 1", false},
+			{func(s *subject) { s.check = failure }, "reload 1", false}, {none, "check 1, reload 1", false}, {none, "check 1, reload 1", false},
 			{func(s *subject) { s.check = nil }, "check 1", true}, {none, "", true},
 		},
 		"signals a former version, too, when it is mounted again": {
-			{none, "tell 1", false}, {none, "check 1", true}, {to("2"), "tell 2", false}, {to("1"), "tell 1", false}, {none, "check 1", true},
+			{none, "reload 1", false}, {none, "check 1", true}, {to("2"), "reload 2", false}, {to("1"), "reload 1", false}, {none, "check 1", true},
 		},
 		"does not signal what memcached could not use": {
-			{none, "tell 1", false}, {none, "check 1", true},
+			{none, "reload 1", false}, {none, "check 1", true},
 			{func(s *subject) { s.read = failure }, "", false}, {none, "", false},
 			{func(s *subject) { s.read = nil }, "", true},
 		},
 		"lives on after a panic": {
-			{func(s *subject) { s.panics = true }, "", false}, {func(s *subject) { s.panics = false }, "tell 1", false}, {none, "check 1", true},
+			{func(s *subject) { s.panics = true }, "", false}, {func(s *subject) { s.panics = false }, "reload 1", false}, {none, "check 1", true},
 		},
 	}
 	for name, looks := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &subject{version: "1"}
 			watcher, _ := newWatcher(s)
-			told := int64(0)
+			reloaded := int64(0)
 			for i, look := range looks {
 				s.calls = nil
 				look.change(s)
@@ -89,12 +89,12 @@ func TestAWatcher(t *testing.T) {
 				if got := strings.Join(s.calls, ", "); got != look.want || watcher.InSync() != look.inSync {
 					t.Errorf("look %d: %q, in sync %t; want %q, %t", i+1, got, watcher.InSync(), look.want, look.inSync)
 				}
-				if s.tell == nil {
-					told += int64(strings.Count(look.want, "tell"))
+				if s.reload == nil {
+					reloaded += int64(strings.Count(look.want, "reload"))
 				}
 			}
-			if watcher.Reloads() != told {
-				t.Errorf("%d reloads, want %d", watcher.Reloads(), told)
+			if watcher.Reloads() != reloaded {
+				t.Errorf("%d reloads, want %d", watcher.Reloads(), reloaded)
 			}
 		})
 	}

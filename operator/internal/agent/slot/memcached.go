@@ -28,7 +28,7 @@ const (
 	endTimeout = 10 * time.Second
 )
 
-// Memcached is the Engine for the memcached beside the agent.
+// Memcached is the Copier for the memcached beside the agent.
 type Memcached struct {
 	// Own connects to it.
 	Own handoff.Dial
@@ -89,7 +89,7 @@ func (s *Stats) add(p handoff.Progress) {
 	s.Invalidations += p.Invalidated
 }
 
-// Copy is one of the Engine. Memcached may start after the agent, so it waits for it.
+// Copy is one of the Copier. Memcached may start after the agent, so it waits for it.
 func (m *Memcached) Copy(ctx context.Context, order instruction.Instruction, copied func()) error {
 	h := m.handoff(order)
 	m.begin(h, true)
@@ -120,7 +120,7 @@ func (m *Memcached) copy(ctx context.Context, order instruction.Instruction, h *
 	return h.Run(ctx)
 }
 
-// Resume is one of the Engine.
+// Resume is one of the Copier.
 func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) error {
 	h := m.handoff(order)
 	m.begin(h, false)
@@ -129,7 +129,7 @@ func (m *Memcached) Resume(ctx context.Context, order instruction.Instruction) e
 	return err
 }
 
-// Hurry is one of the Engine.
+// Hurry is one of the Copier.
 func (m *Memcached) Hurry(within time.Duration) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -138,21 +138,21 @@ func (m *Memcached) Hurry(within time.Duration) {
 	}
 }
 
-// Lost is one of the Engine.
+// Lost is one of the Copier.
 func (m *Memcached) Lost() string {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.lost
 }
 
-// Empty is one of the Engine.
+// Empty is one of the Copier.
 func (m *Memcached) Empty(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, emptyTimeout)
 	defer cancel()
 	return handoff.Empty(ctx, m.Own)
 }
 
-// End is one of the Engine. Without the announcement, the agent of the other Pod empties its memcached; so memcached
+// End is one of the Copier. Without the announcement, the agent of the other Pod empties its memcached; so memcached
 // ends also if it could not be announced.
 func (m *Memcached) End(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)

@@ -38,7 +38,7 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 			f.todo = f.resume
 		}
 	case instruction.Leave:
-		f.todo, f.due = f.Engine.End, now.Add(time.Duration(order.End)*time.Second)
+		f.todo, f.due = f.Copier.End, now.Add(time.Duration(order.End)*time.Second)
 	case instruction.None:
 		f.dirty = f.dirty || previous != nil && (!previous.hasEnded() || previous.err != nil)
 	}
@@ -48,14 +48,14 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 	}
 	f.lost = ""
 	if order.Role == instruction.Serve && previous.hasCopied() {
-		f.lost = f.Engine.Lost()
+		f.lost = f.Copier.Lost()
 	}
 	if order.Role == instruction.Receive {
 		f.start(ctx, false)
 	}
 }
 
-// keepsJob reports whether the engine continues under another instruction. Where not all was copied, what clients
+// keepsJob reports whether the copier continues under another instruction. Where not all was copied, what clients
 // changed meanwhile on this side is not known: then Moved begins anew.
 func (f *Follower) keepsJob(order instruction.Instruction) bool {
 	switch order.Role {
@@ -69,7 +69,7 @@ func (f *Follower) keepsJob(order instruction.Instruction) bool {
 }
 
 func (f *Follower) empty(ctx context.Context) error {
-	err := f.Engine.Empty(ctx)
+	err := f.Copier.Empty(ctx)
 	if err == nil {
 		f.dirty = false
 	}
@@ -85,7 +85,7 @@ func (f *Follower) resume(ctx context.Context) error {
 	return nil
 }
 
-// checkJob looks once at how the engine ended. After the copy, clients use this Pod already, so the agent stays.
+// checkJob looks once at how the copier ended. After the copy, clients use this Pod already, so the agent stays.
 func (f *Follower) checkJob(ctx context.Context) error {
 	job := f.job
 	if job == nil || job.judged || !job.hasEnded() || ctx.Err() != nil {
@@ -134,7 +134,7 @@ func (f *Follower) reason() string {
 	return ""
 }
 
-// job is an engine at work. It is kept when it has ended, because what it copied is still there.
+// job is a copier at work. It is kept when it has ended, because what it copied is still there.
 type job struct {
 	order  instruction.Instruction
 	copied atomic.Bool
@@ -144,7 +144,7 @@ type job struct {
 	judged bool  // its end was looked at
 }
 
-// start runs the engine in the background.
+// start runs the copier in the background.
 func (f *Follower) start(ctx context.Context, resume bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	job := &job{order: f.order, cancel: cancel, ended: make(chan struct{})}
@@ -154,10 +154,10 @@ func (f *Follower) start(ctx context.Context, resume bool) {
 		defer f.wakeUp()
 		defer close(job.ended)
 		if resume {
-			job.err = f.Engine.Resume(ctx, job.order)
+			job.err = f.Copier.Resume(ctx, job.order)
 			return
 		}
-		job.err = f.Engine.Copy(ctx, job.order, func() {
+		job.err = f.Copier.Copy(ctx, job.order, func() {
 			job.copied.Store(true)
 			f.wakeUp()
 		})
@@ -188,10 +188,10 @@ func (j *job) hasEnded() bool {
 	}
 }
 
-// stopTimeout is how long the engine may take to end.
+// stopTimeout is how long the copier may take to end.
 const stopTimeout = 15 * time.Second
 
-// stop ends the engine and waits for it: it must not write to memcached any more. If it does not end, the supervisor
+// stop ends the copier and waits for it: it must not write to memcached any more. If it does not end, the supervisor
 // restarts the agent, which closes its connections.
 func (j *job) stop() {
 	if j == nil {

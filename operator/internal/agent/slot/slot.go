@@ -2,8 +2,8 @@
 // the slot before, keeps both Pods invalidated while clients use both, and ends memcached when the Pod has given its
 // slot away.
 //
-// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, an
-// Engine acts, and /ready answers whether the Pod may serve the slot.
+// Data flows one way: the kubelet writes the annotation of the Pod into a file, Follower reads it and chooses, a
+// Copier acts, and /ready answers whether the Pod may serve the slot.
 package slot
 
 import (
@@ -22,8 +22,8 @@ import (
 // interval is how often the file is read. The kubelet updates it within a few hundred milliseconds.
 const interval = 200 * time.Millisecond
 
-// Engine acts on this Pod's memcached, and on that of the Pod that the instruction names.
-type Engine interface {
+// Copier acts on this Pod's memcached, and on that of the Pod that the instruction names.
+type Copier interface {
 	// Copy empties this memcached and copies all keys into it, calls copied, and then keeps both sides invalidated. It
 	// returns nil when the other side has ended in order, and an error also when the context ends. A failure has emptied
 	// this memcached and, after the copy, both sides where it could.
@@ -56,7 +56,7 @@ func (f *Failed) Unwrap() error { return f.Err }
 // Follower follows the instructions in a file.
 type Follower struct {
 	File   string
-	Engine Engine
+	Copier Copier
 	Log    *slog.Logger
 
 	order    instruction.Instruction
@@ -116,7 +116,7 @@ func (f *Follower) step(ctx context.Context, now time.Time) error {
 		f.begin(ctx, order, now)
 	case order.Within != f.order.Within:
 		f.order.Within = order.Within
-		f.Engine.Hurry(time.Duration(order.Within) * time.Second)
+		f.Copier.Hurry(time.Duration(order.Within) * time.Second)
 	}
 	if err := f.checkJob(ctx); err != nil {
 		return err

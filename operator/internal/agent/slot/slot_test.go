@@ -19,7 +19,7 @@ import (
 
 var begin = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// scene is a Follower with an engine that does nothing by itself.
+// scene is a Follower with a copier that does nothing by itself.
 type scene struct {
 	*Follower
 	now    time.Time
@@ -36,7 +36,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{now: begin, finish: make(chan error)}
 	s.Follower = &Follower{
-		File: filepath.Join(t.TempDir(), "handoff"), Engine: s, Log: slog.New(slog.DiscardHandler),
+		File: filepath.Join(t.TempDir(), "handoff"), Copier: s, Log: slog.New(slog.DiscardHandler),
 		wake: make(chan struct{}, 1),
 	}
 	t.Cleanup(func() { s.job.stop() })
@@ -133,7 +133,7 @@ func hurried(i *instruction.Instruction)  { i.Rate, i.Within = 2, 90 }
 func recorded(i *instruction.Instruction) { i.Record.CopySeconds = 7 }
 func other(i *instruction.Instruction)    { i.From = "10.0.0.2" }
 
-// step is what happens, what the engine does then, and whether the agent is ready afterwards.
+// step is what happens, what the copier does then, and whether the agent is ready afterwards.
 type step struct {
 	event func(*testing.T, *scene)
 	want  string
@@ -252,7 +252,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// look lets the follower act, and returns what the engine did.
+// look lets the follower act, and returns what the copier did.
 func (s *scene) look(t *testing.T) string {
 	t.Helper()
 	if err := s.step(t.Context(), s.now); err != nil {

@@ -50,9 +50,9 @@ func (s *Supervisor) Run() int {
 	pause := time.Duration(0)
 	for restarts := 0; ; restarts++ {
 		start := time.Now()
-		told, err := s.once(restarts)
+		signalled, err := s.once(restarts)
 		ran := time.Since(start)
-		if told || exitCode(err) == handoffFailed || restarts == 0 && ran < steady && itself(err) {
+		if signalled || exitCode(err) == handoffFailed || restarts == 0 && ran < steady && itself(err) {
 			return exitCode(err)
 		}
 		pause = s.next(pause, ran)
@@ -66,7 +66,7 @@ func (s *Supervisor) Run() int {
 }
 
 // once runs the program until it ends, and reports whether a signal ended it.
-func (s *Supervisor) once(restarts int) (told bool, err error) {
+func (s *Supervisor) once(restarts int) (signalled bool, err error) {
 	program := exec.Command(s.Command[0], s.Command[1:]...)
 	program.Stdout, program.Stderr = os.Stdout, os.Stderr
 	program.Env = append(os.Environ(), RestartsEnv+"="+strconv.Itoa(restarts))
@@ -79,10 +79,10 @@ func (s *Supervisor) once(restarts int) (told bool, err error) {
 	for {
 		select {
 		case signal := <-s.Signals:
-			told = true
+			signalled = true
 			_ = program.Process.Signal(signal) // it may have ended meanwhile
 		case err := <-ended:
-			return told, err
+			return signalled, err
 		}
 	}
 }

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// patience is how long a memcached may not answer, or not show a mark in its log.
+	// patience is how long a memcached may not answer, or not show a marker in its log.
 	patience = 10 * time.Second
 
-	// pause is between two marks. Memcached reads its log the more rarely the less is in it, down to once a second.
+	// pause is between two markers. Memcached reads its log the more rarely the less is in it, down to once a second.
 	pause = 20 * time.Millisecond
 
-	// marksPerBeat are enough that all that had happened before a beat has been read when it ends. Memcached collects
-	// the log of each of its threads in turn. So what a thread wrote before a mark of another may come one round after
-	// it, and the next mark may come first in that round.
-	marksPerBeat = 4
+	// markersPerBeat are enough that all that had happened before a beat has been read when it ends. Memcached collects
+	// the log of each of its threads in turn. So what a thread wrote before a marker of another may come one round after
+	// it, and the next marker may come first in that round.
+	markersPerBeat = 4
 )
 
-// pulse keeps a memcached's log awake and looks after what the log does not say.
-type pulse struct {
-	client *protocol.Client
-	marks  *marks
+// heartbeat keeps a memcached's log awake and looks after what the log does not say.
+type heartbeat struct {
+	client  *protocol.Client
+	markers *markers
 
 	flushed func() error // a client emptied memcached
 	empty   atomic.Bool  // memcached is to be emptied with the next beat
@@ -41,38 +41,38 @@ type pulse struct {
 	flushes string            // cmd_flush as last seen
 }
 
-func newPulse(client *protocol.Client, marks *marks) *pulse {
-	return &pulse{client: client, marks: marks, beat: make(chan struct{})}
+func newHeartbeat(client *protocol.Client, markers *markers) *heartbeat {
+	return &heartbeat{client: client, markers: markers, beat: make(chan struct{})}
 }
 
 // run beats until an error.
-func (p *pulse) run(ctx context.Context) error {
+func (h *heartbeat) run(ctx context.Context) error {
 	for {
-		for range marksPerBeat {
-			if err := p.mark(ctx); err != nil {
+		for range markersPerBeat {
+			if err := h.writeMarker(ctx); err != nil {
 				return err
 			}
 		}
-		if err := p.check(ctx); err != nil {
+		if err := h.check(ctx); err != nil {
 			return err
 		}
-		p.mutex.Lock()
-		p.beats++
-		close(p.beat)
-		p.beat = make(chan struct{})
-		p.mutex.Unlock()
+		h.mutex.Lock()
+		h.beats++
+		close(h.beat)
+		h.beat = make(chan struct{})
+		h.mutex.Unlock()
 	}
 }
 
-// mark writes a mark and waits until it is in the log.
-func (p *pulse) mark(ctx context.Context) error {
+// writeMarker writes a marker and waits until it is in the log.
+func (h *heartbeat) writeMarker(ctx context.Context) error {
 	seen := make(chan struct{})
-	answer, err := p.client.Ask(ctx, p.marks.command(func() { close(seen) }))
+	answer, err := h.client.Ask(ctx, h.markers.command(func() { close(seen) }))
 	if err != nil {
 		return err
 	}
-	if answer != markAnswer {
-		return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %q to a mark", answer)}
+	if answer != markerAnswer {
+		return &Failure{Reason: Internal, Err: fmt.Errorf("memcached answers %q to a marker", answer)}
 	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -87,50 +87,50 @@ func (p *pulse) mark(ctx context.Context) error {
 }
 
 // check compares the statistics with those of the first beat, and empties memcached if it should.
-func (p *pulse) check(ctx context.Context) error {
-	stats, err := p.client.Stats(ctx, "")
+func (h *heartbeat) check(ctx context.Context) error {
+	stats, err := h.client.Stats(ctx, "")
 	if err != nil {
 		return err
 	}
-	if p.first == nil {
-		p.first, p.flushes = stats, stats["cmd_flush"]
+	if h.first == nil {
+		h.first, h.flushes = stats, stats["cmd_flush"]
 	}
 	for _, lost := range []string{"log_worker_dropped", "log_watcher_skipped"} {
-		if stats[lost] != p.first[lost] {
+		if stats[lost] != h.first[lost] {
 			return &Failure{Reason: LogLinesLost, Err: fmt.Errorf("%s is %s", lost, stats[lost])}
 		}
 	}
-	if stats["cmd_flush"] != p.flushes {
-		p.flushes = stats["cmd_flush"]
-		if err := p.flushed(); err != nil {
+	if stats["cmd_flush"] != h.flushes {
+		h.flushes = stats["cmd_flush"]
+		if err := h.flushed(); err != nil {
 			return err
 		}
 	}
-	if p.empty.CompareAndSwap(true, false) {
-		return p.flush(ctx)
+	if h.empty.CompareAndSwap(true, false) {
+		return h.flush(ctx)
 	}
 	return nil
 }
 
 // flush empties memcached. A client's flush at the same moment is not noticed, so the count is read before.
-func (p *pulse) flush(ctx context.Context) error {
-	if err := flush(ctx, p.client); err != nil {
+func (h *heartbeat) flush(ctx context.Context) error {
+	if err := flush(ctx, h.client); err != nil {
 		return err
 	}
 	var count int
-	if _, err := fmt.Sscan(p.flushes, &count); err != nil {
-		return fmt.Errorf("cmd_flush of memcached is %q", p.flushes)
+	if _, err := fmt.Sscan(h.flushes, &count); err != nil {
+		return fmt.Errorf("cmd_flush of memcached is %q", h.flushes)
 	}
-	p.flushes = fmt.Sprint(count + 1)
+	h.flushes = fmt.Sprint(count + 1)
 	return nil
 }
 
 // Wait waits until all that had happened in memcached before is known.
-func (p *pulse) wait(ctx context.Context) error {
+func (h *heartbeat) wait(ctx context.Context) error {
 	for range 2 { // the beat in progress and a whole one
-		p.mutex.Lock()
-		beat := p.beat
-		p.mutex.Unlock()
+		h.mutex.Lock()
+		beat := h.beat
+		h.mutex.Unlock()
 		select {
 		case <-beat:
 		case <-ctx.Done():
