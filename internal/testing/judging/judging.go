@@ -49,7 +49,7 @@ type Judge struct {
 }
 
 // Run judges while something happens, which begins when all keys are stored.
-func (j Judge) Run(ctx context.Context, meanwhile func() error) (result Result, err error) {
+func (j Judge) Run(ctx context.Context, during func() error) (result Result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // An error ends the client, too.
 	command := fmt.Sprintf("judge --endpoint=%s-slots.%s.svc:%d --slots=3 --keys=%d --writes=%d %s %s",
@@ -65,7 +65,7 @@ func (j Judge) Run(ctx context.Context, meanwhile func() error) (result Result, 
 	if err := j.awaitStored(ctx, done); err != nil {
 		return Result{}, err
 	}
-	if err := meanwhile(); err != nil {
+	if err := during(); err != nil {
 		return Result{}, err
 	}
 	if err := j.release(ctx); err != nil {

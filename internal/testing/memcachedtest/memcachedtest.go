@@ -37,7 +37,7 @@ func command(ctx context.Context) ([]string, error) {
 	return unpacked(root)
 }
 
-// unpacked starts the program with the loader and the libraries beside it: this machine's may be older.
+// unpacked starts the program with the loader and the libraries next to it: this machine's may be older.
 func unpacked(root string) ([]string, error) {
 	loaders, err := filepath.Glob(filepath.Join(root, "usr/lib*/ld-linux*"))
 	if err != nil || len(loaders) == 0 {

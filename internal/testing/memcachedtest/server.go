@@ -76,7 +76,7 @@ func (s *Server) await(t testing.TB) {
 	}
 }
 
-// Signal sends a signal. SIGUSR1 ends memcached in order, SIGTERM and SIGKILL at once.
+// Signal sends a signal. SIGUSR1 ends memcached in order, SIGTERM and SIGKILL immediately.
 func (s *Server) Signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	select {

@@ -34,7 +34,7 @@ func (p Process) ReadMemory(ctx context.Context) (memory Memory, err error) {
 			return memory, nil
 		}
 	}
-	return memory, errors.New("the heap profile lacks HeapAlloc")
+	return memory, errors.New("the heap profile has no HeapAlloc")
 }
 
 // ReadProfile returns a profile: "heap?gc=1", or "profile?seconds=10" for the CPU time from now on.

@@ -11,7 +11,7 @@ import (
 )
 
 // Remove deletes a simulated Node and the Pods on it, as no kubelet ends them. The next Node needs another name: kwok
-// does not always see one that is created at once under the same.
+// does not always see one that is created immediately under the same.
 func Remove(ctx context.Context, kube client.Client, name string) error {
 	if err := kube.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 		return fmt.Errorf("remove Node %s: %w", name, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Tables checks that each table stands in the page between the marks of its name. With update it writes them instead.
+// Tables checks that each table stands in the page between the markers of its name. With update it writes them instead.
 func Tables(t testing.TB, file string, update bool, tables map[string]string) {
 	t.Helper()
 	before, err := os.ReadFile(file)
@@ -41,7 +41,7 @@ func replace(t testing.TB, file, text, name, table string) string {
 	return after
 }
 
-// Replace replaces what stands between a mark and the next end.
+// Replace replaces what stands between a marker and the next end.
 func Replace(text, mark, table string) (string, error) {
 	const end = "<!-- end -->"
 	mark = "<!-- " + mark + " -->\n"

@@ -16,7 +16,7 @@ import (
 func OfPod(pod types.UID, program string) (pid int, err error) {
 	files, err := filepath.Glob("/proc/[0-9]*/comm")
 	for _, file := range files {
-		command, _ := os.ReadFile(file) // Processes end meanwhile.
+		command, _ := os.ReadFile(file) // Processes may end in the meantime.
 		groups, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cgroup"))
 		if strings.TrimSpace(string(command)) == program && strings.Contains(string(groups), string(pod)) {
 			return strconv.Atoi(filepath.Base(filepath.Dir(file)))

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// Up brings a cluster up, and installs what the machine lacks for that and for the image of memcached.
+// Up brings a cluster up, and installs what the machine does not have for that and for the image of memcached.
 func Up(ctx context.Context, options local.Options) (*pipeline.Pipeline, error) {
 	options.Needs = preflight.Memcached()
 	cluster, err := local.Up(ctx, options)

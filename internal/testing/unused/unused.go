@@ -12,7 +12,7 @@ import (
 
 var count atomic.Int64
 
-// Address is an address of the loopback interface on which nothing listens. On Linux each has a host of its own, so
+// Address is an address of the loopback interface on which nothing listens. On Linux each counts as another host, so
 // that no other test takes it before a program listens there, and no connection has it as its own end.
 func Address(t testing.TB) string {
 	t.Helper()

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Memcached is a cache of one or more Pods. Each Pod is a memcached server of its own; clients spread their keys over
+// Memcached is a cache of one or more Pods. Each Pod is a separate memcached server; clients spread their keys over
 // the servers (see docs/clients.md).
 //
 // The name is also that of a Service and the value of a label. So it must be a DNS-1035 label

@@ -90,8 +90,8 @@ const (
 // +kubebuilder:validation:Enum=ECDHE-ECDSA-AES128-GCM-SHA256;ECDHE-RSA-AES128-GCM-SHA256;ECDHE-ECDSA-AES256-GCM-SHA384;ECDHE-RSA-AES256-GCM-SHA384;ECDHE-ECDSA-CHACHA20-POLY1305;ECDHE-RSA-CHACHA20-POLY1305;ECDHE-ECDSA-AES128-SHA256;ECDHE-RSA-AES128-SHA256;ECDHE-ECDSA-AES256-SHA384;ECDHE-RSA-AES256-SHA384;ECDHE-ECDSA-AES128-SHA;ECDHE-RSA-AES128-SHA;ECDHE-ECDSA-AES256-SHA;ECDHE-RSA-AES256-SHA
 type CipherSuite string
 
-// AsksForCertificates returns whether memcached requests certificates of clients. The Secret needs a ca.crt then.
-func (t *TLS) AsksForCertificates() bool {
+// RequestsCertificates returns whether memcached requests certificates of clients. The Secret needs a ca.crt then.
+func (t *TLS) RequestsCertificates() bool {
 	return t != nil && t.ClientAuth != "" && t.ClientAuth != ClientAuthNone
 }
 
@@ -113,7 +113,7 @@ type Auth struct {
 type MetricsMode string
 
 const (
-	// MetricsEnabled has the agent beside memcached serve metrics.
+	// MetricsEnabled has the agent next to memcached serve metrics.
 	MetricsEnabled MetricsMode = "Enabled"
 
 	// MetricsDisabled serves none. Without TLS and auth there is no agent, either.

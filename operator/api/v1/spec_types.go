@@ -8,7 +8,7 @@ import (
 // MemcachedSpec is the desired state of a cache.
 //
 // memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in an
-// object of their own: they are what a cache is about, and the first that its users write. Everything about Kubernetes
+// separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
 type MemcachedSpec struct {
 	// size is the number of memcached Pods, 0 to 1000. A change replaces no Pod. Defaults to 1. A
@@ -85,7 +85,7 @@ type MemcachedSpec struct {
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
-	// agent configures the container beside memcached that serves metrics and reloads changed Secrets.
+	// agent configures the container next to memcached that serves metrics and reloads changed Secrets.
 	// +optional
 	Agent *Agent `json:"agent,omitempty"`
 
@@ -105,7 +105,7 @@ type MemcachedSpec struct {
 	Slots *Slots `json:"slots,omitempty"`
 
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
-	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, at once. A change
+	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, immediately. A change
 	// replaces no Pod, except that Automatic applies a pending update. Defaults to OnSpecChange.
 	// +optional
 	UpdatePolicy UpdatePolicy `json:"updatePolicy,omitempty"`
@@ -114,10 +114,10 @@ type MemcachedSpec struct {
 	// +optional
 	Disruption *Disruption `json:"disruption,omitempty"`
 
-	// terminationDelaySeconds is how long a Pod continues to answer after it was told to stop, in seconds, 0 to 600: time
-	// for its address to leave the DNS answers that clients cache. It holds for every end of a Pod: a rollout, a smaller
-	// size, an eviction. With slots it begins when another Pod has the slot. memcached then has 15 seconds to stop.
-	// Defaults to 30. A change replaces the Pods.
+	// terminationDelaySeconds is how long a Pod continues to answer after it was instructed to stop, in seconds, 0 to 600:
+	// time for its address to leave the DNS answers that clients cache. It holds for every end of a Pod: a rollout, a
+	// smaller size, an eviction. With slots it begins when another Pod has the slot. memcached then has 15 seconds to
+	// stop. Defaults to 30. A change replaces the Pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
@@ -190,7 +190,7 @@ type Resources struct {
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
 
-// Agent configures the container beside memcached that serves metrics and reloads changed Secrets.
+// Agent configures the container next to memcached that serves metrics and reloads changed Secrets.
 type Agent struct {
 	// resources are the resource requirements of the agent's container. Defaults to requests of 10m CPU and 32Mi memory,
 	// and a memory limit of 64Mi, without a CPU limit. A larger memory request raises the limit, a smaller CPU limit

@@ -1,4 +1,4 @@
-// The memcached agent, which runs beside memcached in its Pod.
+// The memcached agent, which runs next to memcached in its Pod.
 package main
 
 import (
@@ -32,7 +32,7 @@ const usage = `The memcached agent reloads users and certificates, exports metri
 
 Usage:
   agent [flags]
-  agent end [flags]    the preStop hook: lets the agent beside it end memcached, once another Pod has the slot
+  agent end [flags]    the preStop hook: lets the agent next to it end memcached, once another Pod has the slot
 
 Example, beside a memcached that was started with --auth-file=/run/memcached/auth:
   agent --auth-dir=/etc/memcached/auth --auth-file=/run/memcached/auth

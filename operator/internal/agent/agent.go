@@ -1,4 +1,4 @@
-// Package agent is the program that runs beside memcached in its Pod. It writes memcached's authentication file,
+// Package agent is the program that runs next to memcached in its Pod. It writes memcached's authentication file,
 // makes memcached load changed users and certificates, and exports metrics.
 //
 // Its assumptions:

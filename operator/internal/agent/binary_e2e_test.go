@@ -26,8 +26,8 @@ import (
 // maxResident is what the agent and its supervisor may take together, in KiB.
 const maxResident = 15 << 10
 
-// TestTheProgram runs the agent as it is in its image: beside a memcached with TLS and users, whose slab classes are all
-// in use. It stays small, is started again when it is killed, tells no password anywhere, and ends in order.
+// TestTheProgram runs the agent as it is in its image: next to a memcached with TLS and users, whose slab classes are
+// all in use. It stays small, is started again when it is killed, shows no password anywhere, and ends in order.
 func TestTheProgram(t *testing.T) {
 	const password, next = "pa55word-1", "pa55word-2"
 	p := &pod{certificate: agenttest.NewCertificate(t, nil), users: "ann:" + password}
@@ -57,7 +57,7 @@ func TestTheProgram(t *testing.T) {
 	}
 	for _, secret := range []string{password, next} {
 		if strings.Contains(p.log.String(), secret) {
-			t.Error("a password is told by the end of the log")
+			t.Error("the end of the log contains a password")
 		}
 	}
 }
@@ -160,7 +160,7 @@ func agentOf(t *testing.T, supervisor int) int {
 		t.Fatal(err)
 	}
 	for _, file := range processes {
-		content, _ := os.ReadFile(file) // threads end meanwhile
+		content, _ := os.ReadFile(file) // threads end in the meantime
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(content))); err == nil {
 			return pid
 		}
@@ -183,7 +183,7 @@ func (p *pod) wantNoPassword(t *testing.T, pid int, passwords ...string) {
 	for place, content := range places {
 		for _, password := range passwords {
 			if strings.Contains(content, password) {
-				t.Errorf("a password is told by %s", place)
+				t.Errorf("%s contains a password", place)
 			}
 		}
 	}

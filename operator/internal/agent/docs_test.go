@@ -15,11 +15,11 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/exporter"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/agent.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/agent.md again")
 
 const agentPage = "../../../docs/agent.md"
 
-func TestTheDocsTellEveryFlagAndMetric(t *testing.T) {
+func TestTheDocsListEveryFlagAndMetric(t *testing.T) {
 	page.Tables(t, agentPage, *update, map[string]string{"flags": flagTable(), "metrics": metricTable()})
 }
 

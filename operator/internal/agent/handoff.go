@@ -34,7 +34,7 @@ func (a *agent) dialOwn(ctx context.Context) (net.Conn, error) {
 }
 
 // peer returns how to connect to the memcached of another Pod of the cache, which listens on the same port. The
-// Secrets are read each time, because they may change meanwhile.
+// Secrets are read each time, because they may change in the meantime.
 func (a *agent) peer(address string) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		server, err := a.server(address)

@@ -26,7 +26,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/unused"
 )
 
-// pod is memcached with the agent beside it. What is left empty is off.
+// pod is memcached with the agent next to it. What is left empty is off.
 type pod struct {
 	users       string                 // of the Secret, a line user:password each
 	certificate *agenttest.Certificate // of the Secret

@@ -96,7 +96,7 @@ func pair(t *testing.T, certificate *agenttest.Certificate) tls.Certificate {
 	return pair
 }
 
-// TestEveryMetricIsExported makes memcached tell all that it can: with an item, and with the LRU of short-lived ones.
+// TestEveryMetricIsExported makes memcached report all that it can: with an item, and with the LRU of short-lived ones.
 func TestEveryMetricIsExported(t *testing.T) {
 	t.Parallel()
 	totals := exporter.Totals()
@@ -146,7 +146,7 @@ func TestMetricsComeWhenNoConnectionIsLeft(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsNotStored logs in to a memcached that asks for no password, and takes the login for an item.
+// TestAPasswordIsNotStored logs in to a memcached that requires no password, and takes the login for an item.
 func TestAPasswordIsNotStored(t *testing.T) {
 	t.Parallel()
 	p := &pod{}

@@ -127,7 +127,7 @@ func hold(t *testing.T, count int, addresses ...string) (release func()) {
 	return release
 }
 
-// hostileMemcached answers each line with anything: an attacker may control the memcached beside the agent.
+// hostileMemcached answers each line with anything: an attacker may control the memcached next to the agent.
 func hostileMemcached(t *testing.T, seed uint64) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -165,7 +165,8 @@ func answerNoise(r *rand.Rand, connection net.Conn) {
 	}
 }
 
-// TestNoNoiseEndsTheAgentOrStaysInItsMemory throws seeded bytes at each port, and has a memcached that answers with such.
+// TestNoNoiseEndsTheAgentOrStaysInItsMemory throws seeded bytes at each port, and has a memcached that answers with
+// such.
 func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	const seed, connections, idle, spare = 19, 4000, 200, 8 << 20
 	options := noisyOptions(t, seed)
@@ -198,7 +199,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g.Eventually(ended).Should(gomega.Receive(gomega.BeNil()))
 }
 
-// noisyOptions are those of an agent with all that it can have, beside a hostile memcached.
+// noisyOptions are those of an agent with all that it can have, next to a hostile memcached.
 func noisyOptions(t *testing.T, seed uint64) *Options {
 	t.Helper()
 	options := NewOptions()

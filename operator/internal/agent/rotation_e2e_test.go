@@ -32,7 +32,8 @@ func wantAll(t *testing.T, c *client) {
 	}
 }
 
-// TestAPasswordIsRotated in two steps, so that no client is refused in between. Connections stay open, and no key is lost.
+// TestAPasswordIsRotated in two steps, so that no client is refused in between. Connections stay open, and no key is
+// lost.
 func TestAPasswordIsRotated(t *testing.T) {
 	t.Parallel()
 	certificate := agenttest.NewCertificate(t, nil)
@@ -120,7 +121,7 @@ func TestASecretThatIsMalformedChangesNothing(t *testing.T) {
 	wantAll(t, mustLogin(t, address, trust(other), "ann", "two"))
 	wantAll(t, kept)
 	if strings.Contains(p.log.String(), "pa55word") {
-		t.Error("the log tells a password")
+		t.Error("the log contains a password")
 	}
 }
 
@@ -134,7 +135,7 @@ func TestASecretThatLosesItsClientCAChangesNothing(t *testing.T) {
 	p.awaitSync(t, "tls", 1)
 	agenttest.Mount(t, p.options.TLSDir, other.Secret())
 	p.awaitSync(t, "tls", 0)
-	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("the Secret lacks ca.crt"))
+	wait(t).Eventually(p.log.String).Should(gomega.ContainSubstring("the Secret has no ca.crt"))
 	served, err := reload.Served(t.Context(), p.options.MemcachedTLSAddress)
 	if err != nil || !served.Equal(certificate.Parsed) {
 		t.Errorf("memcached serves %v, error %v", served, err)
@@ -177,7 +178,8 @@ func TestAnAgentThatWasAwayCatchesUp(t *testing.T) {
 	mustBeRefused(t, p.options.MemcachedTLSAddress, trust(after), "ann", "one")
 }
 
-// TestANewClientCAIsTaken exchanges the CA. Memcached takes the new one at once, but forgets none until it is restarted.
+// TestANewClientCAIsTaken exchanges the CA. Memcached takes the new one immediately, but forgets none until it is
+// restarted.
 func TestANewClientCAIsTaken(t *testing.T) {
 	t.Parallel()
 	oldCA, newCA := agenttest.NewCertificate(t, nil), agenttest.NewCertificate(t, nil)

@@ -184,7 +184,7 @@ func otherCertificate(t *testing.T) func(*cache) {
 	return func(c *cache) { c.certificate, c.ca = certificate, ca }
 }
 
-// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods because it missed what clients changed meanwhile.
+// TestAnAgentThatStartsAfterTheMoveEmptiesBothPods because it missed what clients changed in the meantime.
 func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
@@ -205,8 +205,8 @@ func TestAnAgentThatStartsAfterTheMoveEmptiesBothPods(t *testing.T) {
 	after.awaitLoss(t, handoff.AgentRestarted)
 }
 
-// TestTheOperatorIsToldWhyCopiedKeysAreLost also after the agent has begun anew.
-func TestTheOperatorIsToldWhyCopiedKeysAreLost(t *testing.T) {
+// TestTheOperatorLearnsWhyCopiedKeysAreLost also after the agent has begun again.
+func TestTheOperatorLearnsWhyCopiedKeysAreLost(t *testing.T) {
 	c := newCache(t, cache{})
 	before, after := c.start(t, oldHost), c.start(t, newHost)
 	to := after.client(t, c)
@@ -220,7 +220,7 @@ func TestTheOperatorIsToldWhyCopiedKeysAreLost(t *testing.T) {
 	before.server.Signal(t, syscall.SIGKILL)
 	to.awaitMiss(t, "key0")
 	after.awaitLoss(t, handoff.OldEnded)
-	wait(t).Eventually(func() int64 { return after.lastProgress().TotalKeys }).Should(gomega.BeZero(), "it begins anew")
+	wait(t).Eventually(func() int64 { return after.lastProgress().TotalKeys }).Should(gomega.BeZero(), "it begins again")
 	after.awaitLoss(t, handoff.OldEnded)
 }
 

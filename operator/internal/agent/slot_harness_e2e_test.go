@@ -36,7 +36,7 @@ type cache struct {
 	supervisor, agent      string // programs
 }
 
-// slotPod is a memcached that reports deletions, with the agent's program beside it.
+// slotPod is a memcached that reports deletions, with the agent's program next to it.
 type slotPod struct {
 	pod
 	host   string

@@ -37,7 +37,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	case err = <-ended:
 	case <-ctx.Done():
 		filled := newCaches(mgr)
-		if err := filled.areFilled(context.WithoutCancel(ctx), cachedAtOnce()); err != nil {
+		if err := filled.areFilled(context.WithoutCancel(ctx), cachedFromStart()); err != nil {
 			// No reconciliation is in progress, and the manager would wait for the caches for ever (runnableGroup.Start).
 			return nil
 		}

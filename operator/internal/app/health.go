@@ -66,7 +66,7 @@ func newCaches(mgr ctrl.Manager) *caches {
 
 // check returns an error that names the caches which are not synced yet.
 func (c *caches) check(ctx context.Context) error {
-	needed := cachedAtOnce()
+	needed := cachedFromStart()
 	select {
 	case <-c.leads:
 		for _, kind := range observe.Kinds() {
@@ -77,8 +77,8 @@ func (c *caches) check(ctx context.Context) error {
 	return c.areFilled(ctx, needed)
 }
 
-// cachedAtOnce are the kinds that an operator caches before it is the leader: those with an index.
-func cachedAtOnce() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
+// cachedFromStart are the kinds that an operator caches before it is the leader: those with an index.
+func cachedFromStart() []client.Object { return []client.Object{&cachev1.Memcached{}, &corev1.Pod{}} }
 
 func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 	var empty []string
@@ -97,7 +97,7 @@ func (c *caches) areFilled(ctx context.Context, kinds []client.Object) error {
 	return nil
 }
 
-// isFilled asks for an informer only once: with several namespaces, each request starts a goroutine.
+// isFilled requests an informer only once: with several namespaces, each request starts a goroutine.
 func (c *caches) isFilled(ctx context.Context, kind string, object client.Object) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

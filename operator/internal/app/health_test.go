@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// informers are those that were asked for; those in filled have synced.
+// informers are those that were requested; those in filled have synced.
 type informers struct {
 	cache.Informers
 	filled map[string]bool
@@ -64,7 +64,7 @@ func TestAnOperatorIsReadyWhenTheCachesAreFilledThatItNeeds(t *testing.T) {
 			}
 			for kind, times := range of.asked {
 				if times != 1 {
-					t.Errorf("the informer of %s is asked for %d times", kind, times)
+					t.Errorf("the informer of %s is requested %d times", kind, times)
 				}
 				if !tc.leads && kind != base[0] && kind != base[1] {
 					t.Errorf("an operator that stands by starts the informer of %s", kind)

@@ -13,9 +13,9 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestTheLimitFitsTheMemcachedsSaidBesideIt holds the manifest to what `make bench` measured: of the memory that is
+// TestTheLimitFitsTheMemcachedsOfItsComment holds the manifest to what `make bench` measured: of the memory that is
 // resident with as many Memcacheds, the limit leaves a fifth.
-func TestTheLimitFitsTheMemcachedsSaidBesideIt(t *testing.T) {
+func TestTheLimitFitsTheMemcachedsOfItsComment(t *testing.T) {
 	content := page.Read(t, "../../config/manager/manager.yaml")
 	var manager appsv1.Deployment
 	if err := yaml.Unmarshal([]byte(content), &manager); err != nil {
@@ -31,7 +31,7 @@ func TestTheLimitFitsTheMemcachedsSaidBesideIt(t *testing.T) {
 	}
 	limit := container.Resources.Limits.Memory()
 	if leaves := float64(limit.Value())/(1<<20) - resident; leaves < resident/5 {
-		t.Errorf("%s leaves %.0f MiB beside the %.0f MiB of %s Memcacheds", limit, leaves, resident, said)
+		t.Errorf("%s leaves %.0f MiB in addition to the %.0f MiB of %s Memcacheds", limit, leaves, resident, said)
 	}
 	row := fmt.Sprintf("| up to %s | %s MiB | ", said, measured)
 	if install := page.Read(t, "../../../docs/install.md"); !strings.Contains(install, row) ||

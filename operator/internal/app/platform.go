@@ -77,7 +77,7 @@ func (p *platform) recall() (plan.Platform, error) {
 	return p.known, p.problem
 }
 
-// ask asks the API server. A change that the watch reported meanwhile is newer.
+// ask asks the API server. A change that the watch reported in the meantime is newer.
 func (p *platform) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

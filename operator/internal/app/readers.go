@@ -35,8 +35,8 @@ const (
 	knownTTL = time.Hour
 
 	// mostUnknown is how many other tokens are reviewed per second, and in one burst.
-	mostUnknown   = 5
-	unknownAtOnce = 10
+	mostUnknown  = 5
+	unknownBurst = 10
 
 	// retryAfter is when a client may try again, in seconds.
 	retryAfter = "1"
@@ -66,7 +66,7 @@ func newReaders(
 	tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface,
 ) readers {
 	return readers{
-		tokens: tokens, access: access, unknown: rate.NewLimiter(mostUnknown, unknownAtOnce),
+		tokens: tokens, access: access, unknown: rate.NewLimiter(mostUnknown, unknownBurst),
 		allowed: cache.NewLRUExpireCache(mostReaders), refused: cache.NewLRUExpireCache(mostReaders),
 		known: cache.NewLRUExpireCache(mostReaders),
 	}

@@ -99,7 +99,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server is asked about few of them. Who was let
+// TestAFloodOfTokensIsBounded: no matter how many tokens come in, the API server is asked about few of them. Who was
 // allowed before stays allowed, even when it has to be reviewed again.
 func TestAFloodOfTokensIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAFloodOfTokensIsBounded(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		unknown, known := unknownAtOnce+seconds*mostUnknown, 2*seconds/int(allowedTTL.Seconds())
+		unknown, known := unknownBurst+seconds*mostUnknown, 2*seconds/int(allowedTTL.Seconds())
 		if server.asked > unknown+known {
 			t.Errorf("%d questions to the API server, want at most %d", server.asked, unknown+known)
 		}

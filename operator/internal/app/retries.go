@@ -14,15 +14,15 @@ const (
 	// controller-runtime's default of a quarter of an hour, a cache would stay as it is long after that.
 	firstRetry, longestRetry = 5 * time.Millisecond, 15 * time.Second
 
-	// retriesPerSecond and retriesAtOnce limit the retries of all Memcacheds together, as controller-runtime does by
+	// retriesPerSecond and retriesBurst limit the retries of all Memcacheds together, as controller-runtime does by
 	// default.
-	retriesPerSecond, retriesAtOnce = 10, 100
+	retriesPerSecond, retriesBurst = 10, 100
 )
 
 // newRetries decides when failed reconciliations are retried.
 func newRetries() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedMaxOfRateLimiter(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
-		&workqueue.TypedBucketRateLimiter[reconcile.Request]{Limiter: rate.NewLimiter(retriesPerSecond, retriesAtOnce)},
+		&workqueue.TypedBucketRateLimiter[reconcile.Request]{Limiter: rate.NewLimiter(retriesPerSecond, retriesBurst)},
 	)
 }

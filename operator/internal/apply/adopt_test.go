@@ -86,7 +86,7 @@ func TestWhichDeploymentsWithoutAControllerAreOwned(t *testing.T) {
 			there: managedBy(names.FieldOwner, applied, ownHash), deleted: true, result: Terminating,
 			why: `Deployment "cache" was changed or replaced since it was read`,
 		},
-		"the operator's, and another owner's meanwhile": {
+		"the operator's, and another owner's in the meantime": {
 			there:  ownedBy(thing, managedBy(names.FieldOwner, applied, ownHash)),
 			result: NotOwned, why: belongs,
 		},
@@ -140,7 +140,7 @@ func TestWhatAnEarlierMemcachedLeftBehindIsAdopted(t *testing.T) {
 }
 
 // TestAReplacedObjectIsNoErrorInTheSpec: the API server refuses the uid as a field that can't change, and
-// what else it finds wrong beside that is wrong with the other object.
+// whatever else it reports is wrong with the other object.
 func TestAReplacedObjectIsNoErrorInTheSpec(t *testing.T) {
 	immutable := func(fields ...string) error {
 		var errs field.ErrorList

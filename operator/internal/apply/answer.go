@@ -30,7 +30,7 @@ func (s *Syncer) stored(
 }
 
 // undone reports whether nothing of a change is in the API server's answer: each field still differs from what was
-// asked for. The resource version does not tell, because another client may have written meanwhile.
+// requested. The resource version does not show that, because another client may have written in the meantime.
 func (s schemas) undone(changed *fieldpath.Set, asked map[string]any, answer render.Object) (bool, error) {
 	left, err := s[answer.GroupKind].compare(answer.Configuration, asked)
 	return err == nil && !changed.Empty() && changed.Difference(left).Empty(), err

@@ -102,7 +102,8 @@ func untyped(configuration runtime.ApplyConfiguration) (map[string]any, error) {
 	return rendered, nil
 }
 
-// compare returns the fields of the rendered object that the live one, of any Go type, lacks or has with another value.
+// compare returns the fields of the rendered object that the live one, of any Go type, does not have or has with
+// another value.
 func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set, error) {
 	found, err := value.NewValueReflect(live)
 	if err != nil {
@@ -120,7 +121,7 @@ func (k *kindSchema) compare(live any, rendered map[string]any) (*fieldpath.Set,
 	return comparison.Added.Union(comparison.Modified).Leaves().Difference(kindFields), nil
 }
 
-// kindNames identify the kind of an object. Objects read from the API server lack them.
+// kindNames identify the kind of an object. Objects read from the API server do not have them.
 var kindNames = []string{"apiVersion", "kind"}
 
 var kindFields = fieldpath.NewSet(fieldpath.MakePathOrDie(kindNames[0]), fieldpath.MakePathOrDie(kindNames[1]))

@@ -53,7 +53,7 @@ func TestTheManagerIsKnownUntilTheNextWriteOrAnotherChange(t *testing.T) {
 	c.note("object", "state")
 	c.explain("object", ".spec.replicas", []drift.Drift{{Field: ".spec.replicas"}})
 	if c.explained("object", ".spec.replicas") == nil {
-		t.Error("it is asked for again")
+		t.Error("it is requested again")
 	}
 	if c.explained("object", ".spec.paused") != nil || c.explained("other", ".spec.replicas") != nil {
 		t.Error("a manager is blamed for another change")

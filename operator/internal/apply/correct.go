@@ -35,7 +35,7 @@ func (s *Syncer) correct(
 		live = fresh
 	}
 	changed, err := s.schemas.differences(live, object)
-	if err != nil || changed.Empty() { // It is correct meanwhile, and the cache is about to show it.
+	if err != nil || changed.Empty() { // It has become correct, and the cache is about to show it.
 		return Outcome{Result: Unchanged}, err
 	}
 	found, err := drift.Explain(live, object.Configuration, changed)
@@ -80,12 +80,12 @@ func (s *Syncer) withManagedFields(
 	return fresh, nil
 }
 
-// hasFields distinguishes an entry read from the API server from what the cache keeps: the mark of a pause.
+// hasFields distinguishes an entry read from the API server from what the cache keeps: the record of a pause.
 func hasFields(entry metav1.ManagedFieldsEntry) bool { return entry.FieldsV1 != nil }
 
-// applyWithoutReplacements removes what another client put in place of the operator's fields, and applies again: list items
-// with other keys, and fields that exclude an operator's field. It removes them only from the object version that was
-// read. If there are none, it returns the refusal.
+// applyWithoutReplacements removes what another client put in place of the operator's fields, and applies again: list
+// items with other keys, and fields that exclude an operator's field. It removes them only from the object version that
+// was read. If there are none, it returns the refusal.
 func (s *Syncer) applyWithoutReplacements(
 	ctx context.Context, live client.Object, changed *fieldpath.Set, object render.Object, refusal error,
 ) error {

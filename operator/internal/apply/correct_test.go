@@ -30,12 +30,12 @@ import (
 type stub struct {
 	client.Reader
 	Client
-	there             *appsv1.Deployment
-	readErr, applyErr error
-	undoes            bool // Admission undoes what is applied.
-	writesMeanwhile   bool // Another client writes between the operator's read and its write.
-	asked             []string
-	patch             string
+	there              *appsv1.Deployment
+	readErr, applyErr  error
+	undoes             bool // Admission undoes what is applied.
+	writesConcurrently bool // Another client writes between the operator's read and its write.
+	asked              []string
+	patch              string
 }
 
 func (s *stub) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -58,7 +58,7 @@ func (s *stub) Apply(_ context.Context, wanted runtime.ApplyConfiguration, _ ...
 	if err := errors.Join(err, json.Unmarshal(answer, deployment)); err != nil {
 		return err
 	}
-	if s.writesMeanwhile {
+	if s.writesConcurrently {
 		deployment.WithResourceVersion(s.there.ResourceVersion + "-next")
 	}
 	return nil
@@ -127,7 +127,7 @@ func TestDriftIsReverted(t *testing.T) {
 			words: `.spec.replicas 3 -> 7 by a mutating admission policy or webhook`,
 		},
 		"or admission undoes that while another client writes": {
-			server: func(s *stub) { s.undoes, s.writesMeanwhile = true, true },
+			server: func(s *stub) { s.undoes, s.writesConcurrently = true, true },
 			asked:  []string{"get", "apply"}, result: Conflicting,
 			words: `.spec.replicas 3 -> 7 by a mutating admission policy or webhook`,
 		},

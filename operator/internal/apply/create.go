@@ -49,7 +49,7 @@ func (s *Syncer) meet(
 	err := s.live.Get(ctx, client.ObjectKey{Namespace: mc.Namespace, Name: *object.Metadata.Name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return Outcome{}, refusal // It was deleted meanwhile; the next reconciliation creates the object.
+		return Outcome{}, refusal // It was deleted in the meantime; the next reconciliation creates the object.
 	case err != nil:
 		return Outcome{}, fmt.Errorf("%w (and its owner cannot be read: %w)", refusal, err)
 	case isTerminating(found, mc):
@@ -57,7 +57,7 @@ func (s *Syncer) meet(
 	case metav1.IsControlledBy(found, mc) && selected(object.GroupKind, found, mc):
 		return Outcome{Result: Unchanged}, nil // It is owned, and the cache is about to show it.
 	case metav1.IsControlledBy(found, mc):
-		// The Memcached owns it, and it lacks the labels by which the cache selects objects.
+		// The Memcached owns it, and it does not have the labels by which the cache selects objects.
 		return s.syncOwned(ctx, found, object)
 	}
 	return s.adoptOrRefuse(ctx, mc, found, object)

@@ -21,7 +21,7 @@ type refusals struct {
 }
 
 // refusalKey says what was refused, and what would change the answer. For a creation, uid and generation are those of
-// the Memcached: a changed spec is tried at once. For an update they are those of the object.
+// the Memcached: a changed spec is tried immediately. For an update they are those of the object.
 type refusalKey struct {
 	uid        types.UID
 	generation int64

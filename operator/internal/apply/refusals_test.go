@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/render"
 )
 
-func TestARefusedCreationIsNotRepeatedAtOnce(t *testing.T) {
+func TestARefusedCreationIsNotRepeatedImmediately(t *testing.T) {
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	const once, twice = 1, 2
 	tests := map[string]struct {
@@ -78,7 +78,7 @@ func TestARefusedCreationIsNotRepeatedAtOnce(t *testing.T) {
 	}
 }
 
-func TestARefusedUpdateIsNotRepeatedAtOnce(t *testing.T) {
+func TestARefusedUpdateIsNotRepeatedImmediately(t *testing.T) {
 	const once, twice = 1, 2
 	tests := map[string]struct {
 		later func(live *appsv1.Deployment, clock *testingclock.FakeClock)

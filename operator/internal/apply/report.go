@@ -128,7 +128,7 @@ func (r Report) Err() error {
 	return errors.Join(errs...)
 }
 
-// SpecRefused reports whether every failure is about the values of fields: then the spec asks for something that only
+// SpecRefused reports whether every failure is about the values of fields: then the spec requests something that only
 // the API server knows to be invalid.
 func (r Report) SpecRefused() bool {
 	failed, refused := 0, 0

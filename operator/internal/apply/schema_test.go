@@ -19,7 +19,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-var update = flag.Bool("update", false, "write the generated schema anew")
+var update = flag.Bool("update", false, "write the generated schema again")
 
 const schemaFile = "zz_generated.schema.go"
 

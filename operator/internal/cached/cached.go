@@ -31,19 +31,19 @@ func TrimObject(object any) (any, error) {
 	case *policyv1.PodDisruptionBudget:
 		typed.Status = policyv1.PodDisruptionBudgetStatus{}
 	}
-	if metadata, err := meta.Accessor(object); err == nil { // Otherwise it is the mark of a deleted object.
+	if metadata, err := meta.Accessor(object); err == nil { // Otherwise it is the placeholder of a deleted object.
 		metadata.SetManagedFields(managed)
 	}
 	return object, nil
 }
 
-// IsPause reports whether an entry of the managed fields is the mark of a pause.
+// IsPause reports whether an entry of the managed fields is the record of a pause.
 func IsPause(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == names.PauseOwner && entry.Operation == metav1.ManagedFieldsOperationApply &&
 		entry.Subresource == ""
 }
 
-// onlyPause reduces the managed fields of a Deployment to the mark of a pause. Few Deployments have one.
+// onlyPause reduces the managed fields of a Deployment to the record of a pause. Few Deployments have one.
 func onlyPause(managed []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if !slices.ContainsFunc(managed, IsPause) {
 		return nil

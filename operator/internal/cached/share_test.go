@@ -89,7 +89,7 @@ func TestTrimmedObjects(t *testing.T) {
 	for sentence, tc := range map[string]struct{ child, want any }{
 		"a budget without its status": {budget, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "cache"}}},
 		"a deletion":                  {deleted, deleted},
-		"a Deployment keeps only the mark of a pause of its managed fields": {
+		"a Deployment keeps only the record of a pause of its managed fields": {
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: managed}},
 			&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{pause}}},
 		},

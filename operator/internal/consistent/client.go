@@ -1,7 +1,7 @@
 // Package consistent makes reads from the cache include the operator's own writes. A decision on an older state would
 // repeat or revert a write.
 //
-// Each object has a record of its own: the resource version of its last write. So it does not matter how many
+// Each object has its own record: the resource version of its last write. So it does not matter how many
 // informers fill the cache, or how far each is behind.
 package consistent
 
@@ -57,7 +57,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {
-		awaited := c.records.find(id) // Before the cache is read: it may lack later writes.
+		awaited := c.records.find(id) // Before the cache is read: it may not have later writes.
 		err := c.Client.Get(ctx, key, object, opts...)
 		switch {
 		case awaited == nil, err != nil && !apierrors.IsNotFound(err):
@@ -161,7 +161,7 @@ func (c *Client) note(ctx context.Context, id identity, answer metav1.Object) er
 	return c.await(ctx, id, c.records.note(id, answer.GetUID(), answer.GetResourceVersion()))
 }
 
-// await drops a record at once if the cache shows it already: the event came before the answer, or nothing changed.
+// await drops a record immediately if the cache shows it already: the event came before the answer, or nothing changed.
 func (c *Client) await(ctx context.Context, id identity, noted *record) error {
 	created, err := c.Scheme().New(id.kind)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/memcached/status.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/memcached/status.md again")
 
 const (
 	repository = "../../.."
@@ -60,7 +60,8 @@ func conditionTable(t *testing.T) string {
 	return table.String()
 }
 
-// reasonTable has the reasons of all conditions. Reconciling and Stalled have that of Ready, and Suspended its own name.
+// reasonTable has the reasons of all conditions. Reconciling and Stalled have that of Ready, and Suspended its own
+// name.
 func reasonTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer

@@ -209,7 +209,7 @@ func adopted(o apply.Outcome) pendingEvent {
 }
 
 func deleted(o apply.Outcome) pendingEvent {
-	return normal(o, eventDeleted, "Delete", fmt.Sprintf("%s %q deleted: the spec no longer asks for it", o.Kind, o.Name))
+	return normal(o, eventDeleted, "Delete", fmt.Sprintf("%s %q deleted: the spec no longer requests it", o.Kind, o.Name))
 }
 
 func paused(o apply.Outcome) pendingEvent {

@@ -104,7 +104,7 @@ func TestEvents(t *testing.T) {
 		},
 		"an object was deleted": {
 			report: deployment(apply.Deleted), before: steady, now: steady,
-			want: []string{`Normal Deleted: Deployment "cache" deleted: the spec no longer asks for it`},
+			want: []string{`Normal Deleted: Deployment "cache" deleted: the spec no longer requests it`},
 		},
 		"all Pods became ready": {
 			before: ready(cachev1.ReasonRollingOut, "2 of 3 Pods ready"), now: steady,

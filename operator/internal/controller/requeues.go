@@ -76,7 +76,8 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 	return max(nodesTTL-c.nodesAge, nodesFresh)
 }
 
-// rightsAreReviewed holds while the spec requests slots, and rights are missing: no event tells when they are granted.
+// rightsAreReviewed holds while the spec requests slots, and rights are missing: no event reports when they are
+// granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
 	if len(c.missingRights) == 0 || c.memcached.Spec.Slots == nil {
 		return 0

@@ -45,7 +45,7 @@ func (r *reviewer) Create(
 	return review, r.err
 }
 
-func TestTheRightsOfSlotsAreAskedFor(t *testing.T) {
+func TestTheRightsOfSlotsAreReviewed(t *testing.T) {
 	all := len(slotRights)
 	tests := map[string]struct {
 		namespaces []string
@@ -127,7 +127,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 		want     bool
 	}{
 		"a cache without slots needs none": {},
-		"a cache that asks for slots":      {change: asks, want: true},
+		"a cache that requests slots":      {change: asks, want: true},
 		"a cache that still has slots":     {change: func(mc *cachev1.Memcached) { mc.Status.Slots = []cachev1.SlotStatus{{}} }, want: true},
 		"objects of former slots":          {services: service("shop-slots", "uid-shop"), want: true},
 		"such objects without an owner":    {services: service("shop-slots", ""), want: true},
@@ -159,7 +159,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 	}
 }
 
-func TestMissingRightsAreAskedForOnceAMinute(t *testing.T) {
+func TestMissingRightsAreReviewedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := &reviewer{denied: []string{"get pods"}}
 		watch := &slotWatch{controller: &watches{}, cache: &indexes{}, access: asker}
@@ -185,8 +185,8 @@ func TestMissingRightsAreAskedForOnceAMinute(t *testing.T) {
 	})
 }
 
-// TestNobodyWaitsForRightsWithoutAskingForSlots: objects of former slots are left to the next event.
-func TestNobodyWaitsForRightsWithoutAskingForSlots(t *testing.T) {
+// TestNobodyWaitsForRightsWithoutRequestingSlots: objects of former slots are left to the next event.
+func TestNobodyWaitsForRightsWithoutRequestingSlots(t *testing.T) {
 	c := &reconciliation{memcached: &cachev1.Memcached{}, missingRights: []string{"delete services"}}
 	if after := c.again(); after != 0 {
 		t.Errorf("reconciled again after %v", after)

@@ -61,7 +61,7 @@ func TestAPatchOfAnotherVersionEndsAsAConflict(t *testing.T) {
 			before: long, now: longer, answers: map[types.PatchType]error{json: conflict}, want: []types.PatchType{json},
 			isConflict: true,
 		},
-		"another version that lacks a position": {
+		"another version that does not have a position": {
 			before: long, now: longer, answers: map[types.PatchType]error{json: invalid, merge: conflict},
 			want: []types.PatchType{json, merge}, isConflict: true,
 		},

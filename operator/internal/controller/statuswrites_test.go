@@ -82,7 +82,7 @@ func (r *rolling) remove(name string) {
 	r.in.Snapshot.Pods = slices.DeleteFunc(r.in.Snapshot.Pods, func(pod observe.Pod) bool { return pod.Name == name })
 }
 
-// pass lets time pass, and writes meanwhile what had to wait.
+// pass lets time pass, and in the meantime writes what had to wait.
 func (r *rolling) pass(t *testing.T, time time.Duration) {
 	t.Helper()
 	until := r.in.Now.Add(time)

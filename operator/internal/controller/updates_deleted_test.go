@@ -16,7 +16,7 @@ func TestNothingIsKeptOfDeletedCaches(t *testing.T) {
 	f.remove("b")
 	f.change("c", func(mc *cachev1.Memcached) { mc.Spec.UpdatePolicy = "" })
 	if entry := f.enter(old); entry.phase != unseen {
-		t.Error("a cache that was deleted meanwhile is updated")
+		t.Error("a cache that was deleted in the meantime is updated")
 	}
 	if len(f.entries) != 0 {
 		t.Errorf("still known: %v", f.entries)

@@ -241,7 +241,7 @@ func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
 				t.Errorf("it is updated: %v, want %v", got, tc.want)
 			}
 			if got := f.reconcile("a"); got == tc.want {
-				t.Errorf("another one is updated beside it: %v", got)
+				t.Errorf("another one is updated at the same time: %v", got)
 			}
 		})
 	}

@@ -152,7 +152,7 @@ func TestDriftNamesTheFieldAndItsManager(t *testing.T) {
 			want: `.spec.ports[port=11211,protocol="TCP"] {"name":"memcached","port":11211,"protocol":"TCP","targetPort":"memcached"} -> ` +
 				`{"name":"memcached","port":11212,"protocol":"TCP","targetPort":"memcached"} by "tool" (Update, 2026-08-30T12:00:01Z)`,
 		},
-		"an own annotation is not reported beside other fields": {
+		"an own annotation is not reported with other fields": {
 			damage: func(s *corev1.Service) { relabeled(s); s.Annotations = nil }, changed: []fieldpath.Path{hash, app},
 			managed: []metav1.ManagedFieldsEntry{written("tool", "Update", time.Second, labels)},
 			want:    `.metadata.labels.app "memcached" -> "other" by "tool" (Update, 2026-08-30T12:00:01Z)`,

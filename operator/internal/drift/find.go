@@ -82,7 +82,7 @@ func keysOf(element fieldpath.PathElement) []string {
 }
 
 // replacement finds a list item of the operator whose key another client changed: it has the name of the missing item.
-// Names are unique in these lists, so the operator's item cannot be added beside it.
+// Names are unique in these lists, so the operator's item cannot be added next to it.
 func replacement(actual, expected map[string]any, path fieldpath.Path) (place, bool) {
 	last := path[len(path)-1]
 	if last.Key == nil || slices.Contains(keysOf(last), "name") {
@@ -102,7 +102,7 @@ func replacement(actual, expected map[string]any, path fieldpath.Path) (place, b
 	return place{}, false
 }
 
-// rivals are fields that another client can set instead of the operator's, and that the API server rejects beside it.
+// rivals are fields that another client can set instead of the operator's, and that the API server rejects next to it.
 var rivals = map[string]string{"maxUnavailable": "minAvailable"}
 
 // rival finds the field that another client set instead of a missing field of the operator.

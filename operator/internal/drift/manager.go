@@ -1,6 +1,6 @@
 package drift
 
-// Recognizes field managers for which there is a fix of their own.
+// Recognizes field managers for which there is a specific fix.
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagerKind is a kind of field manager with a fix of its own.
+// ManagerKind is a kind of field manager with a specific fix.
 type ManagerKind string
 
 const (

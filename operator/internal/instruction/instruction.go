@@ -72,7 +72,7 @@ type Instruction struct {
 	Within int64 `json:"within,omitempty"`
 
 	// Since is when the operator gave this role, in whole seconds. Another Since is another attempt: the agent begins
-	// anew.
+	// again.
 	Since time.Time `json:"since,omitzero"`
 
 	// End is for how many seconds a Pod with the role Leave still serves, counted from when the agent reads this: the
@@ -140,7 +140,7 @@ func (i Instruction) Encode() string {
 }
 
 // Decode reads the annotation. An empty annotation is the zero Instruction. An error means that the content can't be
-// followed: the agent then keeps doing what it did, and the operator writes the annotation anew.
+// followed: the agent then keeps doing what it did, and the operator writes the annotation again.
 func Decode(content string) (Instruction, error) {
 	if strings.TrimSpace(content) == "" {
 		return Instruction{}, nil

@@ -159,7 +159,8 @@ func (g *guarded) admits(t *testing.T, certificate *agenttest.Certificate) {
 	}
 }
 
-// TestOlderVersionsAndWeakCiphersAreRefused has a client with the right certificate and password that negotiates for less.
+// TestOlderVersionsAndWeakCiphersAreRefused has a client with the right certificate and password that negotiates for
+// less.
 func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
 	weak := []uint16{
 		tls.TLS_RSA_WITH_RC4_128_SHA, tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA, tls.TLS_RSA_WITH_AES_128_CBC_SHA,
@@ -192,8 +193,8 @@ func TestOlderVersionsAndWeakCiphersAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheNameThatAClientAsksForOpensNothing: memcached ignores it, so a name is neither a password nor an obstacle.
-func TestTheNameThatAClientAsksForOpensNothing(t *testing.T) {
+// TestTheNameThatAClientRequestsOpensNothing: memcached ignores it, so a name is neither a password nor an obstacle.
+func TestTheNameThatAClientRequestsOpensNothing(t *testing.T) {
 	g := startGuarded(t, func(*TLS) {})
 	right := agenttest.NewCertificate(t, g.ca)
 	for _, name := range []string{
@@ -202,10 +203,10 @@ func TestTheNameThatAClientAsksForOpensNothing(t *testing.T) {
 	} {
 		asking := func(c *tls.Config) { c.ServerName = name }
 		if answer, err := g.answers(g.config(t, nil, asking), rightLogin); err == nil {
-			t.Errorf("a client without a certificate that asks for %q is answered %q", name, answer)
+			t.Errorf("a client without a certificate that requests %q is answered %q", name, answer)
 		}
 		if answer, err := g.answers(g.config(t, right, asking), rightLogin); err != nil || answer != "STORED" {
-			t.Errorf("the right client that asks for %q: %q, %v", name, answer, err)
+			t.Errorf("the right client that requests %q: %q, %v", name, answer, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	managedPort     = "the operator sets where memcached listens"
 	managedSecurity = "the operator manages encryption and authentication"
 	managedProcess  = "the kubelet runs memcached, in the foreground"
-	endsAtOnce      = "memcached would print something and exit"
+	printsAndExits  = "memcached would print something and exit"
 )
 
 // options are the options of memcached 1.6 (memcached.c, main).
@@ -36,9 +36,9 @@ var options = []option{
 	{'M', "disable-evictions", false, ""},
 	{'c', "conn-limit", true, "set spec.maxConnections instead"},
 	{'k', "lock-memory", false, "it needs a capability that the restricted Pod Security Standard forbids"},
-	{'h', "help", false, endsAtOnce},
-	{'i', "license", false, endsAtOnce},
-	{'V', "version", false, endsAtOnce},
+	{'h', "help", false, printsAndExits},
+	{'i', "license", false, printsAndExits},
+	{'V', "version", false, printsAndExits},
 	{'r', "enable-coredumps", false, managedProcess},
 	{'v', "verbose", false, ""},
 	{'d', "daemon", false, managedProcess},

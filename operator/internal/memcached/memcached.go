@@ -156,10 +156,10 @@ func (s Settings) agentsConnections() int32 {
 }
 
 // ItemChunk is the chunk in which memcached stores large items: half a slab page. The maximum item size must be a
-// multiple of it, or memcached exits at once (memcached.c, main).
+// multiple of it, or memcached exits immediately (memcached.c, main).
 const ItemChunk = Mebibyte / 2
 
-// LargestItem is the maximum of MaxItemSize: memcached exits at once if an item could fill more than half of its
+// LargestItem is the maximum of MaxItemSize: memcached exits immediately if an item could fill more than half of its
 // memory (memcached.c, main).
 func LargestItem(itemMemory int64) int64 {
 	return itemMemory / 2

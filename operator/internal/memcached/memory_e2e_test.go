@@ -13,7 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/pressure"
 )
 
-// TestTheMemoryLimitOfAContainerSuffices lets memcached run as in a container, and bear all at once that it promises to bear.
+// TestTheMemoryLimitOfAContainerSuffices runs memcached as in a container, with the largest load that it accepts
+// on all of its limits at the same time.
 func TestTheMemoryLimitOfAContainerSuffices(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Settings)

@@ -12,9 +12,9 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/monitoring.md anew")
+var update = flag.Bool("update", false, "write the table of docs/monitoring.md again")
 
-func TestTheDocsTellEveryMetric(t *testing.T) {
+func TestTheDocsListEveryMetric(t *testing.T) {
 	page.Tables(t, "../../../docs/monitoring.md", *update, map[string]string{"metrics": table(t)})
 }
 

@@ -15,7 +15,7 @@ const (
 	FieldOwner = "memcached-operator"
 
 	// PauseOwner is the field manager that pauses a Deployment while a Memcached is suspended, and does nothing else.
-	// Its entry in the managed fields is the only mark of a pause.
+	// Its entry in the managed fields is the only record of a pause.
 	PauseOwner = "memcached-operator-pause"
 
 	// LeaderElectionID is the name of the Lease of the leader election.

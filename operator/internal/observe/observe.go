@@ -105,7 +105,7 @@ type Collector struct {
 	// Live is read for what the cache does not hold.
 	Live client.Reader
 
-	// Secrets is asked for the Secrets that a Memcached names.
+	// Secrets reads the Secrets that a Memcached names.
 	Secrets *secrets.Memory
 }
 

@@ -177,7 +177,7 @@ func TestAPodBelongsToTheMemcachedWhoseDeploymentControlsIt(t *testing.T) {
 		"a StatefulSet controls it":              {func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "StatefulSet" }, ""},
 		"another API's ReplicaSet controls it":   {func(p *corev1.Pod) { p.OwnerReferences[0].APIVersion = "example.com/v1" }, ""},
 		"it has the label of another Memcached":  {func(p *corev1.Pod) { p.Labels["memcached_cr"] = "two" }, ""},
-		"another owner is there beside the control": {func(p *corev1.Pod) {
+		"another owner exists besides the controller": {func(p *corev1.Pod) {
 			p.OwnerReferences = append([]metav1.OwnerReference{{Kind: "X", Name: "x"}}, p.OwnerReferences...)
 		}, "cache"},
 	}

@@ -23,7 +23,7 @@ import (
 // MemcachedIndex finds the Services, EndpointSlices and ReplicaSets of a Memcached by its name, like PodIndex.
 const MemcachedIndex = PodIndex
 
-// addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may lack the
+// addSlotObjects reads the objects of slots: those with known names, and those of former slots. Lists may not have the
 // operator's own writes, so each object is then read by its name.
 func (c Collector) addSlotObjects(ctx context.Context, mc *cachev1.Memcached, objects map[Key]client.Object) error {
 	keys := slotKeys(mc)
@@ -98,7 +98,7 @@ func (c Collector) addSlots(ctx context.Context, mc *cachev1.Memcached, s *Snaps
 	for i := range pods {
 		pod := &pods[i]
 		if cached.IsGated(pod) {
-			pod = &corev1.Pod{} // The list may lack the operator's own writes.
+			pod = &corev1.Pod{} // The list may not have the operator's own writes.
 			err := c.Cache.Get(ctx, client.ObjectKeyFromObject(&pods[i]), pod)
 			if apierrors.IsNotFound(err) {
 				continue

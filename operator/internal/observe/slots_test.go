@@ -52,12 +52,12 @@ func TestAHolderThatIsNotInTheCacheIsReadFromTheAPIServer(t *testing.T) {
 		want    []string
 		wantErr bool
 	}{
-		"a holder that the cache lacks":      {live: onePod{pod: gatedPod()}, want: []string{"uid-a"}},
-		"a holder that is in the cache":      {known: map[string]string{"uid-a": "1"}, live: onePod{err: errors.New("asked")}},
-		"a holder that was deleted":          {},
-		"another Pod of its name":            {live: onePod{pod: pod(func(p *corev1.Pod) { p.UID = "uid-b" })}},
-		"a Pod of another cache":             {live: onePod{pod: pod(func(p *corev1.Pod) { p.Labels[names.LabelInstance] = "other" })}},
-		"an API server that does not answer": {live: onePod{err: errors.New("no answer")}, wantErr: true},
+		"a holder that the cache does not have": {live: onePod{pod: gatedPod()}, want: []string{"uid-a"}},
+		"a holder that is in the cache":         {known: map[string]string{"uid-a": "1"}, live: onePod{err: errors.New("asked")}},
+		"a holder that was deleted":             {},
+		"another Pod of its name":               {live: onePod{pod: pod(func(p *corev1.Pod) { p.UID = "uid-b" })}},
+		"a Pod of another cache":                {live: onePod{pod: pod(func(p *corev1.Pod) { p.Labels[names.LabelInstance] = "other" })}},
+		"an API server that does not answer":    {live: onePod{err: errors.New("no answer")}, wantErr: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writesAt reverts each write at once, or after a time, and returns when there are writes.
+// writesAt reverts each write immediately, or after a time, and returns when there are writes.
 func writesAt(limit Limit, undone, until time.Duration) []time.Duration {
 	var at []time.Duration
 	writes, begin := Writes{}, time.Unix(0, 0)
@@ -28,7 +28,7 @@ func TestPausesBetweenWritesGrow(t *testing.T) {
 		undone, until time.Duration
 		want          []time.Duration
 	}{
-		"undone at once": {
+		"undone immediately": {
 			undone: 0, until: 30 * time.Minute,
 			want: []time.Duration{
 				0, 0, 0, 15 * time.Second, time.Minute, 4 * time.Minute, 14 * time.Minute, 24 * time.Minute,

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/memcached/status.md anew")
+var update = flag.Bool("update", false, "write the table of docs/memcached/status.md again")
 
 // TestTheDocsListEveryPendingUpdate makes the message of each input that can differ.
 func TestTheDocsListEveryPendingUpdate(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/arbitrary"
 )
 
-// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec asks for, and whatever Deployment exists, the outcome is a plan
+// FuzzAnySpecGivesAPlanOrIsInvalid: whatever a spec requests, and whatever Deployment exists, the outcome is a plan
 // that leaves no question, or an invalid spec; and asking again gives the same.
 func FuzzAnySpecGivesAPlanOrIsInvalid(f *testing.F) {
 	f.Add([]byte{})

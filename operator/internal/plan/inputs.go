@@ -48,7 +48,7 @@ type Inputs struct {
 	// the caches that have them.
 	Revision int `json:"revision"`
 
-	// Slots: a Pod becomes ready only with a slot. The spec asks for that, but it applies like an update: it would replace
+	// Slots: a Pod becomes ready only with a slot. The spec requests that, but it applies like an update: it would replace
 	// the Pods.
 	Slots bool `json:"slots,omitempty"`
 }
@@ -120,7 +120,7 @@ func records(mc *cachev1.Memcached, live *appsv1.Deployment, defaults Defaults) 
 	return &found, now
 }
 
-// completed fills values that one record lacks from the other.
+// completed fills values that only the other record has.
 func completed(before, now Record) (Record, Record) {
 	before.Image = cmp.Or(before.Image, now.Image)
 	before.Agent = cmp.Or(before.Agent, now.Agent)

@@ -33,7 +33,7 @@ type Pod struct {
 	TLSSecret  string
 	AuthSecret string
 
-	// Agent is the agent beside memcached; nil means none.
+	// Agent is the agent next to memcached; nil means none.
 	Agent *Agent
 
 	// NeedsSlot: the Pod becomes ready only with a slot.

@@ -57,15 +57,15 @@ func TestPortsStayOpenAsLongAsAPodListensOnThem(t *testing.T) {
 		"TLS is switched off, and no Pod has it any more": {
 			before: encrypted, pods: []names.Ports{onPlaintext}, endpoint: plaintext, ports: []Port{plaintextPort},
 		},
-		"plaintext beside TLS is closed, and one Pod still has it": {
+		"plaintext in addition to TLS is closed, and one Pod still has it": {
 			tls: tls, before: encrypted, pods: []names.Ports{onBoth, onTLS},
 			endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort},
 		},
-		"plaintext beside TLS is opened, and no Pod has it yet": {
+		"plaintext in addition to TLS is opened, and no Pod has it yet": {
 			tls: both, before: encrypted, pods: []names.Ports{onTLS},
 			endpoint: encrypted, ports: []Port{encryptedPort, plaintextPort},
 		},
-		"TLS beside plaintext is switched on at once": {
+		"TLS in addition to plaintext is switched on immediately": {
 			tls: both, before: plaintext, pods: []names.Ports{onPlaintext, onBoth},
 			endpoint: plaintext, ports: []Port{encryptedPort, plaintextPort},
 		},

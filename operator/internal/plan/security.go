@@ -12,7 +12,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
-// Agent is the agent beside memcached.
+// Agent is the agent next to memcached.
 type Agent struct {
 	Image string
 
@@ -43,7 +43,7 @@ func tlsSettings(spec cachev1.MemcachedSpec) *memcached.TLS {
 	for _, suite := range slices.Sorted(slices.Values(spec.TLS.CipherSuites)) {
 		settings.Ciphers = append(settings.Ciphers, string(suite))
 	}
-	if spec.TLS.AsksForCertificates() {
+	if spec.TLS.RequestsCertificates() {
 		settings.ClientCA = names.TLSDir + "/ca.crt"
 	}
 	return settings

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/memcached"
 )
 
-// validate returns all problems of a spec at once.
+// validate returns all problems of a spec together.
 func validate(mc *cachev1.Memcached, pod Pod, defaults Defaults) []string {
 	spec := mc.Spec
 	problems := slotProblems(mc, defaults)

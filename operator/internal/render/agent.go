@@ -52,7 +52,7 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 }
 
 // endInOrder makes the agent end memcached once another Pod has its slot, before the kubelet does: only then does its
-// log tell that Pod the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
+// log send that Pod the last changes. A sidecar's hook begins when the Pod is deleted, like that of memcached.
 func endInOrder() *corev1ac.LifecycleApplyConfiguration {
 	return corev1ac.Lifecycle().
 		WithPreStop(corev1ac.LifecycleHandler().

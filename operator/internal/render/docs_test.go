@@ -60,7 +60,8 @@ func TestACommentSaysOfEachFieldWhetherAChangeReplacesThePods(t *testing.T) {
 	}
 }
 
-// fieldTable links each field to its heading in one of the pages beside the page of the fields, if there is one.
+// fieldTable links each field to its heading in one of the pages in the folder of the page of the fields, if there is
+// one.
 func fieldTable(t *testing.T) string {
 	t.Helper()
 	var table bytes.Buffer
@@ -89,7 +90,7 @@ func fieldTable(t *testing.T) string {
 	return table.String()
 }
 
-// headings are those of the pages beside the page of the fields that are one word, by their anchors.
+// headings are those of the pages in the folder of the page of the fields that are one word, by their anchors.
 func headings(t *testing.T) map[string]string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "*.md"))
@@ -111,7 +112,7 @@ func headings(t *testing.T) map[string]string {
 	return found
 }
 
-// ruleTable is what the API server answers where a value breaks a rule that the type alone does not tell.
+// ruleTable is what the API server answers where a value breaks a rule that the type alone does not show.
 func ruleTable(t *testing.T) string {
 	t.Helper()
 	fields, err := crd.Fields(repository)

@@ -47,7 +47,7 @@ func TestEveryFieldReachesAnObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), text.String()); diff != "" {
-		t.Errorf("%s (-want +got; write it anew by make generate):\n%s", effectsOf, diff)
+		t.Errorf("%s (-want +got; write it again by make generate):\n%s", effectsOf, diff)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // party is a Pod that connects, or that others connect to.
 type party struct {
 	namespace string
-	// namespaceLabels are those of its namespace, beside the one that the API server sets.
+	// namespaceLabels are those of its namespace, besides the one that the API server sets.
 	namespaceLabels, labels map[string]string
 	address                 string
 }
@@ -165,7 +165,8 @@ func TestWhoReachesWhichPortOfACache(t *testing.T) {
 	}
 }
 
-// TestNoLabelMakesAPodThatOfAnotherCache: the CRD refuses these labels, and they would not take effect without it either.
+// TestNoLabelMakesAPodThatOfAnotherCache: the CRD refuses these labels, and they would not take effect without it
+// either.
 func TestNoLabelMakesAPodThatOfAnotherCache(t *testing.T) {
 	p := planned(t, func(s *cachev1.MemcachedSpec) {
 		s.PodTemplate = &cachev1.PodTemplate{Metadata: &cachev1.Metadata{Labels: names.Selector("sessions")}}

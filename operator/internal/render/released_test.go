@@ -32,8 +32,8 @@ func others(live *appsv1.Deployment) plan.Defaults {
 	return others
 }
 
-// records are what may become of the record on the Deployment, and of the one in the status, until an operator takes the
-// Deployment over.
+// records are what may become of the record on the Deployment, and of the one in the status, until an operator takes
+// the Deployment over.
 var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
@@ -131,8 +131,8 @@ func currently(live *appsv1.Deployment) plan.Current {
 	return plan.Current{Deployment: live, SecretsUsable: true}
 }
 
-// readDeployment reads a Deployment. In a fork, other names stand in its record, and so its sum is not right: it is made
-// anew.
+// readDeployment reads a Deployment. In a fork, other names stand in its record, and so its sum is not right: it is
+// made again.
 func readDeployment(t *testing.T, path string, into *appsv1.Deployment) {
 	t.Helper()
 	readGolden(t, path, "Deployment", into)
@@ -191,7 +191,7 @@ func slower(p plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return other
 }
 
-// replaceTemplate puts a template in the place of one of that revision, or beside the others, for the test.
+// replaceTemplate replaces the template of a revision, or adds one, for the test.
 func replaceTemplate(
 	t *testing.T, revision int, template func(plan.Pod) *corev1ac.PodTemplateSpecApplyConfiguration,
 ) {

@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 var defaults = plan.Defaults{
 	Revisions: Revisions(), Image: "registry.example.com/memcached:1.6.45", Architectures: []string{"amd64", "arm64"},
@@ -82,7 +82,8 @@ func planned(t *testing.T, change func(*cachev1.MemcachedSpec), defaults plan.De
 
 func nothing(*cachev1.MemcachedSpec) {}
 
-// cases has one file for each case: the Memcached, and the objects that it gets. A release copies it to testdata/released.
+// cases has one file for each case: the Memcached, and the objects that it gets. A release copies it to
+// testdata/released.
 const cases = "testdata/cases"
 
 func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
@@ -179,7 +180,7 @@ func compareGolden(t *testing.T, path string, objects ...any) {
 		t.Fatalf("%v (write it by: go test ./operator/internal/render -update)", err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; write it anew by -update):\n%s", path, diff)
+		t.Errorf("%s (-want +got; write it again by -update):\n%s", path, diff)
 	}
 }
 

@@ -88,7 +88,7 @@ func (m *Memory) Certificate(ctx context.Context, mc *cachev1.Memcached) *State 
 		return nil
 	}
 	secret := m.read(ctx, useForTLS(mc), func(data map[string][]byte) record {
-		return readCertificate(data, mc.Spec.TLS.AsksForCertificates())
+		return readCertificate(data, mc.Spec.TLS.RequestsCertificates())
 	})
 	secret.Expired = !secret.NotAfter.IsZero() && !m.now().Before(secret.NotAfter)
 	return &secret
@@ -142,7 +142,7 @@ func (m *Memory) recall(use use) record {
 	return known
 }
 
-// keep remembers what was read, unless the watch has reported another version meanwhile.
+// keep remembers what was read, unless the watch has reported another version in the meantime.
 func (m *Memory) keep(use use, now record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -191,7 +191,7 @@ func TestCertificatesAndClientCAs(t *testing.T) {
 	if got := certificateOf(t, secrets, cachev1.ClientAuthNone); !got.Covers("memcached.test") || got.Covers("other.test") {
 		t.Errorf("the certificate is for %q", got.DNSNames)
 	}
-	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.Usable() || !strings.Contains(got.Problem, "lacks ca.crt") {
+	if got := certificateOf(t, secrets, cachev1.ClientAuthRequest); got.Usable() || !strings.Contains(got.Problem, "has no ca.crt") {
 		t.Errorf("without CAs no client can be verified: %+v", got)
 	}
 	server.becomes(secrets, "2", certificateWith(one, other))

@@ -38,7 +38,7 @@ func NamesOf(mc *cachev1.Memcached) []string {
 
 func useForTLS(mc *cachev1.Memcached) use {
 	purpose := forTLS
-	if mc.Spec.TLS.AsksForCertificates() {
+	if mc.Spec.TLS.RequestsCertificates() {
 		purpose = forMutualTLS
 	}
 	return use{types.NamespacedName{Namespace: mc.Namespace, Name: mc.Spec.TLS.SecretName}, purpose}

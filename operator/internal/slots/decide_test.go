@@ -82,7 +82,7 @@ func TestHandoff(t *testing.T) {
 		},
 		"an outdated Pod never takes over the slot of a current one": {cache(holder("b0", 0), holder("b1", 1), fresh("a2")), []string{"a2: cost -50"}},
 		"without a known direction no Pod is replaced":               {with(cache(holder("a0", 0), holder("a1", 1), fresh("b2")), func(in *Input) { in.Hash = "" }), nil},
-		"with Never the new Pod serves at once": {
+		"with Never the new Pod serves immediately": {
 			with(cache(holder("a0", 0), holder("a1", 1), fresh("b2")), func(in *Input) { in.Handoff = false }),
 			[]string{`b2: role "serve" shop-0 HandoffNever`, "b2: cost -50"},
 		},
@@ -128,7 +128,7 @@ func TestCopiesThatEnd(t *testing.T) {
 			cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), func(p *Pod) { p.Instruction.Role, p.AgentReady = instruction.Cold, true })),
 			[]string{"slot 0: b2, ready true"},
 		},
-		"not at once: the kubelet may report what was before": {
+		"not immediately: the kubelet may report what was before": {
 			cache(holder("a0", 0), holder("b1", 1), but(copying("b2", "a0", 0, 0), func(p *Pod) {
 				p.Instruction.Role, p.Instruction.Since, p.AgentReady = instruction.Cold, noon.Add(-time.Second), true
 			})), nil,

@@ -58,7 +58,7 @@ func (s *state) observed(slot int) Endpoint {
 }
 
 // canTake reports whether a successor takes its slot now: the agent did what its instruction says. One that held the
-// slot before takes it back at once.
+// slot before takes it back immediately.
 func (s *state) canTake(pod *Pod) bool {
 	if pod.Instruction.Role == instruction.Cold && !s.isSettled(pod) {
 		return false

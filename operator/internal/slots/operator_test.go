@@ -212,7 +212,7 @@ func (w *world) checkSlice(endpoints []Endpoint) {
 		case slots[old.Slot] == "":
 			w.violated("slot %d has no endpoint", old.Slot)
 		case holder == nil || next == nil:
-		case next.complete == holder.UID: // It may be told to start cold in the same moment.
+		case next.complete == holder.UID: // It may be instructed to start cold in the same moment.
 		case next.Instruction.Role == instruction.Cold && next.agent.flushed:
 		case next.Instruction.Role == instruction.Serve && next.Instruction.Record.Reason == ReasonNever:
 		default:

@@ -18,6 +18,6 @@ func TestScaleDown(t *testing.T) {
 		"a Pod that gave its slot away is called back for one that terminates": {
 			cache(holder("b0", 0), but(holder("b1", 1), terminating), left("b2", 2)), []string{`b2: role "" `, "b2: cost -50"},
 		},
-		"it grows at once": {with(cache(holder("b0", 0)), of(1)), []string{"replicas 2"}},
+		"it grows immediately": {with(cache(holder("b0", 0)), of(1)), []string{"replicas 2"}},
 	})
 }

@@ -237,7 +237,7 @@ func (w *world) disturb(pod *simPod, event int) {
 		w.log("EVENT delete %s", pod.Name)
 		w.terminate(pod)
 	case 11:
-		w.log("EVENT %s ends at once", pod.Name)
+		w.log("EVENT %s ends immediately", pod.Name)
 		w.terminate(pod)
 		w.end(pod)
 	case 12:

@@ -38,9 +38,9 @@ func drained(pod *Pod) time.Time {
 	return pod.Instruction.Since.Add(time.Duration(pod.Instruction.End)*time.Second + settleTime)
 }
 
-// moveTime is how long it may take, beside MinReady, until the predecessor of a Pod that took a slot is deleted: the
-// operator opens the gate of the Pod, the kubelet reports it, and the Deployment scales down. Seconds suffice, but not
-// on a busy cluster.
+// moveTime is how long it may take, in addition to MinReady, until the predecessor of a Pod that took a slot is
+// deleted: the operator opens the gate of the Pod, the kubelet reports it, and the Deployment scales down. Seconds
+// suffice, but not on a busy cluster.
 const moveTime = time.Minute
 
 // moveEnds returns until when the predecessor of a Pod that took a slot should be deleted.

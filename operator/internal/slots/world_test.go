@@ -232,7 +232,7 @@ func (w *world) copy(pod *simPod) {
 	}
 }
 
-// endAgent ends the agent; it starts again at once.
+// endAgent ends the agent; it starts again immediately.
 func (w *world) endAgent(pod *simPod, failed bool) {
 	pod.agent = simAgent{hangs: pod.agent.hangs}
 	pod.AgentReady, pod.Ready, pod.lost = false, false, w.now
@@ -243,7 +243,8 @@ func (w *world) endAgent(pod *simPod, failed bool) {
 	w.log("the agent of %s ends, failed: %v", pod.Name, failed)
 }
 
-// reportRoles lets agents follow, kubelets report, and the operator see what agents were told settleTime ago.
+// reportRoles lets agents follow, kubelets report, and the operator see what agents were instructed to do settleTime
+// ago.
 func (w *world) reportRoles() {
 	for _, pod := range slices.Clone(w.pods) {
 		since := pod.Instruction.Since

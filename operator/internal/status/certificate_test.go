@@ -12,9 +12,9 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/slots"
 )
 
-func TestTheStatusReportsNamesOfSlotsThatTheCertificateLacks(t *testing.T) {
+func TestTheStatusReportsNamesOfSlotsThatTheCertificateDoesNotHave(t *testing.T) {
 	const (
-		incomplete = `The certificate in the Secret "tls" lacks names of slots, and clients that verify names refuse it: `
+		incomplete = `The certificate in the Secret "tls" is missing names of slots, and clients that verify names refuse it: `
 		byDNS      = "cache-0.cache-slots.team.svc:11212"
 		byDNS1     = "cache-1.cache-slots.team.svc:11212"
 		byIP       = "cache-0.team.svc:11212"

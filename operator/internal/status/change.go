@@ -9,7 +9,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// fewPods is the size from which changes of Pods are not written at once.
+// fewPods is the size from which changes of Pods are not written immediately.
 const fewPods = 20
 
 // numbers matches the numbers in messages.

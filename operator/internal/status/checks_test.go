@@ -77,7 +77,7 @@ func TestConditions(t *testing.T) {
 			want:   cachev1.ReasonRollingOut, message: "2 of 3 Pods replaced",
 			other: cachev1.ConditionReconciling,
 		},
-		"the first new Pod starts beside the old ones": {
+		"the first new Pod starts while the old ones run": {
 			change: func(in *Input) { rolling(in); deployed(in).UpdatedReplicas, deployed(in).Replicas = 1, 4 },
 			want:   cachev1.ReasonRollingOut, message: "0 of 3 Pods replaced",
 			other: cachev1.ConditionReconciling,

@@ -94,7 +94,7 @@ func TestACacheWithoutProgressIsStalledAfterTheDeadline(t *testing.T) {
 				in.Snapshot.Objects, in.Plan.Rollout.ProgressDeadlineSeconds = nil, int32(deadline.Seconds())
 			},
 		},
-		"another Pod has become ready meanwhile": {
+		"another Pod has become ready in the meantime": {
 			waited: deadline, want: isReconciling,
 			change: func(in *Input) { in.Snapshot.Progressed = in.Now.Add(-time.Minute) },
 		},
@@ -182,7 +182,7 @@ func TestAStalledCacheRecoversByItself(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfAConditionIsThatOfItsStatus goes through generations: the deadline has a field of its own.
+// TestTheTimeOfAConditionIsThatOfItsStatus goes through generations: the deadline has its own field.
 func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	in := unschedulable()
 	began := in.Now
@@ -237,7 +237,8 @@ func TestTheTimeOfAConditionIsThatOfItsStatus(t *testing.T) {
 	}
 }
 
-// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with trouble all the while.
+// TestALongRolloutWithProgressIsNeverStalled replaces a hundred Pods, one each nine minutes, with trouble all the
+// while.
 func TestALongRolloutWithProgressIsNeverStalled(t *testing.T) {
 	for _, reason := range []string{"ReplicaSetUpdated", "NewReplicaSetAvailable"} {
 		in := unschedulable()

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/memcached/status.md anew")
+var update = flag.Bool("update", false, "write the table of docs/memcached/status.md again")
 
 // TestTheDocsListWhatAPendingUpdateWaitsFor has a case for each way in which awaited ends.
 func TestTheDocsListWhatAPendingUpdateWaitsFor(t *testing.T) {

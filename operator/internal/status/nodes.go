@@ -1,6 +1,6 @@
 package status
 
-// Which architectures the Nodes of the cluster lack.
+// Which architectures no Node of the cluster has.
 
 import (
 	"fmt"

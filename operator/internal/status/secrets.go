@@ -56,7 +56,7 @@ func secretsAreValid(in Input) (verdict, bool) {
 	return blocked(in, stalled, cachev1.ReasonInvalidSecret, problems)
 }
 
-// blocked adds what happens to the Pods meanwhile.
+// blocked adds what happens to the Pods until then.
 func blocked(in Input, state state, reason string, problems []string) (verdict, bool) {
 	if len(problems) == 0 {
 		return verdict{}, false

@@ -23,7 +23,7 @@ func TestWhatBecomesOfPods(t *testing.T) {
 		"but with a change that does":                 {`{"spec":{}}`, `{"spec":{"memory":"1Gi"}}`, old, newer, "replaced", "its spec"},
 		"and where updates are automatic":             {`{"spec":{"updatePolicy":"Automatic"}}`, `{"spec":{"updatePolicy":"Automatic"}}`, old, newer, "replaced", "Automatic"},
 		"and where the update is requested":           {`{"spec":{}}`, `{"metadata":{"annotations":{"cache.example.com/update-requested":"now"}},"spec":{}}`, old, newer, "replaced", "update-requested"},
-		"an image of its own is never pending":        {`{"spec":{"image":"m:1"}}`, `{"spec":{"image":"m:1"}}`, old, newer, "kept", "pending: agent image agent:1 -> agent:2"},
+		"an image in its spec is never pending":       {`{"spec":{"image":"m:1"}}`, `{"spec":{"image":"m:1"}}`, old, newer, "kept", "pending: agent image agent:1 -> agent:2"},
 		"a suspended cache keeps them":                {`{"spec":{}}`, `{"spec":{"suspend":true,"memory":"1Gi"}}`, old, old, "kept", "suspend"},
 		"one whose spec is refused keeps them":        {`{"spec":{}}`, `{"spec":{"extraArgs":["--port=1"]}}`, old, old, "kept", "refuses its spec"},
 	}

@@ -37,10 +37,10 @@ var general = slices.Concat(
 		gauge("current_items", "Stored items.", "curr_items"),
 		counter("items_total", "Items stored since the start.", "total_items"),
 		counter("items_evicted_total", "Items evicted to make room for others.", "evictions"),
-		counter("items_reclaimed_total", "Items stored in the place of an expired one.", "reclaimed"),
+		counter("items_reclaimed_total", "Items stored instead of an expired one.", "reclaimed"),
 		counter("item_too_large_total", "Items rejected because they exceed the maximum item size.",
 			"store_too_large"),
-		counter("item_no_memory_total", "Items rejected for lack of memory.", "store_no_memory"),
+		counter("item_no_memory_total", "Items rejected because no memory was free.", "store_no_memory"),
 		counter("direct_reclaims_total", "How often a client waited for an eviction.", "direct_reclaims"),
 
 		counter("lru_crawler_starts_total", "Runs of the LRU crawler.", "lru_crawler_starts"),

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSlabClassesMakeOneSeriesUnlessEachIsAskedFor(t *testing.T) {
+func TestSlabClassesMakeOneSeriesUnlessEachIsRequested(t *testing.T) {
 	e, _ := newExporter(t, newMemcached(t, map[string]string{
 		"stats items": "STAT items:3:number 7\r\nSTAT items:9:number 2\r\nSTAT items:3:age 50\r\nSTAT items:9:age 900\r\n" +
 			"STAT items:3:hits_to_temp 1\r\nSTAT items:9:hits_to_temp 2\r\n",
@@ -59,8 +59,9 @@ func TestTheAgeOfEvictionsIsThatOfTheClassesThatEvictNow(t *testing.T) {
 	}
 }
 
-// TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsAskedFor counts what a memcached with all slab classes gives.
-func TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsAskedFor(t *testing.T) {
+// TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested counts what a memcached with all slab classes
+// gives.
+func TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsRequested(t *testing.T) {
 	all := answers{general: everything(general), settings: everything(settings), items: map[string]map[string]string{}, slabs: map[string]map[string]string{}}
 	for class := range 63 {
 		all.items[fmt.Sprint(class+1)], all.slabs[fmt.Sprint(class+1)] = everything(items), everything(slabs)
@@ -71,7 +72,7 @@ func TestAPodHasAboutAHundredSeriesAndManyMoreOnlyIfEachClassIsAskedFor(t *testi
 	}
 }
 
-// everything answers all that rows ask for.
+// everything answers all that rows request.
 func everything(rows []row) map[string]string {
 	stats := map[string]string{}
 	for _, row := range rows {

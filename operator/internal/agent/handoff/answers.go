@@ -18,7 +18,7 @@ type item struct {
 	size  int // of the value
 	ttl   int // seconds; -1: it never expires
 	flags string
-	stale bool // or another client is told to refresh it
+	stale bool // or another client is instructed to refresh it
 }
 
 // parseItem reads the line before a value, such as "VA 5 t-1 f0 O7".

@@ -59,7 +59,7 @@ func (c *changes) take() []key {
 	return keys
 }
 
-// stop ends the collection: from now on each change is to be invalidated at once. It returns the remaining keys.
+// stop ends the collection: from now on each change is to be invalidated immediately. It returns the remaining keys.
 func (c *changes) stop() []key {
 	c.mutex.Lock()
 	c.stopped = true

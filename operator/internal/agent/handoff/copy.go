@@ -31,7 +31,7 @@ const (
 // batch is a list of keys to copy.
 type batch struct {
 	keys    []key
-	changed bool   // the items replace those of the new memcached, and what the old one lacks is removed
+	changed bool   // the items replace those of the new memcached, and what the old one does not have is removed
 	done    func() // all is in the new memcached
 }
 
@@ -105,7 +105,7 @@ func newCopier(s *session, get, put net.Conn) *copier {
 	}
 }
 
-// feed has the keys of the dump copied, and meanwhile those that change again.
+// feed has the keys of the dump copied, and in the meantime those that change again.
 func (c *copier) feed(ctx context.Context) error {
 	for {
 		select {
@@ -137,7 +137,8 @@ func (c *copier) sendChanged(ctx context.Context) error {
 }
 
 // finish copies again what has changed, until little is left, and removes the rest from the new memcached. From then
-// on it removes each change at once. What changed before the last copy, and is in the log only now, is removed, too.
+// on it removes each change immediately. What changed before the last copy, and is in the log only now, is removed,
+// too.
 func (c *copier) finish(ctx context.Context) error {
 	if err := errors.Join(c.drain(ctx), c.old.heartbeat.wait(ctx), c.new.heartbeat.wait(ctx)); err != nil {
 		return err

@@ -118,7 +118,7 @@ func (i item) command(k key, changed bool) string {
 	}
 	const month = 60 * 60 * 24 * 30 // a longer time is the time of day at which the item expires
 	if ttl > month {
-		ttl += time.Now().Unix() - 1 // memcached rounds the time of its own start
+		ttl += time.Now().Unix() - 1 // memcached rounds the time of its start
 	}
 	if changed {
 		mode = " MS"

@@ -4,7 +4,7 @@
 // The order makes it correct:
 //
 //  1. It watches the log of both memcacheds: stored, deleted and missing keys. See stream and heartbeat.
-//  2. It copies all items. What changes meanwhile is copied again. See dump, copy and forward.
+//  2. It copies all items. What changes in the meantime is copied again. See dump, copy and forward.
 //  3. It calls Copied. From then on clients use both, and each key that changes in one of them is removed from the
 //     other: a missing key is never wrong.
 //  4. The old memcached ends. If it has announced that (see End), all its changes are known.
@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-// OldConnections and NewConnections are how many connections a handoff opens at most to each memcached, beside those
+// OldConnections and NewConnections are how many connections a handoff opens at most to each memcached, besides those
 // of its clients. Memcached's --conn-limit must include them.
 const (
 	OldConnections = 6
@@ -98,8 +98,8 @@ func (h *Handoff) Resume(ctx context.Context, reason string) error {
 	return h.finish(ctx, h.run(ctx, resume))
 }
 
-// finish returns what Run and Resume return. Once clients use both memcacheds, it begins anew with two empty ones if it
-// can. Before, the old one has all that they wrote, and stays as it is.
+// finish returns what Run and Resume return. Once clients use both memcacheds, it begins again with two empty ones if
+// it can. Before, the old one has all that they wrote, and stays as it is.
 func (h *Handoff) finish(ctx context.Context, err error) error {
 	for attempt := 1; ; attempt++ {
 		if errors.Is(err, errDone) {
@@ -115,7 +115,7 @@ func (h *Handoff) finish(ctx context.Context, err error) error {
 		if !f.AfterCopied || attempt == attempts || f.Reason == OldEnded || f.Reason == NewEnded {
 			return f
 		}
-		h.Log.Warn("the handoff begins anew with empty memcacheds", "reason", f.Reason, "error", f.Err)
+		h.Log.Warn("the handoff begins again with empty memcacheds", "reason", f.Reason, "error", f.Err)
 		if Wait(ctx, attemptAfter) == nil {
 			err = h.run(ctx, resume)
 		}

@@ -95,7 +95,7 @@ func (r *running) end(t *testing.T) error {
 	}
 }
 
-// finish ends the old memcached as the agent beside it would.
+// finish ends the old memcached as the agent next to it would.
 func (r *running) finish(t *testing.T, old *memcachedtest.Server) {
 	t.Helper()
 	if err := handoff.End(t.Context(), dial(old)); err != nil {

@@ -65,8 +65,8 @@ func oneOf(text []byte, words ...string) string {
 }
 
 // changed reports whether the item may differ from now on: another connection stored it, deleted it, or found that
-// memcached lacks it. The last one matters because memcached does not log the deletion of a key that it lacks, while
-// the other memcached may hold it.
+// memcached does not have it. The last one matters because memcached does not log the deletion of a key that it does
+// not have, while the other memcached may hold it.
 func (l line) changed(own map[int]bool) bool {
 	switch l.kind {
 	case typeDelete:

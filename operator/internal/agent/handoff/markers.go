@@ -13,7 +13,7 @@ const (
 	endKey       = markerPrefix + "end"
 )
 
-// markers are commands that store nothing, and that memcached logs: they tell how far the log has come, and which
+// markers are commands that store nothing, and that memcached logs: they show how far the log has come, and which
 // connections are the agent's own.
 type markers struct {
 	prefix string

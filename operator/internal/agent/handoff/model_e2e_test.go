@@ -165,7 +165,7 @@ func TestNoReadIsStaleWhileClientsUseBoth(t *testing.T) {
 
 	started := time.Now()
 	r := begin(t, dial(old), dial(next), func(ctx context.Context, h *handoff.Handoff) error {
-		h.Settings.Rate = 1 << 20 // so that many keys change meanwhile
+		h.Settings.Rate = 1 << 20 // so that many keys change in the meantime
 		return h.Run(ctx)
 	})
 	gomega.NewWithT(t).Eventually(func() int64 { return r.Progress().Keys }).WithTimeout(2 * time.Minute).

@@ -10,7 +10,7 @@ import (
 // Progress is how far a handoff is.
 type Progress struct {
 	// Keys and Bytes are the items that were copied so far, and the size of their keys and values. An item that changes
-	// meanwhile is copied again, and counts again.
+	// in the meantime is copied again, and counts again.
 	Keys, Bytes int64
 
 	// TotalKeys and TotalBytes are what the old memcached held in the beginning, by its own statistics.

@@ -106,7 +106,7 @@ func (s *session) oldEnded(ctx context.Context, err error) {
 	s.fail(err)
 }
 
-// resume begins anew with two empty memcacheds.
+// resume begins again with two empty memcacheds.
 func resume(ctx context.Context, s *session) error {
 	s.changes.stop()
 	s.old.heartbeat.empty.Store(true)

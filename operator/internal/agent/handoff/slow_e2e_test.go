@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/handoff"
 )
 
-// through connects to a memcached that takes all commands late, and empties itself at once.
+// through connects to a memcached that takes all commands late, and empties itself immediately.
 func through(t *testing.T, server *memcachedtest.Server, late time.Duration) handoff.Dial {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -52,7 +52,7 @@ func TestCheckComparesWhatIsServedWithWhatIsMounted(t *testing.T) {
 	}
 }
 
-func TestMemcachedIsAskedForItsCertificateNowAndThen(t *testing.T) {
+func TestMemcachedReportsItsCertificateNowAndThen(t *testing.T) {
 	certificate := agenttest.NewCertificate(t, nil)
 	address, asked := serving(t, certificate)
 	c := &Certificates{Source: mounted.Certificate{Dir: t.TempDir()}, Address: address}

@@ -48,7 +48,7 @@ func (w *Watcher) InSync() bool { return w.inSync.Load() }
 // Reloads returns how often memcached was signalled.
 func (w *Watcher) Reloads() int64 { return w.reloads.Load() }
 
-// Run reads at once, and then at every interval, until the context ends.
+// Run reads immediately, and then at every interval, until the context ends.
 func (w *Watcher) Run(ctx context.Context) {
 	ticker := time.NewTicker(w.Interval)
 	defer ticker.Stop()

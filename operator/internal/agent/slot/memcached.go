@@ -28,7 +28,7 @@ const (
 	endTimeout = 10 * time.Second
 )
 
-// Memcached is the Copier for the memcached beside the agent.
+// Memcached is the Copier for the memcached next to the agent.
 type Memcached struct {
 	// Own connects to it.
 	Own handoff.Dial
@@ -232,7 +232,7 @@ func (m *Memcached) logProgress(order instruction.Instruction, h *handoff.Handof
 		"invalidated", p.Invalidated, "emptied", p.Emptied)
 }
 
-// FailureOf returns what the operator is told about an error of Follower.Run; false for other errors.
+// FailureOf returns what the operator learns about an error of Follower.Run; false for other errors.
 func FailureOf(err error) (instruction.Failure, bool) {
 	var failed *Failed
 	if !errors.As(err, &failed) {

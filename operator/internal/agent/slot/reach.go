@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
 )
 
-// Reasons of a failed copy, beside those of the package handoff.
+// Reasons of a failed copy, besides those of the package handoff.
 const (
 	LoginRefused             = "LoginRefused"             // the old memcached accepts no user that is mounted here
 	ServerCertificateUnknown = "ServerCertificateUnknown" // the old memcached presents a certificate of another Secret

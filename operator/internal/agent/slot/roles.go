@@ -56,7 +56,7 @@ func (f *Follower) begin(ctx context.Context, order instruction.Instruction, now
 }
 
 // keepsJob reports whether the copier continues under another instruction. Where not all was copied, what clients
-// changed meanwhile on this side is not known: then Moved begins anew.
+// changed in the meantime on this side is not known: then Moved begins again.
 func (f *Follower) keepsJob(order instruction.Instruction) bool {
 	switch order.Role {
 	case instruction.Moved:
@@ -164,7 +164,7 @@ func (f *Follower) start(ctx context.Context, resume bool) {
 	}()
 }
 
-// wakeUp lets Run look at once.
+// wakeUp lets Run look immediately.
 func (f *Follower) wakeUp() {
 	select {
 	case f.wake <- struct{}{}:

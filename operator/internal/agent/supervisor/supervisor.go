@@ -29,7 +29,7 @@ const (
 	// failed reports a permanent error.
 	failed = 1
 
-	// handoffFailed is instruction.ExitCode: the program asks for the end of its container at any time, because the
+	// handoffFailed is instruction.ExitCode: the program requests the end of its container at any time, because the
 	// operator reads the exit code there.
 	handoffFailed = 3
 )
@@ -80,7 +80,7 @@ func (s *Supervisor) once(restarts int) (signalled bool, err error) {
 		select {
 		case signal := <-s.Signals:
 			signalled = true
-			_ = program.Process.Signal(signal) // it may have ended meanwhile
+			_ = program.Process.Signal(signal) // it may have ended in the meantime
 		case err := <-ended:
 			return signalled, err
 		}

@@ -58,7 +58,7 @@ func TestAProgramThatEndsByItselfEndsTheSupervisor(t *testing.T) {
 	}
 }
 
-// TestAProgramThatCrashesIsStartedAgain however it ends, even with exit code 0 later: no signal asked for it.
+// TestAProgramThatCrashesIsStartedAgain however it ends, even with exit code 0 later: no signal ended it.
 func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 	starts := filepath.Join(t.TempDir(), "starts")
 	s := newSupervisor("echo $AGENT_RESTARTS >> " + starts + `
@@ -88,7 +88,7 @@ func TestAProgramThatCrashesIsStartedAgain(t *testing.T) {
 		`pause=8ms error="exit status 1"`, `pause=16ms error=<nil>`,
 	} {
 		if !strings.Contains(log.String(), words) {
-			t.Errorf("the log lacks %s:\n%s", words, log)
+			t.Errorf("the log has no %s:\n%s", words, log)
 		}
 	}
 }

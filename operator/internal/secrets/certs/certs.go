@@ -40,7 +40,7 @@ type Content struct {
 func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	for _, key := range []string{KeyCertificate, KeyPrivateKey} {
 		if len(secret[key]) == 0 {
-			return nil, fmt.Errorf("the Secret lacks %s: it has to be of the type kubernetes.io/tls", key)
+			return nil, fmt.Errorf("the Secret has no %s: it has to be of the type kubernetes.io/tls", key)
 		}
 	}
 	chain, err := certificates(KeyCertificate, secret[KeyCertificate])
@@ -58,7 +58,7 @@ func Parse(secret map[string][]byte, clientCA bool) (*Content, error) {
 	}
 	content, ok := secret[KeyClientCA]
 	if !ok {
-		return nil, fmt.Errorf("the Secret lacks %s, which memcached needs to verify clients: "+
+		return nil, fmt.Errorf("the Secret has no %s, which memcached needs to verify clients: "+
 			"add the CAs of the clients, or do not require client certificates", KeyClientCA)
 	}
 	clientCAs, err := certificates(KeyClientCA, content)

@@ -24,7 +24,7 @@ func FuzzAnErrorHoldsNothingOfTheKey(f *testing.F) {
 			return
 		}
 		const known = "tls.crt and tls.key are not a key pair that memcached can load: tls: failed to parse private key " +
-			"tls.key has no PEM block of a private key found a certificate rather than the Secret lacks"
+			"tls.key has no PEM block of a private key found a certificate rather than the Secret has no"
 		for _, content := range []string{kind, string(der), text} {
 			if len(content) > 7 && !strings.Contains(known, content) && strings.Contains(err.Error(), content) {
 				t.Errorf("the error holds %q of the Secret: %v", content, err)

@@ -45,12 +45,12 @@ func Parse(secret map[string][]byte) ([]User, error) {
 	password, hasPassword := secret[KeyPassword]
 	switch {
 	case hasList && (hasName || hasPassword):
-		return nil, fmt.Errorf("the Secret holds %s beside %s and %s: keep one or the other",
+		return nil, fmt.Errorf("the Secret holds %s as well as %s and %s: keep one or the other",
 			KeyUsers, KeyUsername, KeyPassword)
 	case hasList:
 		return ParseFile(list)
 	case !hasName || !hasPassword:
-		return nil, fmt.Errorf("the Secret lacks %s and %s, or %s with a line user:password each",
+		return nil, fmt.Errorf("the Secret needs %s and %s, or %s with a line user:password each",
 			KeyUsername, KeyPassword, KeyUsers)
 	}
 	// A file written into a Secret often ends with a line end that is not a part of the name.

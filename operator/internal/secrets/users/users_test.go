@@ -57,10 +57,10 @@ func TestParseRefusesWhatMemcachedCannotHold(t *testing.T) {
 		secret map[string][]byte
 		want   string
 	}{
-		"an empty Secret":                {secret(), "the Secret lacks username and password, or users with a line user:password each"},
-		"a name alone":                   {secret("username", "ann"), "the Secret lacks username and password"},
-		"a password alone":               {secret("password", password), "the Secret lacks username and password"},
-		"both kinds":                     {secret("users", "ann:"+password, "username", "ann"), "the Secret holds users beside username and password: keep one or the other"},
+		"an empty Secret":                {secret(), "the Secret needs username and password, or users with a line user:password each"},
+		"a name alone":                   {secret("username", "ann"), "the Secret needs username and password"},
+		"a password alone":               {secret("password", password), "the Secret needs username and password"},
+		"both kinds":                     {secret("users", "ann:"+password, "username", "ann"), "the Secret holds users as well as username and password: keep one or the other"},
 		"an empty name":                  {secret("username", "", "password", password), "username and password: no user name"},
 		"an empty password":              {secret("username", "ann", "password", "\n"), "username and password: no password"},
 		"a colon in the name":            {secret("username", "an:n", "password", password), "username and password: a colon in the user name"},
@@ -84,7 +84,7 @@ func TestParseRefusesWhatMemcachedCannotHold(t *testing.T) {
 				t.Errorf("%d users, error %v, want %q", len(got), err, tc.want)
 			}
 			if strings.Contains(fmt.Sprint(err), password) {
-				t.Errorf("the error tells the password: %v", err)
+				t.Errorf("the error contains the password: %v", err)
 			}
 		})
 	}
