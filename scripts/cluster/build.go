@@ -53,7 +53,7 @@ func assetsCommand() *cobra.Command {
 		Use:   "assets",
 		Short: "Build what tests against an API server need, and print the folder of it",
 		Long: "Builds etcd, kube-apiserver and kube-controller-manager for controller-runtime's envtest, and what\n" +
-			"clusters of simulated Nodes need beside them. Needs no root.",
+			"clusters of simulated Nodes need in addition. Needs no root.",
 		Example: `  KUBEBUILDER_ASSETS="$(go run ./scripts/cluster assets)" go test ./...`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,7 +26,7 @@ func newCommand() *cobra.Command {
 			"is left of it after down. With simulated Nodes it is a control plane alone, on any machine and\n" +
 			"without root, and nothing runs in its Pods. See docs/local-cluster.md.",
 	}
-	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at once")
+	root.PersistentFlags().StringVar(&f.name, "name", "demo", "name of the cluster; several may run at the same time")
 	root.AddCommand(f.upCommand(), f.downCommand(), f.statusCommand(), f.envCommand(),
 		buildCommand(), assetsCommand(), needsCommand(), superviseCommand())
 	return root

@@ -50,7 +50,7 @@ func (d *demo) checks(kubeContext, clone string) []check {
 	return append(all, check{"objects to apply", "Argo CD", d.checkObjects})
 }
 
-// check runs checks, and prints each result as text at once, or all of them as JSON.
+// check runs checks, and prints each result as text immediately, or all of them as JSON.
 func (d *demo) check(ctx context.Context, checks []check, format string) error {
 	out, results, failures := d.console.Out, []result{}, 0
 	if format != "json" {
@@ -105,5 +105,5 @@ func fail(found, fix string) result { return result{Status: failed, Found: found
 
 // missingRight is the result of a request that failed, most often for a missing right.
 func missingRight(err error, right string) result {
-	return fail(err.Error(), "ask for the right to "+right)
+	return fail(err.Error(), "request the right to "+right)
 }

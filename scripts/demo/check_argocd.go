@@ -97,7 +97,7 @@ func (d *demo) checkObjects(ctx context.Context) result {
 		return fail(err.Error(), "`make gitops-verify` shows more")
 	}
 	if err := d.Apply(ctx, d.Objects, client.DryRunAll); err != nil {
-		return fail(err.Error(), "ask for the rights that are missing. A field with another value: to keep it, remove it\n"+
+		return fail(err.Error(), "request the rights that are missing. A field with another value: to keep it, remove it\n"+
 			"from gitops/bootstrap here; to replace it, remove it by kubectl edit; or "+remove)
 	}
 	return pass("the API server accepts all %d", len(d.Objects))

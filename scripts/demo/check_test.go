@@ -47,7 +47,7 @@ func expect(t *testing.T, got result, want status, words ...string) {
 	text := got.Found + "\n" + got.Fix
 	for _, word := range words {
 		if !strings.Contains(text, word) {
-			t.Errorf("lacks %q:\n%s", word, text)
+			t.Errorf("has no %q:\n%s", word, text)
 		}
 	}
 	if got.Status != want || (got.Fix == "") != (want == passed || want == skipped) {
@@ -217,7 +217,7 @@ func TestTheObjectsAreAppliedByADryRun(t *testing.T) {
 		words   []string
 	}{
 		"and accepted":  {nil, nil, passed, []string{"accepts all"}},
-		"and forbidden": {nil, forbidden, failed, []string{"ConfigMap argocd-cm", "forbidden", "ask for the rights"}},
+		"and forbidden": {nil, forbidden, failed, []string{"ConfigMap argocd-cm", "forbidden", "request the rights"}},
 		"and in conflict": {nil, apierrors.NewApplyConflict(nil, `conflict with "helm": .data.x`), failed,
 			[]string{`"helm": .data.x`, "gitops/bootstrap"}},
 		"unless another demo is installed": {[]client.Object{root}, nil, failed,

@@ -68,7 +68,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 			"A second client found 1000 keys on 3 Pods, 0 of them on more than one.",
 		} {
 			if !strings.Contains(out, want) {
-				t.Errorf("lacks %q:\n%s", want, out)
+				t.Errorf("has no %q:\n%s", want, out)
 			}
 		}
 		if len(changesOf(t, cluster)) == 0 {
@@ -85,7 +85,7 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 			t.Errorf("Git had %s, and has %s", before, after)
 		}
 	})
-	t.Run("refuses another install method beside it", func(t *testing.T) {
+	t.Run("refuses another install method at the same time", func(t *testing.T) {
 		out, err := execute(t, append(args, "--yes", "--method", "olm-v1")...)
 		if err == nil || !strings.Contains(out, "two operators would reconcile the same Memcacheds") {
 			t.Errorf("error %v\n%s", err, out)

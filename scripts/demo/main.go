@@ -40,7 +40,7 @@ func localCommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.BoolVar(&options.NoInstall, "no-install", false, "fail instead of installing missing packages by apt-get")
-	flags.StringVar(&options.Name, "name", "demo", "name of the cluster; several can run at once")
+	flags.StringVar(&options.Name, "name", "demo", "name of the cluster; several can run at the same time")
 	return command
 }
 

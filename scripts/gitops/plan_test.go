@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // cache is for all tests: most of the tree is the same in each.
 var cache = tree.Cache{}

@@ -190,7 +190,7 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 		Short: "Compare the platforms of the images with those that the manifests promise",
 		Long: "Asks the registries for all images that the manifests name: of the operator, the agent and memcached.\n" +
 			"Fails if the node affinity, OPERAND_ARCHITECTURES or the labels of an overlay or the bundle promise an\n" +
-			"architecture that an image lacks.",
+			"architecture that an image does not have.",
 		Example: "  go run ./scripts/images inspect --image localhost:15001/memcached-operator:0.1.0 \\\n" +
 			"    --agent-image localhost:15001/memcached-agent:0.2.0 \\\n" +
 			"    --memcached-image localhost:15001/memcached:1.6.18",

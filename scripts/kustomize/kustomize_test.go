@@ -28,7 +28,7 @@ func TestObjectsComeInTheOrderOfAnApplyWithTheImagesSet(t *testing.T) {
 		"registry.example.com/memcached:1.7", // in an environment variable
 	} {
 		if !strings.Contains(string(content), `"`+image+`"`) {
-			t.Errorf("the Deployment lacks the image %s: %s", image, content)
+			t.Errorf("the Deployment does not have the image %s: %s", image, content)
 		}
 	}
 	if diff := cmp.Diff(objects[1], objects[1].DeepCopy()); diff != "" {

@@ -63,7 +63,7 @@ func (id identity) names() [][2]string {
 func (id identity) spellings(file string) (all []string) {
 	for _, name := range id.names() {
 		escaped := regexp.QuoteMeta(name[1])
-		if escaped == name[1] { // localhost:5001: without an escape of its own it would be the same as the name
+		if escaped == name[1] { // localhost:5001: without its own escape it would be the same as the name
 			escaped = strings.ReplaceAll(escaped, ":", `\:`)
 		}
 		all = append(all, name[1], escaped, strings.ReplaceAll(escaped, `\`, `\\`))
@@ -165,7 +165,7 @@ func (id identity) fits(next identity, texts []string) error {
 // rewriter replaces the names of one identity by those of another. Whatever could not be taken back is an error.
 type rewriter struct{ from, to identity }
 
-// replacer replaces all spellings at once, where several begin at the same place the longest: the module path contains
+// replacer replaces all spellings together, where several begin at the same place the longest: the module path contains
 // the project's name, and must not be changed with it.
 func replacer(old, fresh []string) *strings.Replacer {
 	pairs := make([][2]string, len(old))

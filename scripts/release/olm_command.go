@@ -106,8 +106,8 @@ func renewCommand() *cobra.Command {
 	}
 }
 
-// pinCatalog writes the digest of the catalog's image into the settings beside dir, if there are any. Without always it
-// replaces only the digest of the example's catalog.
+// pinCatalog writes the digest of the catalog's image into the settings next to dir, if there are any. Without always
+// it replaces only the digest of the example's catalog.
 func pinCatalog(dir string, always bool) error {
 	root := filepath.Dir(dir)
 	if _, err := os.Stat(filepath.Join(root, values.Path)); errors.Is(err, fs.ErrNotExist) {

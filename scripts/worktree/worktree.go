@@ -91,7 +91,7 @@ func CopyFiles(from, to string, files []string) error {
 	return nil
 }
 
-// CopyRepository copies the work tree of a repository, uncommitted files included, into one of its own, whose only
+// CopyRepository copies the work tree of a repository, uncommitted files included, into a new one, whose only
 // commit holds all of it: from then on, git reports what changes there.
 func CopyRepository(ctx context.Context, from, to string) error {
 	if err := Copy(ctx, from, to); err != nil {

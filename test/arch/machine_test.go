@@ -37,7 +37,7 @@ func pull(t *testing.T, ref string, platform v1.Platform) v1.Image {
 	return image
 }
 
-// logSize tells how much a node pulls.
+// logSize reports how much a node pulls.
 func logSize(t *testing.T, image v1.Image) {
 	t.Helper()
 	manifest, err := image.Manifest()
@@ -58,7 +58,7 @@ type machine struct {
 	config   v1.Config
 }
 
-// unpack writes an image's files into a folder, and the emulator beside them where one is needed.
+// unpack writes an image's files into a folder, and the emulator next to them where one is needed.
 func unpack(t *testing.T, image v1.Image) machine {
 	t.Helper()
 	config, err := image.ConfigFile()

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// heldKey is what a holding client reads. Its value tells the client to continue or to end.
+	// heldKey is what a holding client reads. Its value instructs the client to continue or to end.
 	heldKey  = "held"
-	goOn     = "continue"
+	resume   = "continue"
 	released = "released"
 )
 
@@ -60,7 +60,7 @@ func (h *holding) hold(ctx context.Context, r ring) (Result, error) {
 			}
 			held = append(held, client)
 		}
-		if err := held[len(held)-1].Set(&memcache.Item{Key: heldKey, Value: []byte(goOn)}); err != nil {
+		if err := held[len(held)-1].Set(&memcache.Item{Key: heldKey, Value: []byte(resume)}); err != nil {
 			return result, err
 		}
 	}

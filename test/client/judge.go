@@ -80,7 +80,7 @@ type Judged struct {
 	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
 	Oldest float64 `json:"oldestMs"`
 
-	// Late is the longest time, in milliseconds, that was allowed beside the 100 ms because the machine was late.
+	// Late is the longest time, in milliseconds, that was allowed in addition to the 100 ms because the machine was late.
 	Late float64 `json:"lateMs"`
 
 	// Wrong are keys that, in the end, do not have the last value; a miss is not wrong.
@@ -132,7 +132,7 @@ func (j *judging) store(book *book) error {
 		}
 	}
 	// From now on, whoever waits for the first key knows that the clients work.
-	return c.slot(heldKey).Set(&memcache.Item{Key: heldKey, Value: []byte(goOn)})
+	return c.slot(heldKey).Set(&memcache.Item{Key: heldKey, Value: []byte(resume)})
 }
 
 // awaitRelease ends the work once a client released it.
@@ -185,7 +185,7 @@ func untouched(i int) string { return fmt.Sprintf("untouched-%d", i) }
 
 func (j *judging) valueOf(i int) string { return fmt.Sprintf("%-*s", j.size, value(i)) }
 
-// judge is one client: it has a connection to each slot, and moves at times of its own.
+// judge is one client: it has a connection to each slot, and moves at its own times.
 type judge struct {
 	*judging
 
@@ -195,7 +195,7 @@ type judge struct {
 	moveAt      []time.Time
 }
 
-// mostDelay is how long a client may use a connection before it asks DNS again. Each client has delays of its own.
+// mostDelay is how long a client may use a connection before it asks DNS again. Each client has its own delays.
 const mostDelay = 10 * time.Second
 
 func (j *judging) newJudge(book *book, i int) *judge {

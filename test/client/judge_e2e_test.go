@@ -39,7 +39,7 @@ func TestAJudgingClientFindsWhatIsWrong(t *testing.T) {
 			}()
 			g.Eventually(func() string { return ask(endpoint, "get key-0") }).WithTimeout(2 * time.Minute).
 				Should(gomega.HavePrefix("VALUE key-0"))
-			for end := time.Now().Add(time.Second); time.Now().Before(end); { // Clients overwrite it at once.
+			for end := time.Now().Add(time.Second); time.Now().Before(end); { // Clients overwrite it immediately.
 				ask(endpoint, tc.then)
 			}
 			var got Judged

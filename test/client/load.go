@@ -16,7 +16,7 @@ import (
 // getsASet is how many keys a loading client reads for each that it stores.
 const getsASet = 9
 
-// loading is how a client asks for as much as it gets.
+// loading is how a client requests as much as it gets.
 type loading struct {
 	dial        dialer
 	duration    time.Duration
@@ -36,7 +36,7 @@ func loadCommand(o *options) *cobra.Command {
 	cmd.Flags().DurationVar(&l.duration, "for", 10*time.Second, "how long")
 	cmd.Flags().IntVar(&l.connections, "connections", 8, "how many to each Pod, each with one request at a time")
 	cmd.Flags().IntVar(&l.size, "size", 1024, "bytes of a value")
-	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second meanwhile; none by default")
+	cmd.Flags().StringVar(&l.scrape, "scrape", "", "URL of metrics to read once a second in the meantime; none by default")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func (l *loading) load(ctx context.Context, r ring, keys int) (Result, error) {
 	if err := work.Wait(); err != nil {
 		return result, err
 	}
-	result.tell(slices.Concat(times...), time.Since(began))
+	result.summarize(slices.Concat(times...), time.Since(began))
 	return result, nil
 }
 
@@ -91,8 +91,8 @@ func repeat(ctx context.Context, client *memcache.Client, keys int, value []byte
 	return times, nil
 }
 
-// tell sums up requests that were answered.
-func (r *Result) tell(times []time.Duration, took time.Duration) {
+// summarize sums up requests that were answered.
+func (r *Result) summarize(times []time.Duration, took time.Duration) {
 	if len(times) == 0 {
 		return
 	}

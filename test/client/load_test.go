@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestALoadingClientTellsHowFastItWasAnswered(t *testing.T) {
+func TestALoadingClientReportsHowFastItWasAnswered(t *testing.T) {
 	var scrapes atomic.Int32
 	metrics := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { scrapes.Add(1) }))
 	defer metrics.Close()
@@ -42,7 +42,7 @@ func TestALoadingClientFailsWithItsFirstError(t *testing.T) {
 	}
 }
 
-func TestTell(t *testing.T) {
+func TestSummarize(t *testing.T) {
 	var hundred []time.Duration
 	for i := range 100 {
 		hundred = append(hundred, time.Duration(100-i)*time.Microsecond)
@@ -58,7 +58,7 @@ func TestTell(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got Result
-			got.tell(slices.Clone(tc.times), 2*time.Second) // It sorts what it is given, and cases share that.
+			got.summarize(slices.Clone(tc.times), 2*time.Second) // It sorts what it is given, and cases share that.
 			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}

@@ -36,7 +36,7 @@ type Result struct {
 	Held   int `json:"held,omitempty"`
 	Missed int `json:"missed,omitempty"`
 
-	// Requests and Failed count what a watching or holding client asked for, and what was not answered. A miss is an
+	// Requests and Failed count what a watching or holding client requested, and what was not answered. A miss is an
 	// answer. A holding client whose connection is closed fails from then on.
 	Requests int `json:"requests,omitempty"`
 	Failed   int `json:"failed,omitempty"`

@@ -37,7 +37,7 @@ func TestTheRightClientWorksAndNoOther(t *testing.T) {
 	)
 	tests := map[string]struct {
 		memcached, right string
-		wrong            map[string]string // what the error tells, by flags
+		wrong            map[string]string // what the error says, by flags
 	}{
 		"plaintext": {"", "", map[string]string{"--tls": "first record does not look like a TLS handshake"}},
 		"users": {users, login, map[string]string{
@@ -87,8 +87,8 @@ func TestKeysLieWhereTheOrderOfTheSlotsSays(t *testing.T) {
 	}
 }
 
-// TestAHoldingClientTellsWhatIsLost takes away the key, and then memcached.
-func TestAHoldingClientTellsWhatIsLost(t *testing.T) {
+// TestAHoldingClientReportsWhatIsLost takes away the key, and then memcached.
+func TestAHoldingClientReportsWhatIsLost(t *testing.T) {
 	tests := map[string]struct {
 		then, patience string // memcached's command, and for how long the client holds
 		release        bool

@@ -18,7 +18,7 @@ const (
 	// pause is between two rounds of requests, which leaves the processors to those that are watched.
 	pause = 20 * time.Millisecond
 
-	// mostFailures is how many errors are told in words.
+	// mostFailures is how many errors are reported in words.
 	mostFailures = 5
 )
 

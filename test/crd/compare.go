@@ -72,7 +72,7 @@ func (c *comparison) refuse(field, what string, older, newer any, why string) {
 	c.violations = append(c.violations, Violation{c.version, field, what, older, newer, why})
 }
 
-// Compare tells what of a released CRD, in YAML, a newer one breaks.
+// Compare reports what of a released CRD, in YAML, a newer one breaks.
 func Compare(released, current []byte) ([]Violation, error) {
 	var older, newer definition
 	if err := yaml.Unmarshal(released, &older); err != nil {

@@ -58,17 +58,17 @@ func (f Field) below() (fields []Field) {
 	if strings.HasPrefix(t.PkgPath(), "k8s.io/") {
 		return nil
 	}
-	var children []Field
+	var parts []Field
 	if t.Kind() == reflect.Slice {
-		children = append(children, Field{f.Path + "[]", t.Elem(), *f.Schema.Items.Schema})
+		parts = append(parts, Field{f.Path + "[]", t.Elem(), *f.Schema.Items.Schema})
 	}
 	if t.Kind() == reflect.Struct {
 		for field := range t.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			children = append(children, Field{f.Path + "." + name, field.Type, f.Schema.Properties[name]})
+			parts = append(parts, Field{f.Path + "." + name, field.Type, f.Schema.Properties[name]})
 		}
 	}
-	for _, child := range children {
+	for _, child := range parts {
 		fields = append(append(fields, child), child.below()...)
 	}
 	return fields

@@ -49,7 +49,7 @@ func TestEveryFieldSaysWhatItIsAndItsDefault(t *testing.T) {
 		parent := field.Path[:strings.LastIndex(field.Path, ".")]
 		all, _ := Fields(repository)
 		if field.Default() == "" && !required(all, parent, name) {
-			t.Errorf("%s: its comment in operator/api/v1 lacks a sentence \"Defaults to ...\"", field.Path)
+			t.Errorf("%s: its comment in operator/api/v1 does not have a sentence \"Defaults to ...\"", field.Path)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-var update = flag.Bool("update", false, "write the tables of the docs anew")
+var update = flag.Bool("update", false, "write the tables of the docs again")
 
 // reach is the decision about a field in which the author of a Memcached may name something: an object, a file, a port.
 type reach struct {
@@ -94,7 +94,7 @@ var reaches = []reach{
 		test: "FuzzTheNetworkPolicyOfAnySpecIsItsOwn"},
 }
 
-// TestEveryFieldThatNamesSomethingHasADecision takes the fields from the CRD, so that a new one asks for a decision.
+// TestEveryFieldThatNamesSomethingHasADecision takes the fields from the CRD, so that a new one needs a decision.
 func TestEveryFieldThatNamesSomethingHasADecision(t *testing.T) {
 	used := map[string]bool{}
 	for _, leaf := range texts(t) {
@@ -148,7 +148,7 @@ func textsBelow(path string, schema apiextensionsv1.JSONSchemaProps) []string {
 	return all
 }
 
-func TestTheDocsTellWhatAnAuthorReaches(t *testing.T) {
+func TestTheDocsStateWhatAnAuthorReaches(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| field | names | limit | test |\n| --- | --- | --- | --- |\n")
 	files := testFiles(t)

@@ -12,7 +12,7 @@ type keyword struct {
 	why    string // it allows no more
 }
 
-// keywords are those whose change is not always refused, or whose refusal has a reason of its own.
+// keywords are those whose change is not always refused, or whose refusal has its own reason.
 var keywords = map[string]keyword{
 	"description":   {allows: func(_, _ any) bool { return true }},
 	"maximum":       {raised, loosened},

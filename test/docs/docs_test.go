@@ -103,7 +103,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-func TestYAMLThatIsNoneIsToldWithItsLine(t *testing.T) {
+func TestYAMLThatIsNoneIsReportedWithItsLine(t *testing.T) {
 	root := tree(t, map[string]string{"a.md": "\n```yaml\na: 1\na: 2\n```\n"})
 	_, err := Manifests(root)
 	if err == nil || err.Error()[:7] != "a.md:3:" {

@@ -56,7 +56,7 @@ func (l line) links() []string {
 	return targets
 }
 
-// follow tells what is wrong with a link from a page.
+// follow reports what is wrong with a link from a page.
 func follow(root, from, target string, headings map[string][]string) string {
 	path, fragment, hasFragment := strings.Cut(target, "#")
 	to := from

@@ -55,7 +55,7 @@ func (s *site) consumerFollowsByRef(t *testing.T) {
 	}).Should(gomega.Equal("Missing"))
 }
 
-// writeConsumer makes a work tree, and the repository that it is pushed to, beside that of the cluster.
+// writeConsumer makes a work tree, and the repository that it is pushed to, next to that of the cluster.
 func (s *site) writeConsumer(t *testing.T, ref string) string {
 	t.Helper()
 	repository := filepath.Join(filepath.Dir(strings.TrimPrefix(s.Repo, "file://")), "config.git")

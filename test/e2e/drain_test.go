@@ -30,7 +30,7 @@ const (
 	unwaited = time.Minute
 )
 
-// TestADrainedNodeKeepsTheKeys has all Pods on a Node of their own. kubectl drain moves them to another one while
+// TestADrainedNodeKeepsTheKeys has all Pods on a separate Node. kubectl drain moves them to another one while
 // clients write; then a user deletes a Pod, the cache gets smaller, and it is deleted.
 func TestADrainedNodeKeepsTheKeys(t *testing.T) {
 	c.loaded(t)
@@ -80,7 +80,7 @@ func (it *cache) leavesWithout() {
 	it.t.Logf("the Pods of a deleted cache left within %s", time.Since(began).Round(time.Second))
 }
 
-// little lets all Pods fit on the other Node, beside those of tests that run at the same time.
+// little lets all Pods fit on the other Node, in addition to those of tests that run at the same time.
 func little() *cachev1.Resources {
 	return &cachev1.Resources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
 }

@@ -64,7 +64,7 @@ func (s *site) commitCache(t *testing.T, name, spec string) string {
 	return s.commit(t, fmt.Sprintf("%s: %s", name, spec), func(dir string) error { return addManifest(dir, name, manifest) })
 }
 
-// addManifest puts a manifest beside the samples.
+// addManifest puts a manifest next to the samples.
 func addManifest(dir, name, manifest string) error {
 	err := os.WriteFile(filepath.Join(dir, "gitops/samples", name+".yaml"), []byte(manifest), 0o644)
 	if err != nil {

@@ -36,7 +36,7 @@ var (
 	// gitOps has Argo CD, and the operator by a push to Git.
 	gitOps = &site{name: "e2e-gitops", argoCD: true}
 
-	// c has the operator by make deploy. Tests share it, each with namespaces of its own.
+	// c has the operator by make deploy. Tests share it, each with its own namespaces.
 	c = &site{name: "e2e"}
 )
 
@@ -52,7 +52,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "take down what an earlier run left:", err)
 		return 1
 	}
-	// An interrupted test binary ends at once, so clusters are taken down by whoever waits for the signal.
+	// An interrupted test binary ends immediately, so clusters are taken down by whoever waits for the signal.
 	interrupted := context.AfterFunc(ctx, func() {
 		_ = takeDown(context.WithoutCancel(ctx))
 		os.Exit(1)
@@ -63,7 +63,7 @@ func run(m *testing.M) int {
 	}
 	if os.Getenv("E2E_KEEP") != "" {
 		for _, s := range []*site{gitOps, c} {
-			s.tell(os.Stdout)
+			s.explain(os.Stdout)
 		}
 		return code
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestTheMemoryLimitOfAPodHolds brings the defaults of a real Pod to their worst case. The other settings have tests
-// beside the sum, in operator/internal/memcached.
+// next to the sum, in operator/internal/memcached.
 func TestTheMemoryLimitOfAPodHolds(t *testing.T) {
 	c.loaded(t)
 	it := newCache(t, "memory", cachev1.MemcachedSpec{})

@@ -102,7 +102,7 @@ func twoCommits(t *testing.T) (now, next string) {
 	if err := os.WriteFile(manager, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	git("-C", next, "commit", "--quiet", "--all", "--message", "manager: ask for more memory")
+	git("-C", next, "commit", "--quiet", "--all", "--message", "manager: request more memory")
 	return now, next
 }
 

@@ -139,7 +139,7 @@ func (s *site) assertApplicationsStay(t *testing.T, duration time.Duration) {
 	for event := range events.ResultChan() {
 		application, ok := event.Object.(*unstructured.Unstructured)
 		if !ok || event.Type == watch.Deleted {
-			t.Errorf("the watch tells: %s %v", event.Type, event.Object)
+			t.Errorf("the watch reports: %s %v", event.Type, event.Object)
 			continue
 		}
 		now := essence(application)

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
-// cache is a Memcached in a namespace of its own, changed directly and not through Git.
+// cache is a Memcached in its own namespace, changed directly and not through Git.
 type cache struct {
 	*gomega.WithT
 	t   *testing.T
@@ -36,12 +36,12 @@ func newCache(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 	it.Expect(c.Client.Create(t.Context(), namespace)).To(gomega.Succeed())
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}, Spec: spec}
 	it.Expect(c.Client.Create(t.Context(), mc)).To(gomega.Succeed())
-	t.Cleanup(it.tellsAfterFailure)
+	t.Cleanup(it.logsAfterFailure)
 	return it
 }
 
-// tellsAfterFailure logs what a reader of a failed test would ask for first.
-func (it *cache) tellsAfterFailure() {
+// logsAfterFailure logs what a reader of a failed test would request first.
+func (it *cache) logsAfterFailure() {
 	if !it.t.Failed() {
 		return
 	}

@@ -72,7 +72,7 @@ func TestSecretsAreRotatedWithoutARestart(t *testing.T) {
 	r.Expect(err).NotTo(gomega.HaveOccurred())
 	r.lostNothing(<-held)
 	r.lived(before)
-	r.tellsNothingOf(append(r.keys, oldPassword, newPassword, "app:"+newPassword)...)
+	r.showsNothingOf(append(r.keys, oldPassword, newPassword, "app:"+newPassword)...)
 }
 
 func newRotation(t *testing.T) *rotation {

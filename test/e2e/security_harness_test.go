@@ -40,7 +40,7 @@ const (
 	login     = " --user=app --password-file=/secret/"
 )
 
-// refused is what a client tells that is refused in TLS: it depends on who is faster to close the connection.
+// refused is what a client reports that is refused in TLS: it depends on who is faster to close the connection.
 const refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
 
 // longest is how long a client may run.
@@ -170,7 +170,7 @@ func lifeOf(pod *corev1.Pod) life {
 	return it
 }
 
-// metrics are what the agent tells, by way of the API server, or nothing while it does not answer.
+// metrics are what the agent reports, by way of the API server, or nothing while it does not answer.
 func (it *cache) metrics() metrics {
 	it.t.Helper()
 	return it.metricsOf(it.pod().Name)
@@ -201,18 +201,18 @@ func (m metrics) value(series string) float64 {
 	return -1
 }
 
-// tellsNothingOf looks for secrets in whatever others may read of the cache's namespace.
-func (it *cache) tellsNothingOf(secrets ...string) {
+// showsNothingOf looks for secrets in whatever others may read of the cache's namespace.
+func (it *cache) showsNothingOf(secrets ...string) {
 	it.t.Helper()
-	told := it.kubectl("get", "memcached,deployment,replicaset,pod,service,networkpolicy,event,configmap", "-o", "yaml") +
+	text := it.kubectl("get", "memcached,deployment,replicaset,pod,service,networkpolicy,event,configmap", "-o", "yaml") +
 		it.kubectl("logs", it.pod().Name, "--all-containers")
-	it.Expect(told).To(gomega.ContainSubstring("Starting the memcached agent"), "the logs were read")
+	it.Expect(text).To(gomega.ContainSubstring("Starting the memcached agent"), "the logs were read")
 	for _, secret := range secrets {
 		lines := strings.Split(strings.TrimSpace(secret), "\n")
 		middle := lines[len(lines)/2] // of a key
 		for _, form := range []string{middle, base64.StdEncoding.EncodeToString([]byte(secret))} {
-			if strings.Contains(told, form) {
-				it.t.Errorf("%s... is told", form[:4])
+			if strings.Contains(text, form) {
+				it.t.Errorf("%s... is readable", form[:4])
 			}
 		}
 	}

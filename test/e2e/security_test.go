@@ -17,8 +17,8 @@ type mode struct {
 	wrong []stranger
 }
 
-// stranger is a client with its flags, and what it is told.
-type stranger struct{ flags, told string }
+// stranger is a client with its flags, and the answer that it gets.
+type stranger struct{ flags, answer string }
 
 // modes are all of them, by the name of the cache.
 func modes() map[string]mode {
@@ -85,7 +85,7 @@ func TestEachModeAdmitsTheRightClientAlone(t *testing.T) {
 			it.says(cachev1.ReasonAllPodsReady, "1 of 1 Pods ready")
 			it.admits(mode)
 			it.Eventually(func() float64 { return it.metrics().value("memcached_up") }).Should(gomega.Equal(1.))
-			it.tellsNothingOf(password, wrong, "app:"+password, string(server.Key))
+			it.showsNothingOf(password, wrong, "app:"+password, string(server.Key))
 		})
 	}
 }
@@ -97,7 +97,7 @@ func (it *cache) admits(mode mode) {
 	it.lets("get", mode.right)
 	before := lifeOf(it.pod())
 	for _, stranger := range mode.wrong {
-		it.refuses(stranger.flags, stranger.told)
+		it.refuses(stranger.flags, stranger.answer)
 	}
 	it.lets("get", mode.right)
 	it.Expect(lifeOf(it.pod())).To(gomega.Equal(before), "a stranger ends no Pod")

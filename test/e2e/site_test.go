@@ -37,8 +37,8 @@ type site struct {
 	load sync.Mutex
 }
 
-// shared brings the cluster up and the operator into it, unless another test did. The test runs beside others that
-// leave the operator alone.
+// shared brings the cluster up and the operator into it, unless another test did. The test runs at the same time as
+// others that leave the operator alone.
 func (s *site) shared(t *testing.T) {
 	t.Helper()
 	t.Parallel() // Most of it is waiting for Pods.
@@ -63,7 +63,7 @@ func (s *site) join(t *testing.T) {
 }
 
 // exclusive does the same for a test that replaces or stops the operator or the API server. No other test runs in the
-// cluster meanwhile.
+// cluster in the meantime.
 func (s *site) exclusive(t *testing.T) {
 	t.Helper()
 	t.Parallel()
@@ -118,8 +118,8 @@ func (s *site) refuseSimulatedNodes(ctx context.Context) error {
 	return nil
 }
 
-// tell says how to look at a cluster that is left running.
-func (s *site) tell(out io.Writer) {
+// explain says how to look at a cluster that is left running.
+func (s *site) explain(out io.Writer) {
 	if s.Pipeline != nil {
 		fmt.Fprintf(out, "Cluster %s is left running: export KUBECONFIG=%s\n", s.name, s.Cluster.Kubeconfig)
 	}

@@ -31,11 +31,11 @@ type slotsCase struct {
 // untouchedKeys are stored once.
 const untouchedKeys = 10000
 
-// slotWrites above the default need a machine of their own: -args -slot-writes 20000.
+// slotWrites above the default need a separate machine: -args -slot-writes 20000.
 var slotWrites = flag.Int("slot-writes", 2000, "writes per second while Pods with slots are replaced")
 
 // TestReplacedPodsKeepTheirKeys replaces every Pod of three twice, while clients write, read and delete keys over
-// connections that each of them renews at times of its own.
+// connections that each of them renews at its own times.
 func TestReplacedPodsKeepTheirKeys(t *testing.T) {
 	c.loaded(t)
 	tests := map[string]slotsCase{
@@ -140,7 +140,7 @@ func newSlots(t *testing.T, name string, spec cachev1.MemcachedSpec) *cache {
 }
 
 // judge runs the judging client while something happens, and returns what it found.
-func (it *cache) judge(tc slotsCase, meanwhile func()) judging.Result {
+func (it *cache) judge(tc slotsCase, during func()) judging.Result {
 	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()
 	it.Expect(err).NotTo(gomega.HaveOccurred())
@@ -153,7 +153,7 @@ func (it *cache) judge(tc slotsCase, meanwhile func()) judging.Result {
 		Arguments: fmt.Sprintf("--read-every=%d", max(1, tc.writes/2000)), // The reads of all cases are as many.
 	}
 	result, err := judge.Run(it.t.Context(), func() error {
-		meanwhile()
+		during()
 		return nil
 	})
 	it.Expect(err).NotTo(gomega.HaveOccurred())

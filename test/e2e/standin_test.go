@@ -62,7 +62,7 @@ func asFlux(t *testing.T, secret *corev1.Secret) {
 	}
 }
 
-// ownerOf is an object in the place of the ExternalSecret or the SealedSecret.
+// ownerOf is an object instead of the ExternalSecret or the SealedSecret.
 func ownerOf(t *testing.T, secret *corev1.Secret) *corev1.ConfigMap {
 	t.Helper()
 	owner := &corev1.ConfigMap{}

@@ -80,7 +80,7 @@ a rollout, a scale and a deletion.`,
 	return command
 }
 
-// work is what the flags ask for.
+// work is what the flags request.
 type work struct {
 	title string
 	plans iter.Seq[plan.Plan]
@@ -90,7 +90,7 @@ type work struct {
 	add   func(campaign.Result)
 	judge func(*campaign.Totals) error
 
-	summary fmt.Stringer // beside the totals; may be nil
+	summary fmt.Stringer // in addition to the totals; may be nil
 }
 
 func (f *runFlags) validate(all []actions.Action) (work, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const (
 	repository = "../.."
@@ -226,7 +226,7 @@ func TestTheSettingsReachTheFleet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(content), "from-settings") {
-			t.Errorf("%s %s lacks a setting:\n%s", object.GetKind(), object.GetName(), content)
+			t.Errorf("%s %s does not have a setting:\n%s", object.GetKind(), object.GetName(), content)
 		}
 	}
 }

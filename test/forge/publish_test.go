@@ -21,7 +21,7 @@ var released = map[string]string{
 		"\"digest\": \"sha256:11\"}\n  ]\n}\n",
 }
 
-// recorder stands in the place of a program that talks to the forge: it notes its arguments.
+// recorder stands instead of a program that talks to the forge: it notes its arguments.
 const recorder = "#!/bin/sh\necho \"$(basename \"$0\") $*\" >> \"$CALLS\"\n"
 
 func TestAReleaseIsSignedAndPublishedWithAllItsFiles(t *testing.T) {

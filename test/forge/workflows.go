@@ -126,7 +126,7 @@ func (s step) check(targets []string) (problems []string) {
 	return problems
 }
 
-// checkLines looks at comments too, which the parsed file lacks.
+// checkLines looks at comments too, which the parsed file does not have.
 func checkLines(text string) (problems []string) {
 	indent := -1 // of the permissions that the line may belong to
 	for line := range strings.Lines(text) {

@@ -57,7 +57,7 @@ func TestAWorkflowThatBreaksARuleIsNoticed(t *testing.T) {
 		"untrusted code with rights":       {"  pull_request:", "  pull_request_target:", "pull_request_target runs untrusted code"},
 		"a run with the rights of another": {"  pull_request:", "  workflow_run: {workflows: [CI]}", "workflow_run runs untrusted code"},
 		"tags of any name":                 {"[0-9]+\"", "[0-9]+*\"", "can hold more than a version"},
-		"several at once":                  {"concurrency: ci\n", "", "concurrency is missing"},
+		"several at the same time":         {"concurrency: ci\n", "", "concurrency is missing"},
 		"a system that changes":            {"ubuntu-24.04", "ubuntu-latest", `runs-on "ubuntu-latest"`},
 		"no end":                           {"    timeout-minutes: 5\n", "", "timeout-minutes is missing"},
 		"a job without permissions":        {"    permissions:\n      contents: read # to check the code out\n", "", "job test: permissions"},

@@ -34,7 +34,7 @@ data:
   gateway: a-gateway
 `
 
-	// Builds of the console, as the text of a kustomization.yaml beside its folder.
+	// Builds of the console, as the text of a kustomization.yaml next to its folder.
 	withoutLogin = "resources: [console]\n"
 	withAdmin    = "resources: [console, console/cluster-admin.yaml]\n"
 	withIngress  = "resources: [console, oidc.yaml]\ncomponents:\n- console/ingress\n"
@@ -196,7 +196,7 @@ func byPortForwardOnly(t *testing.T, objects resmap.ResMap) []string {
 	return append(problems, cmp.Diff([]networkingv1.NetworkPolicySpec{none}, policies))
 }
 
-// afterLoginOnly: one process answers, it asks for a login, and acts by the rights of that user only.
+// afterLoginOnly: one process answers, it requests a login, and acts by the rights of that user only.
 func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, object := range objects.Resources() {
@@ -221,7 +221,7 @@ func afterLoginOnly(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// restricted: the Pod Security Standard of that name is asked for, and met.
+// restricted: the Pod Security Standard of that name is requested, and met.
 func restricted(t *testing.T, objects resmap.ResMap) []string {
 	var problems []string
 	for _, namespace := range ofKind[corev1.Namespace](t, objects) {

@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const (
 	root     = "../.."
@@ -142,7 +142,7 @@ func TestAConsumerInstallsByEachMethod(t *testing.T) {
 		want   []string // in the plan
 	}{
 		"direct": {func(*consumer.Repository) {}, []string{"direct on amd64", "image registry.example.com/team/memcached-operator:0.1.0"}},
-		"direct on all architectures, with an agent of its own": {func(r *consumer.Repository) {
+		"direct on all architectures, with its own agent": {func(r *consumer.Repository) {
 			r.Architecture, r.AgentImage = "multiarch", "registry.acme.test/agent:9"
 		}, []string{"direct on multiarch", "overlays/multiarch", "image registry.acme.test/agent:9"}},
 		"olm on another architecture": {func(r *consumer.Repository) { r.Method, r.Architecture = "olm", "s390x" },
@@ -150,7 +150,7 @@ func TestAConsumerInstallsByEachMethod(t *testing.T) {
 		"openshift, where Argo CD has another namespace": {func(r *consumer.Repository) {
 			r.Method, r.Architecture, r.ArgoCDNamespace = "openshift", "multiarch", "openshift-gitops"
 		}, []string{"openshift on multiarch", "openshift-gitops/memcached-root", "image registry.example.com/team/memcached-agent:"}},
-		"olm-v1, with a memcached image of its own": {func(r *consumer.Repository) { r.Method, r.MemcachedImage = "olm-v1", "registry.acme.test/memcached:2" },
+		"olm-v1, with its own memcached image": {func(r *consumer.Repository) { r.Method, r.MemcachedImage = "olm-v1", "registry.acme.test/memcached:2" },
 			[]string{"ClusterExtension", "cert-manager"}},
 	}
 	for name, tc := range tests {
@@ -241,17 +241,17 @@ func TestMistakesInAConsumersRepository(t *testing.T) {
 	checkout := shipped(t)
 	const apps, bootstrap = "kustomization.yaml", "bootstrap.yaml"
 	tests := map[string]struct{ file, pattern, with, want string }{
-		"a ref that moves":                     {apps, `\?ref=v0\.1\.0`, "?ref=HEAD", "?ref=HEAD is neither a version nor a commit"},
-		"a ref that the checkout lacks":        {apps, `\?ref=v0\.1\.0`, "?ref=v9.9.9", "fetch it there"},
-		"no operator's repository":             {apps, `  - https.*`, "  - caches", "restore the line from Git"},
-		"a right that the operator needs":      {bootstrap, `  - group: apps\n    kind: Deployment\n`, "", "its namespaceResourceWhitelist lacks"},
-		"a right to the operator's repository": {bootstrap, `- ` + upstream, "- https://git.example.com/other.git", "is not in its sourceRepos"},
-		"another cluster, by name":             {apps, `(- \{op: replace, path: /spec/source/path, value: caches\})`, "$1\n      - {op: remove, path: /spec/destination/server}\n      - {op: add, path: /spec/destination/name, value: other}", "names another cluster"},
-		"caches from a chart":                  {apps, `(- \{op: replace, path: /spec/source/path, value: caches\})`, "$1\n      - {op: add, path: /spec/source/helm, value: {}}", "Helm chart"},
-		"an Application of another branch":     {apps, `(/spec/source/targetRevision, value: )"main"`, "${1}other", `spec.source.targetRevision is "other"`},
-		"caches in a namespace of others":      {"caches/kustomization.yaml", `namespace: caches`, "namespace: kube-system", `namespace "kube-system"`},
-		"a field that caches do not have":      {"caches/sessions.yaml", `size: 3`, "replicas: 3", "spec.replicas"},
-		"a namespace that takes its caches":    {"caches/namespace.yaml", `Prune=false,`, "", "the caches in it"},
+		"a ref that moves":                      {apps, `\?ref=v0\.1\.0`, "?ref=HEAD", "?ref=HEAD is neither a version nor a commit"},
+		"a ref that the checkout does not have": {apps, `\?ref=v0\.1\.0`, "?ref=v9.9.9", "fetch it there"},
+		"no operator's repository":              {apps, `  - https.*`, "  - caches", "restore the line from Git"},
+		"a right that the operator needs":       {bootstrap, `  - group: apps\n    kind: Deployment\n`, "", "its namespaceResourceWhitelist does not have"},
+		"a right to the operator's repository":  {bootstrap, `- ` + upstream, "- https://git.example.com/other.git", "is not in its sourceRepos"},
+		"another cluster, by name":              {apps, `(- \{op: replace, path: /spec/source/path, value: caches\})`, "$1\n      - {op: remove, path: /spec/destination/server}\n      - {op: add, path: /spec/destination/name, value: other}", "names another cluster"},
+		"caches from a chart":                   {apps, `(- \{op: replace, path: /spec/source/path, value: caches\})`, "$1\n      - {op: add, path: /spec/source/helm, value: {}}", "Helm chart"},
+		"an Application of another branch":      {apps, `(/spec/source/targetRevision, value: )"main"`, "${1}other", `spec.source.targetRevision is "other"`},
+		"caches in a namespace of others":       {"caches/kustomization.yaml", `namespace: caches`, "namespace: kube-system", `namespace "kube-system"`},
+		"a field that caches do not have":       {"caches/sessions.yaml", `size: 3`, "replicas: 3", "spec.replicas"},
+		"a namespace that takes its caches":     {"caches/namespace.yaml", `Prune=false,`, "", "the caches in it"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestChoicesThatGitopsInitRefuses(t *testing.T) {
 			out = filepath.Join(t.TempDir(), "config")
 		}
 		if err := r.Write(root, out); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v lacks %q", name, err, tc.want)
+			t.Errorf("%s: %v has no %q", name, err, tc.want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestCachesOutliveWhatHelmDoes(t *testing.T) {
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			step.act(t)
-			size = 3 - size // 1 and 2 by turns, so that there is something for the operator to do
+			size = 3 - size // 1 and 2 alternately, so that there is something for the operator to do
 			s.assertServed(t, step.version, size)
 			cache.still(t)
 		})

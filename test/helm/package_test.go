@@ -52,6 +52,6 @@ func TestHelmReadsWhatTheChartIs(t *testing.T) {
 		t.Errorf("Chart.yaml (-want +got):\n%s", diff)
 	}
 	if got.Description == "" || got.Home == "" || len(got.Keywords) == 0 || len(got.Maintainers) == 0 {
-		t.Errorf("Chart.yaml lacks what catalogs show: %+v", got)
+		t.Errorf("Chart.yaml does not have what catalogs show: %+v", got)
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 const componentLabel = "app.kubernetes.io/component"
 
-// TestDriftByAdmissionInANewObjectIsReverted: nothing else happens to a Service that the operator makes anew, so it has
-// to look at it once more by itself.
+// TestDriftByAdmissionInANewObjectIsReverted: nothing else happens to a Service that the operator makes again, so it
+// has to look at it once more by itself.
 func TestDriftByAdmissionInANewObjectIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)

@@ -15,7 +15,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// adoptCommand is what the message of a conflict tells to run.
+// adoptCommand is what the message of a conflict says to run.
 var adoptCommand = regexp.MustCompile(`let the operator adopt it: kubectl -n (\S+) annotate (\S+) (\S+) (\S+)=(\S+?)( --overwrite)?(;|$)`)
 
 func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
@@ -33,7 +33,7 @@ func TestAnUnownedObjectWithTheAnnotationAdoptByIsAdopted(t *testing.T) {
 		object := map[string]client.Object{"deployment": deployment, "service": service}[command[2]]
 		w.Expect(object).NotTo(gomega.BeNil(), message)
 		w.Expect(command[1]).To(gomega.Equal(w.namespace))
-		w.Expect(command[6] != "").To(gomega.Equal(command[2] == "service"), "kubectl overwrites only when it is told to")
+		w.Expect(command[6] != "").To(gomega.Equal(command[2] == "service"), "kubectl overwrites only on request")
 		w.patch(object, command[3], fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, command[4], command[5]))
 	}
 	w.ready("cache")

@@ -59,7 +59,7 @@ func TestAnAuthorReachesNoObjectOfAnotherNamespace(t *testing.T) {
 			}
 		}
 	}
-	w.tellsNothingOf(marker)
+	w.showsNothingOf(marker)
 	w.assertNowhere(marker)
 }
 
@@ -120,7 +120,7 @@ func (w *world) tries(mc *cachev1.Memcached, spec map[string]any) bool {
 		there.Object["spec"] = spec
 		err := cluster.Update(w.ctx, there)
 		if apierrors.IsConflict(err) {
-			continue // The operator has written the status meanwhile.
+			continue // The operator has written the status in the meantime.
 		}
 		if err != nil {
 			w.Expect(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)).To(gomega.BeTrue(), "%v", err)
@@ -155,8 +155,8 @@ func replaceTexts(value any, name string) any {
 	return value
 }
 
-// tellsNothingOf looks for a text in what the author of a Memcached may read.
-func (w *world) tellsNothingOf(text string) {
+// showsNothingOf looks for a text in what the author of a Memcached may read.
+func (w *world) showsNothingOf(text string) {
 	w.t.Helper()
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
@@ -180,7 +180,7 @@ func TestAnAuthorLearnsNothingOfAnObjectOfTheSameName(t *testing.T) {
 	w.memcached("cache", 2)
 	w.reason("cache", cachev1.ReasonOwnershipConflict)
 	w.quiet()
-	w.tellsNothingOf(marker)
+	w.showsNothingOf(marker)
 	for _, object := range objects {
 		w.Expect(w.writers(object)).NotTo(gomega.ContainElement(gomega.ContainSubstring("memcached")), "%T", object)
 	}
@@ -222,7 +222,7 @@ func TestAnAuthorLearnsNothingOfASecretFromTheStatus(t *testing.T) {
 			w.Expect(w.deployment("cache").Spec.Template.Spec.Volumes).To(gomega.BeEmpty(), "%s is not mounted", name)
 		}
 	}
-	w.tellsNothingOf(marker)
+	w.showsNothingOf(marker)
 	w.assertNowhere(marker)
 }
 

@@ -37,7 +37,7 @@ func (w *world) setPods(number int, set func(*corev1.Pod)) {
 		})
 		for i := range pods {
 			set(&pods[i])
-			_ = cluster.Status().Update(w.ctx, &pods[i]) // A Pod that was deleted meanwhile is not counted the next time.
+			_ = cluster.Status().Update(w.ctx, &pods[i]) // A Pod that was deleted in the meantime is not counted the next time.
 		}
 		return len(pods)
 	}).Should(gomega.Equal(number))

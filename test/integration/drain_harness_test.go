@@ -64,7 +64,7 @@ func (w *drainWorld) closes(node *corev1.Node, taint string) {
 	w.Expect(cluster.Patch(w.ctx, patched, client.MergeFrom(node))).To(gomega.Succeed())
 }
 
-// evicts asks for the eviction of all Pods of a cache on a Node again and again, as a drain does, until none is left.
+// evicts requests the eviction of all Pods of a cache on a Node again and again, as a drain does, until none is left.
 // It returns how many evictions were refused.
 func (w *drainWorld) evicts(cache string, node *corev1.Node) (refused int) {
 	w.t.Helper()
@@ -83,13 +83,13 @@ func (w *drainWorld) evicts(cache string, node *corev1.Node) (refused int) {
 	return refused
 }
 
-// evict asks for the eviction of a Pod.
+// evict requests the eviction of a Pod.
 func (w *drainWorld) evict(pod string) error {
 	object := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: pod}}
 	return cluster.SubResource("eviction").Create(w.ctx, object, &policyv1.Eviction{})
 }
 
-func (w *drainWorld) isGone(pod string) bool {
+func (w *drainWorld) isDeleted(pod string) bool {
 	key := client.ObjectKey{Namespace: w.namespace, Name: pod}
 	return apierrors.IsNotFound(cluster.Get(w.ctx, key, &corev1.Pod{}))
 }
@@ -108,11 +108,11 @@ func (w *drainWorld) placeOnNode(pod *corev1.Pod) bool {
 
 // ends reports whether a Pod that terminates may end: another one has its slot, or nobody comes for it.
 func (w *drainWorld) ends(pod *corev1.Pod) bool {
-	told, cache := orderOf(pod), pod.Labels["memcached_cr"]
+	ordered, cache := orderOf(pod), pod.Labels["memcached_cr"]
 	slice := &discoveryv1.EndpointSlice{}
 	err := cluster.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: cache + "-slots-ipv4"}, slice)
 	holds := err == nil && slices.ContainsFunc(slice.Endpoints, func(e discoveryv1.Endpoint) bool {
-		return e.Hostname != nil && *e.Hostname == told.Slot && e.TargetRef.Name == pod.Name
+		return e.Hostname != nil && *e.Hostname == ordered.Slot && e.TargetRef.Name == pod.Name
 	})
 	if !holds {
 		return true
@@ -123,7 +123,7 @@ func (w *drainWorld) ends(pod *corev1.Pod) bool {
 	}
 	limit := agentPatience
 	if slices.ContainsFunc(pods.Items, func(other corev1.Pod) bool {
-		return orderOf(&other) == (order{"receive", told.Slot}) && other.Status.PodIP != ""
+		return orderOf(&other) == (order{"receive", ordered.Slot}) && other.Status.PodIP != ""
 	}) {
 		limit = time.Duration(*get(w.world, cache, &cachev1.Memcached{}).Spec.Slots.Handoff.TimeoutSeconds) * time.Second
 	}

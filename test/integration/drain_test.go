@@ -10,7 +10,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// drainers close a Node in different ways, and then ask for evictions until the Node is empty.
+// drainers close a Node in different ways, and then request evictions until the Node is empty.
 var drainers = map[string]string{
 	"kubectl drain":          "", // it cordons
 	"the cluster autoscaler": "ToBeDeletedByClusterAutoscaler",
@@ -83,7 +83,7 @@ func TestANodeIsNeverBlockedForLongerThanAHandoffMayTake(t *testing.T) {
 			}
 			w.budgetAllows("cache", 1)
 			w.Expect(w.evict(old)).To(gomega.Succeed())
-			w.Eventually(func() bool { return w.isGone(old) }).Should(gomega.BeTrue())
+			w.Eventually(func() bool { return w.isDeleted(old) }).Should(gomega.BeTrue())
 			if !tc.room {
 				w.addNode("cache", "-c")
 			}

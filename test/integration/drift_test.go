@@ -31,8 +31,8 @@ var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // unordered compares requests whatever their order.
 var unordered = cmpopts.SortSlices(strings.Compare)
 
-// ofChildren leaves out the writes of the status.
-func ofChildren(requests []string) []string {
+// ofManagedObjects leaves out the writes of the status.
+func ofManagedObjects(requests []string) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return r == "patch memcacheds/status" })
 }
 
@@ -156,7 +156,7 @@ func TestDriftIsReportedWithItsFieldManagerAndCostsOneReadAndOneWrite(t *testing
 			w.ready("cache")
 			resource := strings.ToLower(tc.child) + "s"
 			want := append([]string{"get " + resource, "patch " + resource}, extra[name]...)
-			if diff := cmp.Diff(want, ofChildren(w.quiet()[spent:]), unordered); diff != "" {
+			if diff := cmp.Diff(want, ofManagedObjects(w.quiet()[spent:]), unordered); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
@@ -211,8 +211,8 @@ func TestDriftInTheKeyOfAListItemIsReverted(t *testing.T) {
 	w.ready("cache")
 }
 
-// TestEachDriftHasAnEventOfItsOwn: Kubernetes makes one of events that look alike to it, and keeps the first one's text.
-func TestEachDriftHasAnEventOfItsOwn(t *testing.T) {
+// TestEachDriftHasItsOwnEvent: Kubernetes makes one of events that look alike to it, and keeps the first one's text.
+func TestEachDriftHasItsOwnEvent(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 1)
 	w.ready("cache")

@@ -72,7 +72,7 @@ func TestAnOutdatedPatchOfTheStatusIsAConflict(t *testing.T) {
 		return cluster.Status().Patch(w.ctx, mc.DeepCopy(), client.RawPatch(types.JSONPatchType, []byte(operations)))
 	}
 	w.Expect(apierrors.IsConflict(patch("1", "/status/nodes/0"))).To(gomega.BeTrue(), "another version")
-	w.Expect(apierrors.IsInvalid(patch("1", "/status/nodes/7"))).To(gomega.BeTrue(), "another version that lacks the path")
+	w.Expect(apierrors.IsInvalid(patch("1", "/status/nodes/7"))).To(gomega.BeTrue(), "another version that does not have the path")
 	w.Expect(patch(version, "/status/nodes/0")).To(gomega.Succeed(), "the version that was read")
 	w.Expect(get(w, "cache", &cachev1.Memcached{}).Status.Nodes).To(gomega.Equal([]string{"x"}))
 }

@@ -27,7 +27,7 @@ type handedOver struct {
 	watch  *slotwatch.Watch
 }
 
-// handedOver creates a cache of the world for a test of its own.
+// handedOver creates a cache of the world for one test.
 func (w *slotWorld) handedOver(t *testing.T, name string, timeout int32) *handedOver {
 	t.Helper()
 	inner := *w.world
@@ -121,7 +121,7 @@ func (h *handedOver) fails(next, reason string) {
 	h.act(h.ended(next, 3, `{"reason":"`+reason+`","error":"it failed"}`))
 }
 
-// isKilled deletes a Pod at once, with all that runs in it.
+// isKilled deletes a Pod immediately, with all that runs in it.
 func (h *handedOver) isKilled(name string) {
 	h.t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: name}}

@@ -30,7 +30,7 @@ func TestAHandoffThatCannotSucceedEndsInACacheThatServes(t *testing.T) {
 		"the copy takes too long": {timeout: 10, happens: func(h *handedOver) {
 			h.copying("0")
 		}, reason: "HandoffTimedOut"},
-		"the copy takes too long, and the spec is refused meanwhile": {timeout: 10, happens: func(h *handedOver) {
+		"the copy takes too long, and the spec is refused in the meantime": {timeout: 10, happens: func(h *handedOver) {
 			h.copying("0")
 			h.whileRefused("HandoffTimedOut")
 		}, reason: "HandoffTimedOut"},

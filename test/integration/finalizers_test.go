@@ -19,7 +19,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has an API server of its own, with an admission plugin
+// TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced has its own API server, with an admission plugin
 // of OpenShift. There, whoever sets a reference that blocks the deletion of the owner has to have a right on the owner
 // and, of an object that exists, the right to delete it.
 func TestAnOwnerReferenceNeedsARightOnFinalizersWhereThatIsEnforced(t *testing.T) {

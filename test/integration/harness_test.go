@@ -22,7 +22,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// world is a namespace with an operator of its own.
+// world is a namespace with its own operator.
 type world struct {
 	*gomega.WithT
 	t         *testing.T
@@ -36,7 +36,7 @@ type world struct {
 }
 
 // newWorld makes a namespace and starts an operator that may act in it and nowhere else. Both end with the test,
-// which runs beside others.
+// which runs at the same time as others.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
@@ -106,7 +106,7 @@ func (w *world) stop() {
 	_ = w.operator.Process.Signal(syscall.SIGTERM)
 	err := w.operator.Wait()
 	w.operator = nil
-	w.Expect(err).NotTo(gomega.HaveOccurred(), "the operator ends in order when it is told to")
+	w.Expect(err).NotTo(gomega.HaveOccurred(), "the operator ends in order after a signal")
 }
 
 func (w *world) end() {
@@ -209,7 +209,7 @@ func makeReady(w *world, pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = append(pod.Status.Conditions,
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
-	_ = cluster.Status().Update(w.ctx, pod) // A Pod that went meanwhile need not be ready.
+	_ = cluster.Status().Update(w.ctx, pod) // A Pod that went in the meantime need not be ready.
 }
 
 func (w *world) deployment(name string) *appsv1.Deployment {

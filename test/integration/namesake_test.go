@@ -26,7 +26,7 @@ func managedObjects() []client.Object {
 	}
 }
 
-// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made anew by another client, after the operator has
+// TestANamesakeGetsNothingThatIsNotForIt: an object is deleted and made again by another client, after the operator has
 // read the former one and before its write arrives.
 func TestANamesakeGetsNothingThatIsNotForIt(t *testing.T) {
 	spec := func(spec string) func(*world) { return func(w *world) { w.patchSpec(spec) } }
@@ -149,7 +149,7 @@ func theirBudget(w *world) client.Object {
 	}
 }
 
-// reasons returns what tells the reasons of the Ready condition of a Memcached since.
+// reasons returns what reports the reasons of the Ready condition of a Memcached since.
 func (w *world) reasons(name string) func() []string {
 	w.t.Helper()
 	history := w.history(name)
@@ -181,7 +181,7 @@ func TestAManagedObjectThatIsDeletedDuringAWriteIsCreatedAgain(t *testing.T) {
 	w.Expect(os.ReadFile(w.log)).NotTo(gomega.ContainSubstring("Reconciler error"))
 }
 
-// TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews: that of a finalizer calls for no pass of its own.
+// TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews: that of a finalizer needs no reconcile.
 func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
@@ -201,8 +201,9 @@ func TestAStatusIsWrittenAgainAfterAChangeThatIsNoNews(t *testing.T) {
 	w.patch(mc, "cache", `{"metadata":{"finalizers":null}}`)
 }
 
-// TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce: the disruption controller writes it whenever a Pod goes.
-func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedAtOnce(t *testing.T) {
+// TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately: the disruption controller writes it whenever a Pod
+// goes.
+func TestABudgetWhoseStatusIsWrittenAtTheSameTimeIsDeletedImmediately(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	w.startWith(nil, "--watch-namespaces="+w.namespace)
 	w.memcached("cache", 2)

@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOperatorOfThreeNamespacesReadsItsOwnWrites: each namespace has a watch of its own, and each is behind by another
+// TestAnOperatorOfThreeNamespacesReadsItsOwnWrites: each namespace has its own watch, and each is behind by another
 // time. A decision on what was before the last write shows in the audit log, as a write or a read too many.
 func TestAnOperatorOfThreeNamespacesReadsItsOwnWrites(t *testing.T) {
 	t.Parallel()

@@ -222,7 +222,7 @@ func TestDriftInWhatIsOwnedIsReverted(t *testing.T) {
 	}
 }
 
-// quiet waits until the operator has asked for nothing over a second, and returns what it has asked for so far.
+// quiet waits until the operator has requested nothing over a second, and returns what it has requested so far.
 func (w *world) quiet() []string {
 	w.t.Helper()
 	return w.quietIn(w.namespace)

@@ -45,7 +45,7 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 		w.Eventually(func() int { code, _ := w.probe(address, "/healthz"); return code }).Should(gomega.Equal(http.StatusOK))
 	}
 	start()
-	w.stop() // It ends when it is told to, although it waits.
+	w.stop() // It ends after a signal, although it waits.
 	start()
 	w.Consistently(func() int { code, _ := w.probe(address, "/readyz"); return code }).Should(gomega.Equal(http.StatusInternalServerError))
 	_, body := w.probe(address, "/readyz/caches")
@@ -55,7 +55,7 @@ func TestAnOperatorIsNotReadyBeforeItsCachesAreFilled(t *testing.T) {
 	w.becomesReady(address)
 	log, err := os.ReadFile(w.log)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	for _, told := range []string{"A check fails", "not synced yet: Memcached, Pod", "The check succeeds again"} {
-		w.Expect(string(log)).To(gomega.ContainSubstring(told), "nobody else tells why the Pod is not Ready")
+	for _, line := range []string{"A check fails", "not synced yet: Memcached, Pod", "The check succeeds again"} {
+		w.Expect(string(log)).To(gomega.ContainSubstring(line), "nothing else reports why the Pod is not Ready")
 	}
 }

@@ -37,7 +37,7 @@ func TestAValueThatWasValidBeforeARuleDoesNotBlockOtherChanges(t *testing.T) {
 			patch: `{"spec":{"threads":0}}`,
 			want:  `spec.threads: Invalid value: 0`,
 		},
-		"what an object's own rule judges changes beside the fault": {
+		"what an object's own rule judges changes together with the fault": {
 			patch: `{"spec":{"rollout":{"minReadySeconds":1}}}`,
 			want:  "spec.rollout: Invalid value: maxSurge and maxUnavailable, which defaults to 0, must not both be 0",
 		},

@@ -30,7 +30,7 @@ func TestNothingIsAskedOfTheAPIServerAtRest(t *testing.T) {
 	nothing := func(when string) {
 		t.Helper()
 		if more := w.quiet()[before:]; len(more) > 0 {
-			t.Errorf("%s, the operator asked for %v", when, more)
+			t.Errorf("%s, the operator requested %v", when, more)
 		}
 	}
 	touch := func(object client.Object, metadata string) {

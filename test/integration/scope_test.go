@@ -11,9 +11,9 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// TestAnOperatorServesTheNamespacesItIsToldTo does not run beside other tests: the operator that serves all
+// TestAnOperatorServesTheNamespacesOfItsFlag does not run at the same time as other tests: the operator that serves all
 // namespaces would serve unowned too.
-func TestAnOperatorServesTheNamespacesItIsToldTo(t *testing.T) {
+func TestAnOperatorServesTheNamespacesOfItsFlag(t *testing.T) {
 	tests := map[string]struct {
 		kubeconfig string
 		start      func(w *world, namespaces []string)

@@ -23,7 +23,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
-// secret makes a Secret, or writes it anew.
+// secret makes a Secret, or writes it again.
 func (w *world) secret(name string, data map[string]string) {
 	w.t.Helper()
 	secret := &corev1.Secret{}
@@ -153,7 +153,7 @@ func TestCertificateExpiredOnceItHasAndTheStatusHasItsEnd(t *testing.T) {
 
 	w.patchSpec(`{"tls":{"clientAuth":"Require"}}`)
 	w.reason("cache", cachev1.ReasonInvalidSecret)
-	w.says("cache", "lacks ca.crt")
+	w.says("cache", "has no ca.crt")
 	w.patchSpec(`{"tls":null}`)
 	mc = w.ready("cache")
 	if mc.Status.TLS != nil || mc.Status.Endpoint != "cache."+w.namespace+".svc:11211" {
@@ -244,7 +244,7 @@ func TestSecretsCostOneReadEach(t *testing.T) {
 	} {
 		change()
 		if more := w.quiet()[before:]; len(more) > 0 {
-			t.Errorf("no owned field changed, and the operator asked for %v", more)
+			t.Errorf("no owned field changed, and the operator requested %v", more)
 		}
 	}
 	w.secret("tls", certificate(t, time.Now().Add(time.Hour)))

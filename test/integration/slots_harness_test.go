@@ -45,7 +45,7 @@ type slotWorld struct {
 // act changes what the kubelet reports of a Pod.
 type act func(*corev1.Pod, order)
 
-// order is what the operator tells the agent of a Pod.
+// order is what the operator instructs the agent of a Pod.
 type order struct{ Role, Slot string }
 
 func orderOf(pod *corev1.Pod) (o order) {
@@ -95,7 +95,7 @@ func (w *slotWorld) actOnPods() {
 		before := pod.DeepCopy()
 		w.run(pod)
 		if fmt.Sprint(before.Status) != fmt.Sprint(pod.Status) {
-			_ = cluster.Status().Update(w.ctx, pod) // A Pod that was changed meanwhile is seen again.
+			_ = cluster.Status().Update(w.ctx, pod) // A Pod that was changed in the meantime is seen again.
 		}
 	}
 }

@@ -121,7 +121,7 @@ func rulesWithoutSlots(w *world) []rbacv1.PolicyRule {
 	return nil
 }
 
-func TestInvalidSpecNamesTheRightThatSlotsLack(t *testing.T) {
+func TestInvalidSpecNamesTheRightThatSlotsDoNotHave(t *testing.T) {
 	w := newRestrictedWorld(t)
 	w.memcached("plain", 1)
 	w.reason("plain", cachev1.ReasonAllPodsReady)
@@ -142,7 +142,7 @@ func TestInvalidSpecNamesTheRightThatSlotsLack(t *testing.T) {
 	w.served("other")
 }
 
-// TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo is one that was installed anew with the component.
+// TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo is one that was installed again with the component.
 func TestAnOperatorThatLostTheRightsOfSlotsSaysWhatToDo(t *testing.T) {
 	w := newSlotWorld(t)
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS)

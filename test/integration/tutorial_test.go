@@ -65,8 +65,8 @@ func TestADeploymentOfTheTutorialsOperatorBecomesOwned(t *testing.T) {
 	w.Expect(w.deployment("cache").Generation).To(gomega.Equal(after.Generation))
 }
 
-// assertSameButForOthers checks that nothing tells an inherited Deployment from one that was made by us, but for what
-// changedByOthers did.
+// assertSameButForOthers checks that nothing distinguishes an inherited Deployment from one that was made by us, but
+// for what changedByOthers did.
 func assertSameButForOthers(w *world, fresh, inherited *appsv1.Deployment) {
 	w.t.Helper()
 	fresh.Labels["team"] = "shop"

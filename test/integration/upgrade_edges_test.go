@@ -51,9 +51,9 @@ func TestDiscoveryThatFailsOrComesBackChangesNothing(t *testing.T) {
 	w.Expect(writes).To(gomega.Equal(3), "a new size, other threads and the new cache")
 }
 
-// TestOperatorsThatTakeTurnsWriteNothingButTheStatus: so OLM v0 does at each upgrade, first without the settings of the
+// TestOperatorsThatAlternateWriteNothingButTheStatus: so OLM v0 does at each upgrade, first without the settings of the
 // Subscription and then with them.
-func TestOperatorsThatTakeTurnsWriteNothingButTheStatus(t *testing.T) {
+func TestOperatorsThatAlternateWriteNothingButTheStatus(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	one, two := release{image: imageOne, architectures: "amd64"}, release{image: imageTwo, architectures: "arm64"}
 	one.start(w, at)

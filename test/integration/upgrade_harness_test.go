@@ -37,7 +37,7 @@ type release struct {
 	clusterIs     clusterState
 }
 
-// clusterState is how the cluster looks to an operator that asks for its API groups.
+// clusterState is how the cluster looks to an operator that requests its API groups.
 type clusterState int32
 
 const (
@@ -46,7 +46,7 @@ const (
 	noAnswer
 )
 
-// start starts the operator of a release, in the place of the one before it.
+// start starts the operator of a release, instead of the one before it.
 func (r release) start(w *world, at *proxy) {
 	w.t.Helper()
 	if w.operator != nil {
@@ -103,9 +103,9 @@ func nextBinary(t *testing.T) string {
 // proxy stands between an operator and the API server, and changes what the operator learns of the API groups. It also
 // lets something happen between what the operator has read and what it writes.
 type proxy struct {
-	kubeconfig string
-	state      atomic.Int32
-	meanwhile  atomic.Pointer[meanwhile]
+	kubeconfig   string
+	state        atomic.Int32
+	interruption atomic.Pointer[interruption]
 }
 
 // newUpgradeWorld makes a namespace, and a proxy by which its operators connect.
@@ -139,7 +139,7 @@ func newProxy(t *testing.T) *proxy {
 		state := clusterState(at.state.Load())
 		switch {
 		case r.URL.Path != "/apis" || state == asItIs:
-			at.meanwhile.Load().serve(forward, w, r)
+			at.interruption.Load().serve(forward, w, r)
 		case state == noAnswer:
 			http.Error(w, "no answer", http.StatusServiceUnavailable)
 		default:
@@ -187,7 +187,7 @@ func (w *world) uids(name string) []types.UID {
 	return uids
 }
 
-// rollouts is how often the Pods of a cache were made anew, the first time among them.
+// rollouts is how often the Pods of a cache were made again, the first time among them.
 func (w *world) rollouts(name string) int {
 	w.t.Helper()
 	list := &appsv1.ReplicaSetList{}
@@ -196,7 +196,7 @@ func (w *world) rollouts(name string) int {
 	return len(list.Items)
 }
 
-// request asks for the update that waits.
+// request sets the annotation that requests the pending update.
 func (w *world) request(name, value string) {
 	w.t.Helper()
 	w.patch(&cachev1.Memcached{}, name, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, cachev1.AnnotationUpdateRequested, value))

@@ -33,7 +33,7 @@ func TestAnUpgradeOfTheOperatorRollsNoCacheUntilItIsApplied(t *testing.T) {
 		"OpenShift is recognised":   {release{}, release{clusterIs: openShift}, "platform Kubernetes -> OpenShift"},
 		"OpenShift is no longer it": {release{clusterIs: openShift}, release{}, "platform OpenShift -> Kubernetes"},
 		"a new Pod template":        {release{}, release{revision: true}, "template revision 1 -> 2"},
-		"all of it at once": {
+		"all of it in one step": {
 			release{image: one, agent: two, architectures: "amd64"},
 			release{image: two, agent: one, architectures: "arm64", clusterIs: openShift, revision: true},
 			"image " + one + " -> " + two + "; agent image " + two + " -> " + one + "; architectures amd64 -> arm64; platform Kubernetes -> OpenShift; template revision 1 -> 2",

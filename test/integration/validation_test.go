@@ -14,9 +14,9 @@ import (
 	"github.com/example-inc/memcached-operator/test/crd"
 )
 
-// breaches are changes of a spec that break the CEL rules of the CRD. What is refused by bounds needs no line:
+// violations are changes of a spec that break the CEL rules of the CRD. What is refused by bounds needs no line:
 // test/faults/schema has the API server judge values of each field on both sides of each bound.
-var breaches = map[string][]string{
+var violations = map[string][]string{
 	"spec.agent.resources.limits rule 1":   {`{agent: {resources: {limits: {cpu: 1e1.5}}}}`},
 	"spec.agent.resources.requests rule 1": {`{agent: {resources: {requests: {cpu: 1e1.5}}}}`},
 	"spec.disruption.maxUnavailable rule 1": {
@@ -86,7 +86,7 @@ func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {
 	for _, field := range fields {
 		for i, rule := range field.Schema.XValidations {
 			name := fmt.Sprintf("%s rule %d", field.Path, i+1)
-			changes := breaches[name]
+			changes := violations[name]
 			if len(changes) == 0 {
 				t.Errorf("add one change that breaks %s: %s", name, rule.Message)
 			}
@@ -101,8 +101,8 @@ func TestEveryRuleOfTheSpecRefusesWithItsMessage(t *testing.T) {
 			}
 		}
 	}
-	if known != len(breaches) {
-		t.Errorf("the CRD has %d rules, the table %d", known, len(breaches))
+	if known != len(violations) {
+		t.Errorf("the CRD has %d rules, the table %d", known, len(violations))
 	}
 }
 
@@ -138,13 +138,13 @@ func TestASpecThatKeepsTheRulesIsAccepted(t *testing.T) {
 	}
 }
 func TestANameThatCanNotNameAServiceIsRefused(t *testing.T) {
-	const remedy = `use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen`
+	const fix = `use at most 63 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen`
 	for name, taken := range map[string]bool{
 		"a": true, "a-1": true, strings.Repeat("a", 63): true,
 		"1cache": false, "my.cache": false, strings.Repeat("a", 64): false,
 	} {
 		err := cluster.Create(t.Context(), memcachedObject(t, name, `{}`), client.DryRunAll)
-		want := `metadata.name "` + name + `" can not name a Service: ` + remedy
+		want := `metadata.name "` + name + `" can not name a Service: ` + fix
 		if taken != (err == nil) || !taken && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

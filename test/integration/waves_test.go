@@ -35,7 +35,7 @@ func (w *world) automatic(names ...string) {
 	}
 }
 
-// upgrade starts an operator with the next image in the place of the one before it.
+// upgrade starts an operator with the next image instead of the one before it.
 func (w *world) upgrade(flags ...string) {
 	w.t.Helper()
 	w.stop()
@@ -99,7 +99,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 				w.makeAllReady(inProgress...)
 				return all
 			}).WithTimeout(patience).Should(gomega.Equal(want))
-			for i, cache := range order { // Those that have their turn at the same time may overtake each other.
+			for i, cache := range order { // Those that are next at the same time may overtake each other.
 				if off := i - slices.Index(want, cache); off >= tc.most || -off >= tc.most {
 					t.Errorf("order %v, want %v, %d at a time", order, want, tc.most)
 				}

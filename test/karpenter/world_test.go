@@ -1,6 +1,6 @@
 //go:build karpenter
 
-// Package karpenter runs Karpenter itself, with its provider of simulated Nodes, beside an operator and a cache with
+// Package karpenter runs Karpenter itself, with its provider of simulated Nodes, with an operator and a cache with
 // slots. It is in no make target, as building it takes minutes:
 //
 //	go test -tags karpenter -v ./test/karpenter
@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// install starts an operator and Karpenter, as processes beside the API server.
+// install starts an operator and Karpenter, as processes next to the API server.
 func (w *world) install(e *environment.Environment) {
 	w.t.Helper()
 	var module struct{ Dir string }

@@ -45,10 +45,10 @@ func TestEachAlertHasItsPageAndEachPageItsAlert(t *testing.T) {
 	}
 }
 
-func TestTheDocsTellEveryAlert(t *testing.T) {
+func TestTheDocsListEveryAlert(t *testing.T) {
 	table := "| alert | severity | after | means |\n| --- | --- | --- | --- |\n"
 	for _, alert := range alerts(t) {
-		after := "at once"
+		after := "immediately"
 		if alert.For != nil {
 			after = string(*alert.For)
 		}

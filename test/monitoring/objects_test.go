@@ -22,7 +22,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
-var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md anew")
+var update = flag.Bool("update", false, "write the PrometheusRule and the table of docs/monitoring.md again")
 
 // ruleHead is the object around the rules.
 const ruleHead = `# Made of rules.yaml: make generate.

@@ -1,5 +1,5 @@
 // Package monitoring holds the alerts and what brings them to Prometheus to what they claim: by promtool, by the types
-// of the Prometheus Operator, and by the pages that tell what to do.
+// of the Prometheus Operator, and by the pages that state what to do.
 package monitoring
 
 import (
@@ -121,7 +121,7 @@ func writeRules(t *testing.T, path string, rules []monitoringv1.Rule) {
 // fetching lets one test bring promtool for all.
 var fetching sync.Mutex
 
-// run tells what promtool says, and whether all was well.
+// run returns what promtool says, and whether all was well.
 func run(t *testing.T, arguments ...string) (string, bool) {
 	t.Helper()
 	fetching.Lock()

@@ -16,7 +16,7 @@ import (
 )
 
 // TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts: nobody reaches a port that the Deployment has and the
-// NetworkPolicy lacks.
+// NetworkPolicy does not have.
 func TestTheNetworkPolicyOfEachOverlayAllowsTheOperatorsPorts(t *testing.T) {
 	overlays, err := filepath.Glob(root + "/overlays/*/kustomization.yaml")
 	if err != nil || len(overlays) < 6 {
@@ -71,7 +71,7 @@ func ingressOnly(ports []networkingv1.NetworkPolicyPort) networkingv1.NetworkPol
 	}
 }
 
-// builtInto builds a folder, and reads the one object of each kind that is asked for.
+// builtInto builds a folder, and reads the one object of each kind that is requested.
 func builtInto(t *testing.T, folder string, objects ...metav1.Object) {
 	t.Helper()
 	built, err := kustomize.Build(folder)

@@ -106,7 +106,7 @@ func unmarshal(t *testing.T, text string, into any) {
 }
 
 // TestTheSettingsOfArgoCDNameTheCatalogOfThisTree, as long as they name the registry of the last release. Whoever has a
-// catalog of their own may pin any.
+// separate catalog may pin any.
 func TestTheSettingsOfArgoCDNameTheCatalogOfThisTree(t *testing.T) {
 	s, err := values.Read(root)
 	if err != nil {

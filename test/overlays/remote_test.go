@@ -108,7 +108,7 @@ func serve(t *testing.T, tag string) string {
 	programs := strings.TrimSpace(run(t, tree, "git", "--exec-path"))
 	server := httptest.NewServer(&cgi.Handler{
 		Path:   filepath.Join(programs, "git-http-backend"),
-		Stderr: t.Output(), // Before anything else, kustomize asks for a file of that URL.
+		Stderr: t.Output(), // Before anything else, kustomize requests a file of that URL.
 		Env:    []string{"GIT_PROJECT_ROOT=" + served, "GIT_HTTP_EXPORT_ALL=1"},
 	})
 	t.Cleanup(server.Close)

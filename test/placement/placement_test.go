@@ -88,7 +88,7 @@ func TestPlacement(t *testing.T) {
 			machines: all("amd64", "arm64", "ppc64le"), operand: "ppc64le", spec: `{"size":2}`,
 			want: places{"ppc64le": 2}, says: "2 of 2 Pods ready",
 		},
-		"the cache's architectures in the place of the operator's": {
+		"the cache's architectures instead of the operator's": {
 			machines: all("amd64", "arm64"), operand: "arm64", spec: `{"size":2,"placement":{"architectures":["amd64"]}}`,
 			want: places{"amd64": 2}, says: "2 of 2 Pods ready",
 		},
@@ -141,7 +141,7 @@ func TestPlacement(t *testing.T) {
 			machines: all("amd64"), operand: "arm64", spec: `{"size":1}`,
 			want: places{nowhere: 1}, says: "no Node has the architecture arm64; available: amd64 (1)",
 		},
-		"no machine of the architecture, told by an operator that may not list them": {
+		"no machine of the architecture, reported by an operator that may not list them": {
 			machines: all("amd64", "arm64"), narrow: true, spec: `{"size":1,"placement":{"architectures":["s390x"]}}`,
 			want: places{nowhere: 1}, says: "1 Pod: cannot be scheduled: 0/2 nodes are available: 2 node(s) didn't match " +
 				"Pod's node affinity/selector",

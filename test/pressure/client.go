@@ -81,7 +81,7 @@ func (c *client) stored(key string, size int64) error {
 	return err
 }
 
-// stats asks for statistics: of a kind, or the general ones.
+// stats requests statistics: of a kind, or the general ones.
 func (c *client) stats(kind string) (map[string]string, error) {
 	if _, err := fmt.Fprintf(c, "stats%s\r\n", kind); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package pressure makes a memcached need as much memory as it can, and tells by its control group how much that was.
+// Package pressure makes a memcached need as much memory as it can, and reports by its control group how much that was.
 package pressure
 
 import (

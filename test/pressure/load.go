@@ -29,7 +29,7 @@ const (
 	smallest = 96
 )
 
-// Load is what a node is to bear all at once.
+// Load is what a node is to bear at the same time.
 type Load struct {
 	// Address is where memcached listens.
 	Address string
@@ -47,8 +47,8 @@ type Load struct {
 	MaxItemSize int64
 }
 
-// Bear opens all connections and has a multiget in flight on each, whose answer is not read. Meanwhile the memory is
-// filled with the smallest items, the hash table grows to that, and every slab class is touched. It returns how many
+// Bear opens all connections and has a multiget in flight on each, whose answer is not read. In the meantime the memory
+// is filled with the smallest items, the hash table grows to that, and every slab class is touched. It returns how many
 // slab classes there are.
 func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	control, err := l.dial(ctx)
@@ -77,7 +77,7 @@ func (l Load) Bear(ctx context.Context) (slabClasses int, err error) {
 	return slabClasses, until(ctx, control, full)
 }
 
-// store stores what the multigets ask for, and an item near the largest.
+// store stores what the multigets request, and an item near the largest.
 func (l Load) store(control *client) error {
 	for i := range keys {
 		if err := control.stored(fmt.Sprint("multiget", i), value); err != nil {

@@ -68,7 +68,7 @@ func TestTheTestsHoldAfterAReleaseToAnotherRegistry(t *testing.T) {
 	}
 }
 
-// released is a repository of its own with the files of this one, in which a release was made.
+// released is its own repository with the files of this one, in which a release was made.
 func released(t *testing.T, version, memcached string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -34,7 +34,7 @@ Usage:
   agent [flags]
   agent end [flags]    the preStop hook: lets the agent next to it end memcached, once another Pod has the slot
 
-Example, beside a memcached that was started with --auth-file=/run/memcached/auth:
+Example, next to a memcached that was started with --auth-file=/run/memcached/auth:
   agent --auth-dir=/etc/memcached/auth --auth-file=/run/memcached/auth
 
 Flags:

@@ -54,7 +54,7 @@ func TestCreationsAreForgotten(t *testing.T) {
 	}
 }
 
-func TestWhatIsCreatedIsLookedAtOnceMore(t *testing.T) {
+func TestWhatIsCreatedIsLookedAtOneMoreTime(t *testing.T) {
 	server := &stub{}
 	mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "team", UID: "uid-1"}}
 	objects := []render.Object{rendered(t, planned(t, nil))}

@@ -19,7 +19,7 @@ import (
 )
 
 // TrimObject drops fields that the operator does not read before an object is cached. Deployments share equal amounts
-// of resources, which take more than a quarter of a Deployment's memory. Of the managed fields only the mark of a
+// of resources, which take more than a quarter of a Deployment's memory. Of the managed fields only the record of a
 // pause stays.
 func TrimObject(object any) (any, error) {
 	var managed []metav1.ManagedFieldsEntry

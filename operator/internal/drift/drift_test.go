@@ -216,7 +216,7 @@ func TestReplacements(t *testing.T) {
 	}
 }
 
-func TestAFieldThatExcludesAnOwnedOneIsAStray(t *testing.T) {
+func TestAFieldThatExcludesAnOwnedOneIsAReplacement(t *testing.T) {
 	wanted := policyv1ac.PodDisruptionBudget("cache", "team").
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)))
 	limit := fieldpath.MakePathOrDie("spec", "maxUnavailable")

@@ -139,7 +139,7 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 	}
 }
 
-// readsItsInstruction checks that a Pod with a slot reads one of its own annotations, and nothing else.
+// readsItsInstruction checks that a Pod with a slot reads one annotation of the Pod, and nothing else.
 func readsItsInstruction(t *testing.T, items []corev1.DownwardAPIVolumeFile) {
 	t.Helper()
 	const want = "metadata.annotations['" + names.AnnotationHandoff + "']"

@@ -1,4 +1,4 @@
-// Package builds makes the programs of the local cluster from the Go modules that the go.mod files beside it pin, and
+// Package builds makes the programs of the local cluster from the Go modules that the go.mod files next to it pin, and
 // keeps them in the user's cache: another clone of the repository finds them there.
 package builds
 
@@ -41,7 +41,8 @@ func CacheHome() (string, error) {
 	return filepath.Join(base, "memcached-operator"), nil
 }
 
-// Ensure builds those of the components that the cache lacks, and returns the files of all their programs by name.
+// Ensure builds those of the components that the cache does not have, and returns the files of all their programs by
+// name.
 func Ensure(ctx context.Context, components ...*Component) (map[string]string, error) {
 	binaries := map[string]string{}
 	var missing []*Component
@@ -59,9 +60,9 @@ func Ensure(ctx context.Context, components ...*Component) (map[string]string, e
 	}
 	var fetching sync.WaitGroup
 	defer fetching.Wait()
-	meanwhile, stop := context.WithCancel(ctx)
+	background, stop := context.WithCancel(ctx)
 	defer stop()
-	fetching.Go(func() { fetch(meanwhile, missing[min(1, len(missing)):]) })
+	fetching.Go(func() { fetch(background, missing[min(1, len(missing)):]) })
 	for _, c := range missing {
 		if err := c.build(ctx); err != nil {
 			return nil, err

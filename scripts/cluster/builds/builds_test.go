@@ -127,7 +127,7 @@ func TestOneFileIsSeveralPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.build(ctx); err != nil {
-		t.Errorf("where another build made them meanwhile: %v", err)
+		t.Errorf("where another build made them in the meantime: %v", err)
 	}
 	for name, path := range binaries {
 		if out, err := exec.CommandContext(ctx, path).Output(); string(out) != name || err != nil {

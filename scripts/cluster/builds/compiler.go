@@ -49,7 +49,7 @@ var hints = []struct{ said, hint string }{
 		"Run it again: what was built is kept."},
 }
 
-// hint is what to do about a failure, if that is known, on a line of its own.
+// hint is what to do about a failure, if that is known, on its own line.
 func hint(output string) string {
 	for _, h := range hints {
 		if regexp.MustCompile(h.said).MatchString(output) {

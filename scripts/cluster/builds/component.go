@@ -86,7 +86,7 @@ func (c *Component) build(ctx context.Context) error {
 	}
 	err = errors.Join(c.link(tmp), os.Chmod(tmp, 0o755), os.Rename(tmp, cache))
 	if exists(cache) {
-		return nil // by this build, or by another one meanwhile
+		return nil // by this build, or by another one in the meantime
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func settingsLieOverTheDefaults(t *testing.T, cluster *Cluster) {
 		t.Fatal(err)
 	}
 	if got.Data["application.resourceTrackingMethod"] != "annotation" {
-		t.Errorf("%s lacks our settings: %v", want.Name, got.Data)
+		t.Errorf("%s does not have our settings: %v", want.Name, got.Data)
 	}
 	for key, value := range want.Data {
 		if got.Data[key] != value {

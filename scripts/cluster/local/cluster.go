@@ -41,7 +41,7 @@ type Cluster struct {
 	PartNames     []string  `json:"parts"`
 	Pid           int       `json:"pid"` // of the supervisor
 
-	// Created tells a cluster that Up made from one that it found.
+	// Created distinguishes a cluster that Up made from one that it found.
 	Created bool `json:"-"`
 
 	attached io.Closer // the cluster ends when this closes

@@ -21,7 +21,7 @@ const nodeTimeout = 2 * time.Minute
 // Node is a simulated Node.
 type Node struct {
 	Name string
-	// Architecture is the value of the label kubernetes.io/arch. A Node without any lacks the label.
+	// Architecture is the value of the label kubernetes.io/arch. A Node without any does not have the label.
 	Architecture string
 	// OS is the value of the label kubernetes.io/os, linux unless it is set.
 	OS     string

@@ -31,8 +31,8 @@ type Options struct {
 	// Attached ends the cluster with the calling process, however that ends.
 	Attached bool
 
-	NoInstall bool // fail instead of installing what the machine lacks
-	// Needs are what the caller calls beside the cluster, so that all that is missing is installed at once.
+	NoInstall bool // fail instead of installing what the machine does not have
+	// Needs are what the caller calls in addition to the cluster, so that all that is missing is installed together.
 	Needs []preflight.Need
 }
 

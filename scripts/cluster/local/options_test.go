@@ -42,10 +42,10 @@ func TestUpAcceptsARunningClusterOnlyIfItFits(t *testing.T) {
 		running *Cluster
 		wantErr string
 	}{
-		"Argo CD does no harm where none is asked for": {Options{}, with, ""},
-		"Argo CD that is asked for must run":           {Options{ArgoCD: true}, &Cluster{}, "runs without Argo CD"},
+		"Argo CD does no harm where none is requested": {Options{}, with, ""},
+		"Argo CD that is requested must run":           {Options{ArgoCD: true}, &Cluster{}, "runs without Argo CD"},
 		"without a version any fits":                   {Options{ArgoCD: true}, with, ""},
-		"the version that is asked for fits":           {Options{ArgoCD: true, ArgoCDVersion: "3.5"}, with, ""},
+		"the version that is requested fits":           {Options{ArgoCD: true, ArgoCDVersion: "3.5"}, with, ""},
 		"another version doesn't": {
 			Options{ArgoCD: true, ArgoCDVersion: "3.6"}, &Cluster{ArgoCD: true, ArgoCDVersion: "v3.6.1"}, "v3.6.1, not v3.5.7",
 		},

@@ -19,7 +19,7 @@ type Part struct {
 
 // Parts returns the cluster's processes. Those of Pods are not among them.
 func (c *Cluster) Parts() ([]Part, error) {
-	running, err := childrenOf(c.Pid)
+	running, err := processesOf(c.Pid)
 	parts := make([]Part, len(c.PartNames))
 	for i, name := range c.PartNames {
 		parts[i] = Part{Name: name, Pid: running[name]}
@@ -57,8 +57,8 @@ func (c *Cluster) PidOf(part string) (int, error) {
 	return parts[i].Pid, nil
 }
 
-// childrenOf returns the children of a process by the names that it gave them.
-func childrenOf(parent int) (map[string]int, error) {
+// processesOf returns the children of a process by the names that it gave them.
+func processesOf(parent int) (map[string]int, error) {
 	children := map[string]int{}
 	if runtime.GOOS != "linux" {
 		return children, nil
@@ -70,7 +70,7 @@ func childrenOf(parent int) (map[string]int, error) {
 	for _, process := range processes {
 		stat, err1 := process.Stat()
 		words, err2 := process.CmdLine()
-		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // else it ended meanwhile
+		if err1 == nil && err2 == nil && stat.PPID == parent && len(words) > 0 { // else it ended in the meantime
 			name, _, _ := strings.Cut(words[0], " ") // Redis writes its address after its name
 			children[filepath.Base(name)] = process.PID
 		}

@@ -32,7 +32,7 @@ const (
 	auditAllMiB = 10_000
 )
 
-// prepare adds what the machine has to what the supervisor is told, and writes what the processes read when they start.
+// prepare adds what the machine has to what the supervisor gets, and writes what the processes read when they start.
 func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err error) {
 	if config.Real {
 		config.CNIDir, err = preflight.CNIDir()

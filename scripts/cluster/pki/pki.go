@@ -41,7 +41,7 @@ type Identity struct {
 	NotAfter time.Time
 }
 
-// NewAuthority makes an authority with a key of its own.
+// NewAuthority makes an authority with its own key.
 func NewAuthority(name string) (*Authority, error) {
 	template := newTemplate(Identity{User: name})
 	template.IsCA, template.BasicConstraintsValid = true, true

@@ -17,7 +17,7 @@ type Need struct {
 	Why     string
 }
 
-// These are the programs that the project calls and does not build, but for those that the README asks for and those
+// These are the programs that the project calls and does not build, but for those that the README requires and those
 // that each Debian and Ubuntu has. CI runs everything on a bare Debian, where one that is missing here fails.
 var (
 	apt  = Need{Program: "apt-get", Package: "apt", Why: "fetches packages"}

@@ -1,5 +1,5 @@
-// Package preflight finds out whether a machine can run a local cluster, reports at once all that it lacks, and
-// installs what it may.
+// Package preflight finds out whether a machine can run a local cluster, reports together all that it does not have,
+// and installs what it may.
 package preflight
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Ensure prepares the machine for a cluster, or reports in one error all that it lacks.
+// Ensure prepares the machine for a cluster, or reports in one error all that it does not have.
 func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
 	m := machine{os: runtime.GOOS, root: os.Geteuid() == 0, has: Need.Installed}
 	missing := m.missing(needs)

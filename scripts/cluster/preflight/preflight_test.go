@@ -31,7 +31,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		"a machine with everything passes":       {with(debian, "runc", "ptp", "loopback"), false, nil},
 		"what apt-get can install is no problem": {with(debian, "apt-get"), true, nil},
-		"without leave to install, all that is missing is reported at once, with reasons and packages": {
+		"without leave to install, all that is missing is reported together, with reasons and packages": {
 			with(debian, "apt-get", "ptp"), false,
 			[]string{"runc is missing, which starts containers", "loopback is missing", "apt-get install runc cni"},
 		},

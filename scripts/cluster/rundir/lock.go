@@ -16,7 +16,7 @@ var (
 	ErrBusy = errors.New("another up or down of this cluster is at work")
 )
 
-// Alone keeps a second up or down of the same cluster away. Its lock lies beside the folder, which is deleted.
+// Alone keeps a second up or down of the same cluster away. Its lock lies next to the folder, which is deleted.
 func (d Dir) Alone() (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(string(d)), 0o755); err != nil {
 		return nil, err

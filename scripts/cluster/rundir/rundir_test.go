@@ -10,8 +10,8 @@ import (
 func TestTail(t *testing.T) {
 	long := strings.Repeat("early\n", 50) + "late\n"
 	tests := map[string]struct {
-		content    string
-		want, lack string
+		content      string
+		want, absent string
 	}{
 		"a short log is shown whole":        {"one\ntwo\n", "  one\n  two\n", ""},
 		"of a long log only the end":        {long, "  late\n", strings.Repeat("  early\n", 12)},
@@ -24,7 +24,7 @@ func TestTail(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := Tail(path)
-			if !strings.Contains(got, tc.want) || tc.lack != "" && strings.Contains(got, tc.lack) {
+			if !strings.Contains(got, tc.want) || tc.absent != "" && strings.Contains(got, tc.absent) {
 				t.Errorf("Tail() = %q, want %q in it", got, tc.want)
 			}
 		})

@@ -80,7 +80,7 @@ func everywhere(name string, do func(group string) error) error {
 
 func create(dir string) error {
 	parent := filepath.Dir(dir)
-	// v2 hands a controller on only when told so. What it can't hand on is missed by the kubelet,
+	// v2 hands a controller on only on request. What it can't hand on is missed by the kubelet,
 	// which says so better than this could.
 	if controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers")); err == nil {
 		for controller := range strings.FieldsSeq(string(controllers)) {
@@ -110,7 +110,7 @@ func remove(dir string) bool {
 		if err == nil && entry.IsDir() {
 			groups = append(groups, path)
 		}
-		return nil // what vanished meanwhile needs no removing
+		return nil // what vanished in the meantime needs no removing
 	})
 	for _, group := range slices.Backward(groups) {
 		if os.Remove(group) != nil {

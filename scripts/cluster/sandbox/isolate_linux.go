@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes are those of a process with a session of its own, so that Ctrl-C at the terminal does not reach it, and in
+// Attributes are those of a process with its own session, so that Ctrl-C at the terminal does not reach it, and in
 // new namespaces where it is to be isolated. A socket stays in the network namespace that it was made in.
 func Attributes(isolated bool) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setsid: true}

@@ -38,7 +38,7 @@ func setUpNetwork(nodeIPs []string, services string) error {
 }
 
 // addRoutes lets packets to Services leave a process, as kube-proxy rewrites them only afterwards, and refuses
-// everything that isn't the cluster's at once instead of letting it time out.
+// everything that isn't the cluster's immediately instead of letting it time out.
 func addRoutes(node0 netlink.Link, services string) error {
 	within, err := netlink.ParseIPNet(services)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package sandbox isolates the processes of a cluster with a real Node from the machine: process, mount and network
-// namespaces, and a control group of its own. When the first process of the namespace ends, for whatever reason, the
+// namespaces, and a control group. When the first process of the namespace ends, for whatever reason, the
 // kernel ends all the others and removes mounts and network interfaces. There is no path from the network namespace to
 // any other.
 package sandbox

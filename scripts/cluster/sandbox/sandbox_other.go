@@ -16,7 +16,7 @@ func Create(string) error { return errNoLinux }
 // Remove finds nothing.
 func Remove(context.Context, string) error { return nil }
 
-// Attributes are those of a process with a session of its own.
+// Attributes are those of a process with its own session.
 func Attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Enter has no other system to isolate a process on.
@@ -25,5 +25,5 @@ func Enter(string, []string, string, []string) error { return errNoLinux }
 // Reap has no namespace to be the first process of.
 func Reap(func(pid int) bool) {}
 
-// Snapshotter is not asked for.
+// Snapshotter is not requested.
 func Snapshotter(string) string { return "" }

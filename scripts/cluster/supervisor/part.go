@@ -64,7 +64,7 @@ func (s *supervisor) startPart(ctx context.Context, p *part) error {
 	if err := s.awaitReady(ctx, p); err != nil {
 		return fmt.Errorf("%s did not start: %w\n%s", p.Name, err, rundir.Tail(s.Dir.Log(p.Name)))
 	}
-	return s.tell(Event{Part: p.Name})
+	return s.send(Event{Part: p.Name})
 }
 
 // keepRunning runs a process, again and again with growing pauses, until the context ends.
@@ -104,7 +104,7 @@ func (s *supervisor) run(ctx context.Context, p *part, log *os.File) error {
 // something else.
 func (s *supervisor) command(ctx context.Context, p *part) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.Binaries[cmp.Or(p.Program, p.Name)], p.Args...)
-	cmd.Args[0] = p.Name // what ps shows, what Parts goes by, and what tells Argo CD's binary which program it is
+	cmd.Args[0] = p.Name // what ps shows, what Parts goes by, and what shows Argo CD's binary which program it is
 	cmd.Dir = "/"
 	home, tmp := "/tmp", "/tmp"
 	if !s.Real {

@@ -64,7 +64,7 @@ func resolves(ctx context.Context, name string) error {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsIP, "53"))
 	}}
-	// A question asked before kube-proxy wrote its rules is lost: ask anew, don't wait for it.
+	// A question asked before kube-proxy wrote its rules is lost: ask again, don't wait for it.
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	_, err := resolver.LookupHost(ctx, name)

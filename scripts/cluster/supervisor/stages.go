@@ -38,7 +38,7 @@ func (s *supervisor) stages() []stage {
 
 func (s *supervisor) start(ctx context.Context) error {
 	for _, stage := range s.stages() {
-		if err := s.tell(Event{Stage: stage.title}); err != nil {
+		if err := s.send(Event{Stage: stage.title}); err != nil {
 			return err
 		}
 		if err := stage.run(ctx); err != nil {
@@ -85,7 +85,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 			return fmt.Errorf("%w\n%s", err, rundir.Tail(s.Dir.Log("kubelet"+of.Suffix)))
 		}
 	}
-	return s.startParts(ctx, "kube-proxy") // last, as it waits long for a Node that it doesn't find at once
+	return s.startParts(ctx, "kube-proxy") // last, as it waits long for a Node that it doesn't find immediately
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
@@ -118,7 +118,7 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 }
 
 // installArgoCD applies the manifests that `up` took from Argo CD's own module, then the settings of this cluster.
-// Those have a field manager of their own: an apply removes what its manager applied before and leaves out now, which
+// Those have their own field manager: an apply removes what its manager applied before and leaves out now, which
 // would be every default in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
 	if err := s.write("argocd.yaml"); err != nil {

@@ -39,7 +39,7 @@ const (
 	ArgoCDNamespace = "argocd"
 )
 
-// Config is all that the supervisor is told. It lies in the run directory.
+// Config is all that the supervisor gets. It lies in the run directory.
 type Config struct {
 	Dir        rundir.Dir
 	Ports      Ports
@@ -105,9 +105,9 @@ func Run(ctx context.Context, dir rundir.Dir) error {
 	}()
 	if err := s.start(ctx); err != nil {
 		err = errors.Join(context.Cause(ctx), err)
-		_ = s.tell(Event{Error: err.Error()})
+		_ = s.send(Event{Error: err.Error()})
 		cancel(err)
-	} else if err := s.tell(Event{Ready: true}); err != nil {
+	} else if err := s.send(Event{Ready: true}); err != nil {
 		cancel(err)
 	}
 	<-ctx.Done()
@@ -115,7 +115,7 @@ func Run(ctx context.Context, dir rundir.Dir) error {
 	return context.Cause(ctx)
 }
 
-func (s *supervisor) tell(event Event) error {
+func (s *supervisor) send(event Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.report.Encode(event)

@@ -39,7 +39,7 @@ func TestTheAPIServerIsReachedFromPodsOnlyOnARealNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		if server := s.parts[1]; !slices.Contains(server.Args, want) {
-			t.Errorf("%s lacks %s: %q", server.Name, want, server.Args)
+			t.Errorf("%s has no %s: %q", server.Name, want, server.Args)
 		}
 	}
 }

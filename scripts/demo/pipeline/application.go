@@ -166,7 +166,7 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	case len(unhealthy) == 0:
 		return true, nil
 	default:
-		w.last = mostTelling(unhealthy).String() + w.trouble(ctx)
+		w.last = mostSpecific(unhealthy).String() + w.trouble(ctx)
 		w.refresh(ctx, unhealthy)
 		if root := unhealthy[0]; root.Name != RootApplication || !root.Failed {
 			w.rootWorks = time.Now()
@@ -199,15 +199,15 @@ func (w *waiter) unhealthy(ctx context.Context) (unhealthy []Application, err er
 	return unhealthy, nil
 }
 
-// mostTelling is the root Application if it failed, else a child with an error, else a child that exists: the root
+// mostSpecific is the root Application if it failed, else a child with an error, else a child that exists: the root
 // then only lists what it waits for.
-func mostTelling(unhealthy []Application) Application {
-	for _, telling := range []func(Application) bool{
+func mostSpecific(unhealthy []Application) Application {
+	for _, isSpecific := range []func(Application) bool{
 		func(a Application) bool { return a.Name == RootApplication && a.Failed },
 		func(a Application) bool { return a.Name != RootApplication && len(a.Messages) > 0 },
 		func(a Application) bool { return a.Name != RootApplication && a.Sync != "" },
 	} {
-		if i := slices.IndexFunc(unhealthy, telling); i >= 0 {
+		if i := slices.IndexFunc(unhealthy, isSpecific); i >= 0 {
 			return unhealthy[i]
 		}
 	}

@@ -124,8 +124,8 @@ func TestTheWaitReportsWhatIsMissing(t *testing.T) {
 	for name, tc := range tests {
 		last := ""
 		err := onCluster(tc.objects...).WaitHealthy(t.Context(), "new", 50*time.Millisecond, func(s string) { last = s })
-		isTold := err != nil && strings.Contains(err.Error(), "after 50ms (--timeout), at commit new: "+tc.want)
-		if (err == nil) != (tc.want == "") || err != nil && !isTold || last != tc.want {
+		isReported := err != nil && strings.Contains(err.Error(), "after 50ms (--timeout), at commit new: "+tc.want)
+		if (err == nil) != (tc.want == "") || err != nil && !isReported || last != tc.want {
 			t.Errorf("%s: error %v, update %q, want %q", name, err, last, tc.want)
 		}
 	}

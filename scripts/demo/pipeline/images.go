@@ -22,7 +22,7 @@ type Images struct {
 	Catalog                            string // if OLM installs the operator
 }
 
-// Names of the images: those of programs in the order of Programs, and what OLM needs beside them.
+// Names of the images: those of programs in the order of Programs, and what OLM needs in addition.
 var programNames = []string{"memcached-operator", "memcached-agent", "memcached-client"}
 
 const bundleImage, catalogImage = "memcached-operator-bundle", "memcached-operator-catalog"

@@ -96,7 +96,7 @@ func TestImagesAndManifestsForOLMArePublished(t *testing.T) {
 		}
 		for _, part := range parts {
 			if !strings.Contains(string(content), part) {
-				t.Errorf("%s lacks %s", file, part)
+				t.Errorf("%s has no %s", file, part)
 			}
 		}
 	}

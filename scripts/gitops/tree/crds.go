@@ -42,7 +42,7 @@ func (b *Builder) ReadProjects() error {
 	return nil
 }
 
-// readProjects reads the modules as archives: the command go extracts none that asks for a newer Go.
+// readProjects reads the modules as archives: the command go extracts none that requires a newer Go.
 var readProjects = sync.OnceValues(func() (Schemas, error) {
 	known := newSchemas()
 	var projects []project
@@ -55,7 +55,7 @@ var readProjects = sync.OnceValues(func() (Schemas, error) {
 	}
 	command.Dir = os.TempDir() // outside of a module, whose go.sum would grow
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
-	out, failed := command.Output() // It fails for a module that asks for a newer Go, too.
+	out, failed := command.Output() // It fails for a module that requires a newer Go, too.
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	for _, p := range projects { // in the same order
 		var module struct{ Zip, Error string }

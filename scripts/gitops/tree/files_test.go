@@ -54,7 +54,7 @@ func TestTheTreeIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps.DeleteFunc(files, func(name string, _ []byte) bool { // The template is a tree of its own.
+	maps.DeleteFunc(files, func(name string, _ []byte) bool { // The template is a separate tree.
 		return !strings.HasPrefix(name, "gitops/") || strings.HasPrefix(name, "gitops/template/")
 	})
 	folders := map[string]bool{"gitops": true}
@@ -88,7 +88,7 @@ func TestOptionsAreUncommentedLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files, err := small().With(Files{"gitops/console/login.yaml": []byte("kind: ConfigMap\n")}).Variant("amd64", tc.options...)
 			if err != nil || !strings.Contains(string(files[tc.file]), tc.want) {
-				t.Errorf("%v: %s lacks %q:\n%s", err, tc.file, tc.want, files[tc.file])
+				t.Errorf("%v: %s has no %q:\n%s", err, tc.file, tc.want, files[tc.file])
 			}
 		})
 	}

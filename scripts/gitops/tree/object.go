@@ -83,7 +83,7 @@ func (b *Builder) complete(t *Tree, rendered []Object, namespace string) []Objec
 	}
 	slices.SortStableFunc(objects, func(a, b Object) int {
 		return cmp.Or(
-			cmp.Compare(a.Wave, b.Wave), cmp.Compare(turn(a.GetKind()), turn(b.GetKind())),
+			cmp.Compare(a.Wave, b.Wave), cmp.Compare(rankOf(a.GetKind()), rankOf(b.GetKind())),
 			cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.Path(), b.Path()),
 		)
 	})
@@ -97,8 +97,8 @@ var first = []string{
 	"DaemonSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "Ingress",
 }
 
-// turn is the place of a kind in that order. Other kinds come last.
-func turn(kind string) int {
+// rankOf returns the place of a kind in that order. Other kinds come last.
+func rankOf(kind string) int {
 	if i := slices.Index(first, kind); i >= 0 {
 		return i
 	}

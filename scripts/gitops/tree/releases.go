@@ -89,7 +89,7 @@ type Remote struct {
 // remoteEntry is a resource for which kustomize needs a network.
 var remoteEntry = regexp.MustCompile(`://|\?ref=|git@|^github\.com/`)
 
-// localise replaces each remote resource below gitops/ by a file beside the kustomization that names it.
+// localise replaces each remote resource below gitops/ by a file next to the kustomization that names it.
 func (b *Builder) localise(files Files) error {
 	changes := Files{}
 	b.urls = map[string]string{}

@@ -79,15 +79,15 @@ func applications(s subject) {
 		need(policy.Automated != nil && policy.Automated.Prune && policy.Automated.SelfHeal, byPolicy,
 			"has no spec.syncPolicy.automated with prune and selfHeal, so that the cluster does not follow Git")
 		need(policy.SyncOptions.HasOption(common.SyncOptionServerSideApply), byPolicy,
-			"lacks the sync option ServerSideApply=true, without which large CRDs can't be applied")
+			"does not have the sync option ServerSideApply=true, without which large CRDs can't be applied")
 		need(!policy.SyncOptions.HasOption(common.SyncOptionReplace), "remove it",
 			"has the sync option Replace=true, which deletes the fields of other field managers")
 		need(resource.HasAnnotationOption(app.Manifest, "argocd.argoproj.io/compare-options", "ServerSideDiff=true"),
-			byPolicy, "lacks the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
+			byPolicy, "does not have the annotation argocd.argoproj.io/compare-options: ServerSideDiff=true")
 		need(app.CascadedDeletion() || slices.Contains(outlives, app.Name), byPolicy,
-			"lacks the finalizer %s: its deletion keeps what it installed", v1alpha1.ResourcesFinalizerName)
+			"does not have the finalizer %s: its deletion keeps what it installed", v1alpha1.ResourcesFinalizerName)
 		need(app.Labels[partOf] == partOfValue, byPolicy,
-			"lacks the label %s: %s, by which its health check knows it", partOf, partOfValue)
+			"does not have the label %s: %s, by which its health check knows it", partOf, partOfValue)
 		need(len(app.Spec.Sources) == 0, "name one spec.source: the tree is one repository", "has spec.sources")
 		to := app.Spec.Destination
 		need((to.Server == v1alpha1.KubernetesInternalAPIServerAddr) != (to.Name == "in-cluster"),
@@ -256,9 +256,9 @@ func permissions(s subject) {
 			case !o.Known: // which list has to name it
 			case !project.IsGroupKindPermitted(kind, o.Namespaced):
 				list := map[bool]string{true: "namespaceResourceWhitelist", false: "clusterResourceWhitelist"}[o.Namespaced]
-				refuse(o.Place(), o.String(), "its %s lacks {group: %q, kind: %s}", list, kind.Group, kind.Kind)
+				refuse(o.Place(), o.String(), "its %s does not have {group: %q, kind: %s}", list, kind.Group, kind.Kind)
 			case o.Namespaced && !permits(project, to):
-				refuse(o.Place(), o.String(), "its destinations lack the namespace %q of %s",
+				refuse(o.Place(), o.String(), "its destinations do not have the namespace %q of %s",
 					to.Namespace, cmp.Or(to.Server, to.Name))
 			}
 		}
@@ -267,7 +267,7 @@ func permissions(s subject) {
 
 func permits(project *v1alpha1.AppProject, to v1alpha1.ApplicationDestination) bool {
 	permitted, err := project.IsDestinationPermitted(to, func(string) ([]*v1alpha1.Cluster, error) {
-		return nil, errors.New("no clusters are known") // asked for projects with clusters of their own only
+		return nil, errors.New("no clusters are known") // called only for projects with their own clusters
 	})
 	return err == nil && permitted
 }

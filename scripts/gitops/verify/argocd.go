@@ -96,7 +96,8 @@ func (r *run) verifyArgoCD(ctx context.Context) {
 	}
 }
 
-// folders: those that are applied by hand, beside a bootstrap, can be built, and the API server accepts what they hold.
+// folders: those that are applied by hand, besides a bootstrap, can be built, and the API server accepts what they
+// hold.
 func (r *run) folders(s subject, fail func(file, fix, format string, args ...any)) {
 	for _, file := range append(r.Files.Kustomizations(tree.ArgoCDFolder), r.Files.Kustomizations("gitops/fleet")...) {
 		if !strings.Contains(string(r.Files[file]), "kind: Kustomization") {

@@ -19,7 +19,7 @@ var outside = map[string]broken{
 	"a ConfigMap that Argo CD does not read": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "argocd-cm", "not found"},
 		[]edit{replace(existingMap, "part-of: argocd", "part-of: argo")}},
 	"no ConfigMap": {"", "", "argocd", []string{"gitops/bootstrap/argocd/existing", "holds no ConfigMap argocd-cm"}, []edit{replace(existingMap, "name: argocd-cm", "name: argocd")}},
-	"an ArgoCD resource with settings of its own": {"", "", "argocd", []string{argoCDFile, "resource.compareoptions of spec.extraConfig differs"},
+	"an ArgoCD resource with other settings": {"", "", "argocd", []string{argoCDFile, "resource.compareoptions of spec.extraConfig differs"},
 		[]edit{replace(instance, copied, ""), replace(argoCDFile, "stub: from-existing", "resource.compareoptions: x")}},
 	"an ArgoCD resource of OpenShift GitOps without the settings": {"", "", "argocd", []string{"argocd/openshift/argocd.yaml", "still \"from-existing\""},
 		[]edit{replace("gitops/bootstrap/argocd/openshift/kustomization.yaml", copied, "")}},

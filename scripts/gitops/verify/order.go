@@ -79,7 +79,7 @@ func leftover(s subject, o tree.Object) {
 	tree.Walk(o.Object, "", func(path string, value any) {
 		text, _ := value.(string)
 		if slices.ContainsFunc(stubs, func(stub string) bool { return strings.Contains(text, stub) }) {
-			s.refuse(o, "a replacement, in gitops/settings or beside the file, has to fill it", ": %s is still %q", path, text)
+			s.refuse(o, "a replacement, in gitops/settings or next to the file, has to fill it", ": %s is still %q", path, text)
 		}
 	})
 }

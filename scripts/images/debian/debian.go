@@ -1,5 +1,5 @@
 // Package debian unpacks Debian's packages, also those of other architectures. This machine's apt fetches them from its
-// mirrors and checks their signatures, with a state of its own: this machine's packages and lists do not change.
+// mirrors and checks their signatures, with separate state: this machine's packages and lists do not change.
 package debian
 
 import (

@@ -52,7 +52,7 @@ func (i *Image) promised() (all []string) {
 	return slices.Compact(all)
 }
 
-// Err reports the images that were not read, and what the manifests promise and an image lacks.
+// Err reports the images that were not read, and what the manifests promise and an image does not have.
 func (r Report) Err() error {
 	var errs []error
 	for _, image := range r {
@@ -86,7 +86,7 @@ func (r Report) WriteText(out io.Writer) error {
 	return table.Flush()
 }
 
-// problems lists why the image was not read, or the architectures that are promised for it and that it lacks.
+// problems lists why the image was not read, or the architectures that are promised for it and that it does not have.
 func (i *Image) problems() (problems []error) {
 	if i.err != nil {
 		return []error{fmt.Errorf("image %s: %w: %s", i.Name, i.err, i.fix())}

@@ -83,7 +83,7 @@ func TestProgramsBuiltTogetherEqualThoseBuiltAlone(t *testing.T) {
 	}
 }
 
-// sources copies the files that the agent's image may depend on into a folder of its own.
+// sources copies the files that the agent's image may depend on into its own folder.
 func sources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

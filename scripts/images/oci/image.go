@@ -85,7 +85,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// Files makes an image that has files and no program, for each platform. Each folder has an entry of its own: without
+// Files makes an image that has files and no program, for each platform. Each folder has its own entry: without
 // one, its permissions would depend on the program that unpacks the image.
 func Files(labels map[string]string, content map[string]string) (v1.ImageIndex, error) {
 	all := map[string]file{}

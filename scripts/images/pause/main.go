@@ -1,4 +1,4 @@
-// Pause does nothing until it is told to end. It holds a Pod's namespaces, and reaps what
+// Pause does nothing until a signal ends it. It holds a Pod's namespaces, and reaps what
 // containers that share them leave behind.
 package main
 

@@ -1,5 +1,5 @@
 // Package bundle generates the bundle for OLM from the operator's manifests: the ClusterServiceVersion, which holds the
-// Deployment and its permissions, and beside it the objects that OLM applies as they are.
+// Deployment and its permissions, and the objects that OLM applies as they are.
 package bundle
 
 import (

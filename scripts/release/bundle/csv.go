@@ -23,7 +23,7 @@ func (m manifests) completeCSV(root string, o Options, images []RelatedImage) (*
 	if err != nil {
 		return nil, err
 	}
-	csv.YNode().Content[0].HeadComment = "" // A generated file has a heading of its own.
+	csv.YNode().Content[0].HeadComment = "" // A generated file has another heading.
 	picture, pictureErr := icon(root)
 	examples, examplesErr := m.examples(root)
 	install, installErr := m.install()
@@ -92,7 +92,7 @@ func Field(object *yaml.RNode, path ...string) *yaml.Node {
 	return node.YNode()
 }
 
-// icon is base64 of the drawing beside the base. OperatorHub shows square icons only.
+// icon is base64 of the drawing next to the base. OperatorHub shows square icons only.
 func icon(root string) (string, error) {
 	path := filepath.Join(root, source, "icon.svg")
 	drawing, err := os.ReadFile(path)

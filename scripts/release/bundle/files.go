@@ -54,7 +54,7 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Read reads a bundle from a directory, without the catalog beside it.
+// Read reads a bundle from a directory, without the catalog next to it.
 func Read(dir string) (Files, error) {
 	files := Files{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {

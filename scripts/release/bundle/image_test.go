@@ -34,7 +34,7 @@ func TestOneLayerServesAllPlatformsAndHasTheLabelThatOLMReads(t *testing.T) {
 				layers[layer.String()] = true
 			}
 			if key, value, _ := strings.Cut(label, "="); config.Config.Labels[key] != value {
-				t.Errorf("%v lacks %s", config.Config.Labels, label)
+				t.Errorf("%v has no %s", config.Config.Labels, label)
 			}
 		}
 		want := map[string]bool{"linux/amd64": true, "linux/arm64": true, "linux/ppc64le": true, "linux/s390x": true}

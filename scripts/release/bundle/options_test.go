@@ -53,7 +53,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 			}
 			for _, want := range tc.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("error %q lacks %q", err, want)
+					t.Errorf("error %q has no %q", err, want)
 				}
 			}
 		})

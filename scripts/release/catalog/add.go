@@ -30,7 +30,7 @@ func WriteBundle(ctx context.Context, root, dir string, o bundle.Options) error 
 	return files.Write(dir)
 }
 
-// AddBundle adds the bundle in dir, by the reference of its image, to the catalog beside it.
+// AddBundle adds the bundle in dir, by the reference of its image, to the catalog next to it.
 func AddBundle(dir, image string) error {
 	c, err1 := Load(dir)
 	files, err2 := bundle.Read(dir)

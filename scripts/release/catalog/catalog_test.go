@@ -103,9 +103,9 @@ func TestWhatACatalogRefuses(t *testing.T) {
 
 func TestACatalogThatBreaksWhatItNames(t *testing.T) {
 	tests := map[string]struct{ old, new, want string }{
-		"a default channel that does not exist": {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
-		"a version that the catalog lacks":      {"- name: memcached-operator.v0.1.0\n", "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
-		"two heads":                             {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
+		"a default channel that does not exist":    {"defaultChannel: stable", "defaultChannel: fast", `the default channel "fast" does not exist`},
+		"a version that the catalog does not have": {"- name: memcached-operator.v0.1.0\n", "- name: memcached-operator.v0.0.9\n", "has memcached-operator.v0.0.9, which the catalog does not hold"},
+		"two heads": {"  replaces: memcached-operator.v0.1.0\n", "", "has 2 versions that nothing replaces"},
 	}
 	c := &Catalog{}
 	add(t, c, "0.1.0", "stable,candidate")

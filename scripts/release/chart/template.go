@@ -60,10 +60,11 @@ func (s *source) templates() (bundle.Files, error) {
 	return files, nil
 }
 
-// templated is an object with marks. In its text, a piece of Helm template replaces the line of each mark.
+// templated is an object with placeholders. In its text, a piece of Helm template replaces the line of each
+// placeholder.
 type templated struct {
 	object  *yaml.RNode
-	pieces  []string // a mark is the index of its piece
+	pieces  []string // a placeholder is the index of its piece
 	actions []string // that enclose the object
 }
 

@@ -45,7 +45,7 @@ type Record struct {
 	Time      string   `json:"time"` // of the commit, as in 2026-01-31T12:00:00Z
 	Go        string   `json:"go"`   // version that the images are built with
 	Platforms []string `json:"platforms"`
-	Memcached string   `json:"memcached"` // image of a Memcached that names none; it may lack a digest
+	Memcached string   `json:"memcached"` // image of a Memcached that names none; its digest is optional
 	Images    []Image  `json:"images"`    // of operator, agent, bundle and catalog, and the chart
 }
 

@@ -64,7 +64,7 @@ func TestAReleaseIsWrittenIntoEveryPlaceAndOnlyOnce(t *testing.T) {
 	}
 	after := tree.Read(t, root)
 	if diff := cmp.Diff(after, tree.Read(t, made.Dir)); diff != "" {
-		t.Errorf("the same release of its own commit differs (-before +after):\n%s", diff)
+		t.Errorf("the same release of the commit before it differs (-before +after):\n%s", diff)
 	}
 	operator, agent := made.Images[0], made.Images[1]
 	for file, lines := range map[string][]string{

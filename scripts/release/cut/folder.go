@@ -16,7 +16,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// replace lets write fill a new folder, and puts that in the place of out when it is complete, so that out never holds
+// replace lets write fill a new folder, and puts that instead of out when it is complete, so that out never holds
 // half of a release. It refuses to replace anything but a release.
 func replace(ctx context.Context, out string, write func(dir string) error) error {
 	absolute, err := filepath.Abs(out)

@@ -30,7 +30,7 @@ func TestOnlyAReleaseIsReplaced(t *testing.T) {
 		"a release with another file": {
 			prepare: func(t *testing.T, out string) { small(t, out); touch(t, out, "mine.txt") }, refused: "not listed in SHA256SUMS: mine.txt",
 		},
-		"a file that appears meanwhile": {
+		"a file that appears in the meantime": {
 			prepare: small, during: func(t *testing.T, out string) { touch(t, out, "mine.txt") }, refused: "mine.txt",
 		},
 		"a file": {

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// repository commits the working tree into a repository of its own, with a release before, and one commit since.
+// repository commits the working tree into its own repository, with a release before, and one commit since.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

@@ -63,7 +63,7 @@ func (r *Release) validateTree(ctx context.Context) error {
 		return err
 	}
 	if shallow == "true" {
-		return errors.New("this clone is shallow, and may lack tags and commits since the last release: " +
+		return errors.New("this clone is shallow, and may not have tags and commits since the last release: " +
 			"run git fetch --unshallow --tags")
 	}
 	tag, err := worktree.Git(ctx, r.Root, "tag", "--list", "v"+r.Version, "--no-contains", "HEAD")

@@ -33,7 +33,7 @@ func TestSettingsAreComplete(t *testing.T) {
 	tree.Write(t, incomplete, map[string]string{Path: "data: {repoURL: x}\n"})
 	for dir, want := range map[string]string{t.TempDir(): Path + " does not exist", incomplete: Path + ": data.revision is missing"} {
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v lacks %q", err, want)
+			t.Errorf("%v has no %q", err, want)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestChoicesThatAreRefused(t *testing.T) {
 		"no repository":                      {func(c *Choices) { c.Repo = "" }, []string{"--repo", "is named", "https://"}},
 		"a path instead of a URL":            {func(c *Choices) { c.Repo = "../repo" }, []string{"--repo", `"../repo"`, "file:///"}},
 		"a scheme that Git does not know":    {func(c *Choices) { c.Repo = "ftp://a.b/c" }, []string{"--repo", "ftp://a.b/c", "https://"}},
-		"a URL without a path":               {func(c *Choices) { c.Repo = "https://git.acme.test" }, []string{"lacks a host or a path"}},
+		"a URL without a path":               {func(c *Choices) { c.Repo = "https://git.acme.test" }, []string{"has no host or no path"}},
 		"a relative file URL":                {func(c *Choices) { c.Repo = "file://repo" }, []string{"file:///path"}},
 		"a password, which is not repeated":  {func(c *Choices) { c.Repo = "https://u:hidden@a.b/c" }, []string{"u:xxxxx@", "repository Secret"}},
 		"plain http over the internet":       {func(c *Choices) { c.Repo = "http://git.acme.test/a.git" }, []string{"use https or ssh"}},

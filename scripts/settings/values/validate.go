@@ -98,7 +98,7 @@ func ValidateRepo(flag, repo string) error {
 	case u.Scheme == "file" && !path.IsAbs(u.Path):
 		problem, fix = "is no absolute path", "write file:///path/to/repository"
 	case u.Scheme != "file" && (u.Hostname() == "" || strings.Trim(u.Path, "/") == ""):
-		problem = "lacks a host or a path"
+		problem = "has no host or no path"
 	case slices.Contains([]string{"http", "git"}, u.Scheme) && !isLocal(u.Hostname()):
 		problem = "a network in between could change what the cluster runs"
 		fix = "use https or ssh; " + u.Scheme + " is for local addresses"

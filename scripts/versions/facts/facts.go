@@ -29,7 +29,7 @@ type fact struct {
 	Name   string          `json:"name"`
 	Home   worktree.Place  `json:"home"`
 	Stable *worktree.Place `json:"stable"` // the home while the value in Home is a candidate
-	Except []string        `json:"except"` // files with values of their own
+	Except []string        `json:"except"` // files with other values
 	Others []string        `json:"others"` // values that a copy may have instead
 	Copies []copies        `json:"copies"`
 }

@@ -57,7 +57,7 @@ func TestTheRepositoryAgreesAndEveryPatternFindsACopy(t *testing.T) {
 
 func TestACopyThatDiffersIsFoundAndWritten(t *testing.T) {
 	tests := map[string]struct {
-		files map[string]string // beside the homes
+		files map[string]string // besides the homes
 		want  []string          // of what is found
 		fixed map[string]string
 	}{

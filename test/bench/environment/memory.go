@@ -14,7 +14,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/monitor"
 )
 
-// Profile writes a profile of the operator to a file, and its heaviest functions as text beside it. The profile is
+// Profile writes a profile of the operator to a file, and its heaviest functions as text next to it. The profile is
 // "heap?gc=1", or "profile?seconds=10" for the CPU time from now on.
 func (o *Operator) Profile(ctx context.Context, profile, path string) error {
 	body, err := o.ReadProfile(ctx, profile)

@@ -22,7 +22,7 @@ func TestAPictureHasACurvePerSeries(t *testing.T) {
 		`prefers-color-scheme: dark`, `>1 s later<`, `<title id="title">Hits</title>`,
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("lacks %s:\n%s", want, got)
+			t.Errorf("has no %s:\n%s", want, got)
 		}
 	}
 	for decoder := xml.NewDecoder(strings.NewReader(got)); ; {

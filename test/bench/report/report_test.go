@@ -59,7 +59,7 @@ func TestAScenarioReplacesItsOwnPartOfThePage(t *testing.T) {
 	}
 	err = WritePage(page, "create", "", nil, "")
 	if err == nil || !strings.Contains(err.Error(), `no lines "<!-- begin: make bench, create -->" and`) {
-		t.Errorf("error %v of a page without the marks", err)
+		t.Errorf("error %v of a page without the markers", err)
 	}
 }
 

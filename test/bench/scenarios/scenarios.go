@@ -71,7 +71,7 @@ var All = []Scenario{
 // realPods is the scenario that runs Pods, for which its cluster needs root.
 const realPods = "handoff"
 
-// Picture is the file of its picture, beside the page.
+// Picture is the file of its picture, next to the page.
 const Picture = "images/handoff-bench.svg"
 
 // Names are those of all scenarios.

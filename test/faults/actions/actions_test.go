@@ -21,7 +21,7 @@ func all(t *testing.T) []Action {
 	return All(s)
 }
 
-func TestEachActionHasANameOfItsOwnAndAWeight(t *testing.T) {
+func TestEachActionHasItsOwnNameAndAWeight(t *testing.T) {
 	names := map[string]bool{}
 	for _, action := range all(t) {
 		if action.Name == "" || names[action.Name] || action.Weight < 1 || action.Do == nil {

@@ -60,7 +60,7 @@ func isReady(ctx context.Context, w *world.World) error {
 	})
 }
 
-// hangPart stops a process and resumes it. Its connections stay open meanwhile.
+// hangPart stops a process and resumes it. Its connections stay open in the meantime.
 func hangPart(ctx context.Context, w *world.World, step plan.Step) error {
 	p, err := arguments[part](step)
 	if err != nil {

@@ -30,7 +30,7 @@ func ask(ctx context.Context, request func(context.Context) error) error {
 	return last
 }
 
-// attempt is ask for a request whose target may be missing or exist already, or which a limit that another step has
+// attempt is ask, for a request whose target may be missing or exist already, or which a limit that another step has
 // set may refuse. Then it does nothing.
 func attempt(ctx context.Context, request func(context.Context) error) error {
 	err := ask(ctx, request)

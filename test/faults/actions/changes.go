@@ -32,7 +32,7 @@ func changes(s *schema.Schema) []Action {
 		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, a.merge},
 		{plan.Action{Name: "suspend", Weight: 2}, a.set("suspend", true)},
 		{plan.Action{Name: "resume", Weight: 3}, a.set("suspend", false)},
-		{plan.Action{Name: "update at once from now on", Weight: 2}, a.set("updatePolicy", "Automatic")},
+		{plan.Action{Name: "update immediately from now on", Weight: 2}, a.set("updatePolicy", "Automatic")},
 		{plan.Action{Name: "update with the spec from now on", Weight: 2}, a.set("updatePolicy", "OnSpecChange")},
 		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, requestUpdate},
 		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, deleteMemcached},
@@ -43,7 +43,7 @@ func changes(s *schema.Schema) []Action {
 
 // changed is a spec to merge into that of a Memcached, or to replace it.
 type changed struct {
-	Field string         `json:"field,omitempty"` // the one that was drawn; others may be required beside it
+	Field string         `json:"field,omitempty"` // the one that was drawn; others may be required with it
 	Spec  map[string]any `json:"spec"`
 }
 
@@ -129,7 +129,7 @@ func (a author) respell(ctx context.Context, w *world.World, step plan.Step) err
 	})
 }
 
-// invalid are values that the API server refuses, together with what it requires beside them.
+// invalid are values that the API server refuses, together with what it requires with them.
 type invalid struct {
 	Tries []try `json:"tries"`
 }

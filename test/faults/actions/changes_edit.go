@@ -27,8 +27,8 @@ func memcached(w *world.World, name string) *unstructured.Unstructured {
 	return mc
 }
 
-// editSpec replaces the spec of a Memcached, unless another client changes it meanwhile: then it reads it again. The
-// API server may refuse the change.
+// editSpec replaces the spec of a Memcached, unless another client changes it in the meantime: then it reads it again.
+// The API server may refuse the change.
 func editSpec(ctx context.Context, w *world.World, name string, change func(spec map[string]any) map[string]any) error {
 	_, err := trySpec(ctx, w, name, change)
 	return err

@@ -62,7 +62,7 @@ func editField(ctx context.Context, w *world.World, step plan.Step) error {
 	if with.Times == 1 {
 		return do(ctx)
 	}
-	beside(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
+	inParallel(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
 	return nil
 }
 

@@ -46,11 +46,11 @@ type processFault func(w *world.World, down time.Duration, over <-chan struct{})
 func kills() []Action {
 	killed, terminated := crashed(world.Kill), crashed(world.Terminate)
 	return []Action{
-		{plan.Action{Name: "kill the operator", Weight: 2, Draw: drawDown}, atOnce(killed)},
+		{plan.Action{Name: "kill the operator", Weight: 2, Draw: drawDown}, immediately(killed)},
 		{plan.Action{Name: KillAtWrite, Weight: 8, Draw: drawAtWrite(drawDown)}, atWrite(killed)},
-		{plan.Action{Name: "terminate the operator", Weight: 1, Draw: drawDown}, atOnce(terminated)},
+		{plan.Action{Name: "terminate the operator", Weight: 1, Draw: drawDown}, immediately(terminated)},
 		{plan.Action{Name: "terminate the operator at a write", Weight: 2, Draw: drawAtWrite(drawDown)}, atWrite(terminated)},
-		{plan.Action{Name: "stop the operator for a time", Weight: 1, Draw: drawHang}, atOnce(hung)},
+		{plan.Action{Name: "stop the operator for a time", Weight: 1, Draw: drawHang}, immediately(hung)},
 		{plan.Action{Name: "stop the operator at a write", Weight: 2, Draw: drawAtWrite(drawHang)}, atWrite(hung)},
 	}
 }
@@ -97,8 +97,8 @@ func hung(w *world.World, down time.Duration, over <-chan struct{}) bool {
 	return true
 }
 
-// atOnce does not wait: the next steps happen while the process is down.
-func atOnce(fault processFault) func(context.Context, *world.World, plan.Step) error {
+// immediately does not wait: the next steps happen while the process is down.
+func immediately(fault processFault) func(context.Context, *world.World, plan.Step) error {
 	return func(ctx context.Context, w *world.World, step plan.Step) error {
 		o, err := arguments[outage](step)
 		if err != nil {

@@ -34,7 +34,7 @@ func newName(w *world.World, prefix string) string {
 	return fmt.Sprintf("%s-%08x", prefix, w.Random.Uint32())
 }
 
-// endAfter undoes a fault after a while, beside the next steps, or once all faults are over, if that is earlier.
+// endAfter undoes a fault after a while, during the next steps, or once all faults are over, if that is earlier.
 func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(context.Context) error) {
 	over, undone := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -51,8 +51,8 @@ func endAfter(ctx context.Context, w *world.World, d time.Duration, undo func(co
 	})
 }
 
-// beside does something beside the next steps, until all faults are over at the latest. Its context ends then.
-func beside(ctx context.Context, w *world.World, do func(context.Context) error) {
+// inParallel does something during the next steps, until all faults are over at the latest. Its context ends then.
+func inParallel(ctx context.Context, w *world.World, do func(context.Context) error) {
 	ctx, stop := context.WithCancel(ctx)
 	var err error
 	done := make(chan struct{})

@@ -74,7 +74,7 @@ func autoscale(ctx context.Context, w *world.World, step plan.Step) error {
 	object.SetNamespace(w.Namespace)
 	object.SetName(step.Cache)
 	next := 0
-	beside(ctx, w, func(ctx context.Context) error {
+	inParallel(ctx, w, func(ctx context.Context) error {
 		return repeat(ctx, len(with.Sizes), with.Pause.Duration, func(ctx context.Context) error {
 			size := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: with.Sizes[next]}}
 			next++
@@ -150,7 +150,7 @@ func overwrite(
 	if with.Times == 1 {
 		return do(ctx)
 	}
-	beside(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
+	inParallel(ctx, w, func(ctx context.Context) error { return repeat(ctx, with.Times, with.Pause.Duration, do) })
 	return nil
 }
 

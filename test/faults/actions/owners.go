@@ -24,7 +24,7 @@ const (
 	noOwner      = "none"
 	otherOwner   = "other"         // a ConfigMap, not as its controller
 	controller   = "takenOver"     // a ConfigMap, as its controller
-	additional   = "additional"    // a ConfigMap beside the Memcached
+	additional   = "additional"    // a ConfigMap in addition to the Memcached
 	noController = "notController" // the Memcached, but not as its controller
 	formerCache  = "former"        // a Memcached of the same name with another uid
 )

@@ -196,7 +196,7 @@ func crashes(pod *corev1.Pod) {
 	probeFails(pod)
 }
 
-// fail ends Pods for good, as a kubelet does that lacks memory or disk. Their ReplicaSet replaces them.
+// fail ends Pods for good, as a kubelet does that has no memory or disk. Their ReplicaSet replaces them.
 func failPods(ctx context.Context, w *world.World, step plan.Step) error {
 	return eachPod(func(ctx context.Context, w *world.World, pod *corev1.Pod) error {
 		return changeStatus(ctx, w, pod, func(pod *corev1.Pod) {

@@ -71,7 +71,7 @@ func killProcess(ctx context.Context, w *world.World, step plan.Step) error {
 	if err != nil || pid == 0 {
 		return err
 	}
-	if syscall.Kill(pid, syscall.SIGKILL) == nil { // It may have ended meanwhile.
+	if syscall.Kill(pid, syscall.SIGKILL) == nil { // It may have ended in the meantime.
 		world.HadEffect(ctx)
 	}
 	return nil
@@ -107,14 +107,14 @@ func limitMemory(ctx context.Context, w *world.World, step plan.Step) error {
 			continue
 		}
 		world.HadEffect(ctx)
-		w.During(with.For.Duration, func() { _ = os.WriteFile(limit, before, 0o600) }) // It may have ended meanwhile.
+		w.During(with.For.Duration, func() { _ = os.WriteFile(limit, before, 0o600) }) // It may have ended in the meantime.
 		return nil
 	}
 	return nil
 }
 
 // lower sets a limit to half of the usage. A kernel with control groups of version 1 refuses a limit that it cannot
-// reach at once, but frees on the way what it can: then the rest is the limit.
+// reach in one step, but frees on the way what it can: then the rest is the limit.
 func lower(limit, usage string) bool {
 	content, err := os.ReadFile(usage)
 	if err != nil {
@@ -140,7 +140,7 @@ func cutPodOff(ctx context.Context, w *world.World, step plan.Step) error {
 	}
 	network, err := netns.GetFromPid(pid) // The Pod keeps it when the process is replaced.
 	if err != nil {
-		return nil //nolint:nilerr // The process may have ended meanwhile.
+		return nil //nolint:nilerr // The process may have ended in the meantime.
 	}
 	world.HadEffect(ctx)
 	filter(network, `table inet faults {
@@ -158,7 +158,7 @@ func cutPodOff(ctx context.Context, w *world.World, step plan.Step) error {
 func filter(network netns.NsHandle, rules string) {
 	command := exec.Command("nsenter", fmt.Sprintf("--net=/proc/%d/fd/%d", os.Getpid(), int(network)), "nft", "-f", "-")
 	command.Stdin = strings.NewReader(rules)
-	_ = command.Run() // The Pod may have ended meanwhile.
+	_ = command.Run() // The Pod may have ended in the meantime.
 }
 
 // stopKubelet has the Node's kubelet hang: Pods keep running, and nothing is reported of them.

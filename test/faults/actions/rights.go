@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// lack is a right that the operator lacks for some time.
-type lack struct {
+// missingRight is a right that the operator does not have for some time.
+type missingRight struct {
 	lasting
 
 	// Right is the index of a resource and verb in the operator's role, modulo their number.
@@ -31,7 +31,7 @@ func rights() []Action {
 			return drawLasting(r)
 		}}, given(takeAllRights)},
 		{plan.Action{Name: "the operator loses a right", Weight: 2, Draw: func(r *rand.Rand) any {
-			return lack{drawLasting(r), r.IntN(1000)}
+			return missingRight{drawLasting(r), r.IntN(1000)}
 		}}, given(takeOneRight)},
 	}
 }
@@ -44,25 +44,25 @@ func takeAllRights(ctx context.Context, w *world.World, with lasting) error {
 	return nil
 }
 
-func takeOneRight(ctx context.Context, w *world.World, with lack) error {
+func takeOneRight(ctx context.Context, w *world.World, with missingRight) error {
 	full := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: install.Role}}
 	err := ask(ctx, func(ctx context.Context) error { return w.Client.Get(ctx, client.ObjectKeyFromObject(full), full) })
 	if err != nil {
 		return err
 	}
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: newName(w, "lacking")}}
-	var lacks rbacv1.PolicyRule
-	role.Rules, lacks = without(full.Rules, with.Right)
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: newName(w, "limited")}}
+	var taken rbacv1.PolicyRule
+	role.Rules, taken = without(full.Rules, with.Right)
 	if err := attempt(ctx, func(ctx context.Context) error { return w.Client.Create(ctx, role) }); err != nil {
 		return err
 	}
-	lacking := w.RoleBinding()
-	lacking.RoleRef.Kind, lacking.RoleRef.Name = "Role", role.Name
-	if err := bindRole(ctx, w, lacking); err != nil {
+	limited := w.RoleBinding()
+	limited.RoleRef.Kind, limited.RoleRef.Name = "Role", role.Name
+	if err := bindRole(ctx, w, limited); err != nil {
 		return err
 	}
-	if lacks.Verbs[0] == "list" || lacks.Verbs[0] == "watch" { // Those that run do not end by themselves.
-		w.First().EndWatches(proxy.Watches(lacks.Resources[0]), lacks.Verbs[0] == "list")
+	if taken.Verbs[0] == "list" || taken.Verbs[0] == "watch" { // Those that run do not end by themselves.
+		w.First().EndWatches(proxy.Watches(taken.Resources[0]), taken.Verbs[0] == "list")
 	}
 	endAfter(ctx, w, with.For.Duration, func(ctx context.Context) error { return bindRole(ctx, w, w.RoleBinding()) })
 	return nil
@@ -86,7 +86,7 @@ func bindRole(ctx context.Context, w *world.World, binding *rbacv1.RoleBinding) 
 var clusterWide = []string{"apiservices", "nodes"}
 
 // without returns the rules but for one verb of one resource of a namespace, and that.
-func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, lacks rbacv1.PolicyRule) {
+func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, taken rbacv1.PolicyRule) {
 	var single []rbacv1.PolicyRule
 	for _, rule := range rules {
 		for _, resource := range rule.Resources {
@@ -101,6 +101,6 @@ func without(rules []rbacv1.PolicyRule, right int) (rest []rbacv1.PolicyRule, la
 		}
 	}
 	i := right % len(single)
-	lacks = single[i]
-	return slices.Delete(single, i, i+1), lacks
+	taken = single[i]
+	return slices.Delete(single, i, i+1), taken
 }

@@ -103,7 +103,7 @@ func writeSecret(ctx context.Context, w *world.World, step plan.Step) error {
 		return putSecret(ctx, w, contents[0])
 	}
 	next := 0
-	beside(ctx, w, func(ctx context.Context) error {
+	inParallel(ctx, w, func(ctx context.Context) error {
 		return repeat(ctx, len(contents), with.Pause.Duration, func(ctx context.Context) error {
 			next++
 			return putSecret(ctx, w, contents[next-1])
@@ -189,10 +189,10 @@ func content(w *world.World, purpose, holds string) (secret *corev1.Secret, err 
 
 // users are two, of which one has a new password each time.
 func users(w *world.World, holds string) map[string][]byte {
-	list := "ann:" + history.SecretMark + "\nbob:" + newName(w, history.SecretMark) + "\n"
+	list := "ann:" + history.SecretMarker + "\nbob:" + newName(w, history.SecretMarker) + "\n"
 	switch holds {
 	case holdsMalformed:
-		list = "no colon " + history.SecretMark + "\n"
+		list = "no colon " + history.SecretMarker + "\n"
 	case holdsTooMany:
 		list = strings.Repeat(list, 5)
 	}
@@ -228,4 +228,4 @@ func certificate(holds string) (map[string][]byte, error) {
 }
 
 // marked begins with a line that readers of PEM skip.
-func marked(pem []byte) []byte { return append([]byte(history.SecretMark+"\n"), pem...) }
+func marked(pem []byte) []byte { return append([]byte(history.SecretMarker+"\n"), pem...) }

@@ -10,7 +10,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-func TestEachValueOfASecretHasTheMark(t *testing.T) {
+func TestEachValueOfASecretHasTheMarker(t *testing.T) {
 	w := &world.World{Random: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // any numbers do
 	for _, purpose := range []string{forTLS, forAuth} {
 		for _, holds := range []string{holdsValid, holdsExpired, holdsMalformed, holdsTooMany, holdsRenamed, holdsWrongType} {
@@ -19,15 +19,15 @@ func TestEachValueOfASecretHasTheMark(t *testing.T) {
 				t.Fatal(err)
 			}
 			for key, value := range secret.Data {
-				if !bytes.Contains(value, []byte(history.SecretMark)) {
-					t.Errorf("%s, %s: %s lacks the mark:\n%s", purpose, holds, key, value)
+				if !bytes.Contains(value, []byte(history.SecretMarker)) {
+					t.Errorf("%s, %s: %s does not have the marker:\n%s", purpose, holds, key, value)
 				}
 			}
 		}
 	}
 }
 
-func TestTheMarkLeavesACertificateValid(t *testing.T) {
+func TestTheMarkerLeavesACertificateValid(t *testing.T) {
 	data, err := certificate(holdsValid)
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// copyFault is a fault of the copies of a cache that begin meanwhile. Forever is until all faults are over. Threads is
-// what the spec gets, so that there are copies.
+// copyFault is a fault of the copies of a cache that begin in the meantime. Forever is until all faults are over.
+// Threads is what the spec gets, so that there are copies.
 type copyFault struct {
 	lasting
 

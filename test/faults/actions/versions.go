@@ -11,33 +11,33 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// operators are started, in the place of the regular one or beside it.
+// operators are started, instead of the regular one or in addition to it.
 type operators struct {
 	Next          bool   `json:"next,omitempty"`       // a release with one more revision of the Pod template
 	LaterImage    bool   `json:"laterImage,omitempty"` // is the default
 	LaterAgent    bool   `json:"laterAgent,omitempty"`
 	Architectures string `json:"architectures"`
 
-	Count int             `json:"count,omitempty"` // beside the regular one
+	Count int             `json:"count,omitempty"` // in addition to the regular one
 	For   metav1.Duration `json:"for,omitzero"`
 }
 
 const (
-	longestBeside = 20 * time.Second // The faults may be over before.
-	mostBeside    = 2
+	longestOthers = 20 * time.Second // The faults may be over before.
+	mostOthers    = 2
 )
 
 func operatorVersions() []Action {
 	return []Action{
 		{plan.Action{Name: "another version takes the operator's place", Weight: 4, Draw: drawVersion}, upgrade},
-		{plan.Action{Name: "other operators run beside", Weight: 4, Draw: func(r *rand.Rand) any {
-			beside := drawVersion(r).(operators)
+		{plan.Action{Name: "other operators run at the same time", Weight: 4, Draw: func(r *rand.Rand) any {
+			others := drawVersion(r).(operators)
 			if r.IntN(2) == 0 { // the same version, as where a leader has lost its lease and does not know
-				beside = operators{}
+				others = operators{}
 			}
-			beside.Count, beside.For = 1+r.IntN(mostBeside), upTo(r, longestBeside)
-			return beside
-		}}, runBeside},
+			others.Count, others.For = 1+r.IntN(mostOthers), upTo(r, longestOthers)
+			return others
+		}}, runOthers},
 	}
 }
 
@@ -75,19 +75,19 @@ func upgrade(ctx context.Context, w *world.World, step plan.Step) error {
 	return w.Upgrade(to.launch(w))
 }
 
-// runBeside starts operators that believe that they lead, as the regular one does.
-func runBeside(ctx context.Context, w *world.World, step plan.Step) error {
-	beside, err := arguments[operators](step)
+// runOthers starts operators that believe that they lead, as the regular one does.
+func runOthers(ctx context.Context, w *world.World, step plan.Step) error {
+	others, err := arguments[operators](step)
 	if err != nil {
 		return err
 	}
 	world.HadEffect(ctx)
-	for range beside.Count {
-		operator, err := w.StartAnother(beside.launch(w))
+	for range others.Count {
+		operator, err := w.StartAnother(others.launch(w))
 		if err != nil {
 			return err
 		}
-		w.During(beside.For.Duration, func() { w.Remove(operator) })
+		w.During(others.For.Duration, func() { w.Remove(operator) })
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const (
 	// untilScaled is the wait before the scale after it, which gives the operator something to write.
 	untilScaled = 300 * time.Millisecond
 
-	// times is how often an action is carried out. The last time, a fault that ends by itself is ended at once.
+	// times is how often an action is carried out. The last time, a fault that ends by itself is ended immediately.
 	times = 3
 )
 
@@ -26,7 +26,7 @@ const (
 var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
-	"update with the spec from now on": "update at once from now on",
+	"update with the spec from now on": "update immediately from now on",
 }
 
 // Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves

@@ -37,7 +37,7 @@ func TestEveryWriteEndsAfterTheLastWriteOfEachChange(t *testing.T) {
 		t.Error(err)
 	}
 	if got, want := e.String(), "     3  creation, before it is sent\n"; !strings.Contains(got, want) {
-		t.Errorf("summary %q lacks %q", got, want)
+		t.Errorf("summary %q has no %q", got, want)
 	}
 }
 

@@ -120,7 +120,7 @@ func (r *run) useCaches(ctx context.Context) (stop func()) {
 	}
 }
 
-// begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come at once.
+// begin starts an operator and creates the Memcacheds. It does not wait for them: faults may come immediately.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.Start(); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (r *run) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	for range 2 { // A cache that was Ready may have begun to give its Pods their slots anew, which takes seconds.
+	for range 2 { // A cache that was Ready may have begun to give its Pods their slots again, which takes seconds.
 		for _, name := range caches {
 			_ = world.Await(ctx, patience, func(ctx context.Context) (bool, error) { return r.isReady(ctx, name) })
 		}
@@ -177,7 +177,7 @@ func (r *run) finish(ctx context.Context) error {
 
 // noteLog records what the operator may not log. By then it has ended all that it did.
 func (r *run) noteLog() error {
-	lines, err := r.Logged(history.Panic, history.SecretMark)
+	lines, err := r.Logged(history.Panic, history.SecretMarker)
 	for _, line := range lines {
 		r.Step(history.Logged + line)
 	}

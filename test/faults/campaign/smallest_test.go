@@ -25,7 +25,7 @@ func TestTheSmallestPart(t *testing.T) {
 		"the first":                      {[]int{1, 2, 3, 4, 5}, has(1), []int{1}},
 		"the last":                       {[]int{1, 2, 3, 4, 5}, has(5), []int{5}},
 		"two that are far apart":         {[]int{1, 2, 3, 4, 5, 6, 7, 8}, has(1, 8), []int{1, 8}},
-		"two beside each other":          {[]int{1, 2, 3, 4, 5, 6, 7, 8}, has(4, 5), []int{4, 5}},
+		"two next to each other":         {[]int{1, 2, 3, 4, 5, 6, 7, 8}, has(4, 5), []int{4, 5}},
 		"all of them":                    {[]int{1, 2, 3}, has(1, 2, 3), []int{1, 2, 3}},
 		"the order stays":                {[]int{3, 9, 1, 9, 2}, has(2, 3), []int{3, 2}},
 		"one of two that are equal":      {[]int{7, 7}, has(7), []int{7}},

@@ -1,5 +1,5 @@
-// Package environment is what runs of the campaign happen in: a cluster of its own for each worker, with a real API
-// server, real workload controllers, the real scheduler, and kwok in the place of the kubelets; and the operator's
+// Package environment is what runs of the campaign happen in: its own cluster for each worker, with a real API
+// server, real workload controllers, the real scheduler, and kwok instead of the kubelets; and the operator's
 // manifests, applied as users apply them.
 package environment
 

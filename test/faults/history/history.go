@@ -33,7 +33,7 @@ type Entry struct {
 	// State is an object as the API server stored it.
 	State *State `json:"state,omitempty"`
 
-	// Request is a write that stored no state of its own (it failed, or changed nothing), or a read of the operator.
+	// Request is a write that stored no new state (it failed, or changed nothing), or a read of the operator.
 	Request *audit.Request `json:"request,omitempty"`
 
 	// Access is what a memcached client did.
@@ -71,7 +71,7 @@ type State struct {
 	Type   watch.EventType            `json:"type"` // Added, Modified or Deleted
 	Object *unstructured.Unstructured `json:"object"`
 
-	// By is the request that wrote it; nil where the audit log lacks it.
+	// By is the request that wrote it; nil where the audit log does not have it.
 	By *audit.Request `json:"by,omitempty"`
 }
 
@@ -92,7 +92,7 @@ const (
 	HoldsValid = "valid"
 )
 
-// EndedByItself is how a step begins that no one asked for: a process of the operator ended, and how.
+// EndedByItself is how a step begins that no one requested: a process of the operator ended, and how.
 const EndedByItself = "the operator ended by itself"
 
 // Logged is how a step begins that has a line of the operator's log.
@@ -103,8 +103,8 @@ const (
 	// Panic is what Kubernetes' libraries log of a panic from which the program recovers.
 	Panic = "Observed a panic"
 
-	// SecretMark is in each value of the Secrets that the campaign writes.
-	SecretMark = "do-not-show"
+	// SecretMarker is in each value of the Secrets that the campaign writes.
+	SecretMarker = "do-not-show"
 )
 
 // String is a line for people.

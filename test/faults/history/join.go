@@ -95,7 +95,7 @@ func stored(q *audit.Request) string {
 		return ""
 	}
 	if q.Verb == "delete" && (object.Metadata.DeletionTimestamp == nil || object.Metadata.ResourceVersion == "") {
-		return deletion(object.Metadata.UID) // A Pod that ends at once is marked first; the answer has no version then.
+		return deletion(object.Metadata.UID) // A Pod that ends immediately is marked first; the answer has no version then.
 	}
 	return key(object.Metadata.UID, object.Metadata.ResourceVersion)
 }
@@ -115,7 +115,8 @@ func deletion(uid types.UID) string { return key(uid, "deleted") }
 func key(uid types.UID, version string) string { return string(uid) + " " + version }
 
 // order sorts states by resource version, and places everything else by its time: a state counts from when it was
-// written, not from when the watch delivered it. Where the audit log lacks the write, it was before any later state.
+// written, not from when the watch delivered it. Where the audit log does not have the write, it was before any later
+// state.
 func order(entries []Entry) []Entry {
 	var states, others []Entry
 	for _, entry := range entries {

@@ -76,7 +76,7 @@ func TestStatesThatNoWatchHasSeenAreThoseOfTheAuditLog(t *testing.T) {
 			[]audit.Request{request(1, "deleter", "delete", 200, object("a", "11"))},
 			[]string{"DELETED a 12 by deleter"},
 		},
-		"a deletion is attributed to the request that ended a Pod at once": {
+		"a deletion is attributed to the request that ended a Pod immediately": {
 			[]Entry{stateOf(2, watch.Deleted, marked)}, []audit.Request{request(1, "kubelet", "delete", 200, ended)},
 			[]string{"DELETED a 12 by kubelet"},
 		},

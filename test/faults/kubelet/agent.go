@@ -68,7 +68,7 @@ func (a *player) isCopying(now time.Time) bool {
 	return a.current == a.next && a.current.Role == "receive" && !a.copied.IsZero() && now.Before(a.copied)
 }
 
-// end ends the container. The kubelet starts it again at once, and the agent begins anew.
+// end ends the container. The kubelet starts it again immediately, and the agent begins again.
 func (a *player) end(code int32, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	a.ended = &corev1.ContainerStateTerminated{ExitCode: code, Message: message, Reason: "Error", FinishedAt: at}

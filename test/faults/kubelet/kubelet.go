@@ -1,4 +1,4 @@
-// Package kubelet completes what kwok does in the place of kubelets, for Pods with slots: it plays their agents, whose
+// Package kubelet completes what kwok does instead of kubelets, for Pods with slots: it plays their agents, whose
 // readiness follows the operator's instruction, and lets the Pods become ready only with their readiness gates. It
 // knows the documentation, and nothing of the operator's code.
 package kubelet
@@ -55,7 +55,7 @@ func (k *Kubelet) Stop() {
 	}
 }
 
-// act updates each Pod whose status changes. A Pod that another client changed meanwhile is seen again.
+// act updates each Pod whose status changes. A Pod that another client changed in the meantime is seen again.
 func (k *Kubelet) act(ctx context.Context) {
 	pods := &corev1.PodList{}
 	if k.kube.List(ctx, pods, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}) != nil {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// moment is what a Pod is told, and what is seen of it a while later.
+// moment is the instruction of a Pod, and what is seen of it a while later.
 type moment struct {
 	role  string
 	later time.Duration

@@ -65,7 +65,7 @@ const (
 	mostNoise = 0.1
 )
 
-// Judge returns an error if the values grow by more than is negligible, or if the samples cannot tell that.
+// Judge returns an error if the values grow by more than is negligible, or if the samples cannot show that.
 func (t Trend) Judge(what string, negligible float64) error {
 	switch {
 	case t.Samples < leastSamples:

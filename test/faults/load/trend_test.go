@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestATrendIsJudgedOnlyWhereTheSamplesCanTell(t *testing.T) {
+func TestATrendIsJudgedOnlyWhereTheSamplesSuffice(t *testing.T) {
 	const leak, unclear = "the operator leaks them", "not enough samples"
 	tests := map[string]struct {
 		samples       int

@@ -22,7 +22,7 @@ func availabilityRules() []Rule {
 	return []Rule{{
 		Name: "availability",
 		Promise: "While Pods are replaced, at most rollout.maxUnavailable Pods fewer than size are ready, unless Pods " +
-			"fail, the spec changes meanwhile, or other clients interfere.",
+			"fail, the spec changes in the meantime, or other clients interfere.",
 		New: func(p *past) func(history.Entry) string {
 			return (&availability{past: p, rollouts: map[types.UID]*rollout{}}).check
 		},
@@ -43,11 +43,11 @@ type availability struct {
 type rollout struct {
 	least     int64 // as few Pods as may be ready
 	templates int   // how many Pod templates followed each other
-	disturbed bool  // Pods failed, or what is asked for changed meanwhile: the controllers notice that later
+	disturbed bool  // Pods failed, or what is requested changed in the meantime: the controllers notice that later
 	asked     intent
 }
 
-// intent is what is asked for of a Deployment, and by whom.
+// intent is what is requested of a Deployment, and by whom.
 type intent struct {
 	specs   []*cachev1.Memcached // from which the operator may have rendered it last; none if that is not known
 	process history.Process      // that did
@@ -96,7 +96,7 @@ func (a *availability) note(e history.Entry) {
 	r.least, r.asked = min(r.least, least), asked
 }
 
-// asked returns what is asked for after a write of the Deployment. What the operator writes counts as its specs have
+// asked returns what is requested after a write of the Deployment. What the operator writes counts as its specs have
 // it: it must not allow itself more.
 func (a *availability) asked(e history.Entry, before *object, asked intent) intent {
 	_, by := a.writes(e)
@@ -130,7 +130,7 @@ func (i intent) least(deployment *object) int64 {
 	return least
 }
 
-// mayRollOutAgain reports whether another client may have asked for another Pod template since the operator wrote
+// mayRollOutAgain reports whether another client may have requested another Pod template since the operator wrote
 // the last.
 func mayRollOutAgain(was, is intent) bool {
 	known := map[string]bool{}

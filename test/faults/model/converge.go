@@ -19,7 +19,7 @@ func convergeRules() []Rule {
 		New: converges,
 	}, {
 		Name: "desired state",
-		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec asks for, owns them, " +
+		Promise: "Once the faults are over, a Memcached that is Ready has the objects that its spec requests, owns them, " +
 			"and they are as the operator applied them.",
 		New: func(p *past) func(history.Entry) string {
 			return (&desired{past: p, last: map[ref]lastApply{}}).check

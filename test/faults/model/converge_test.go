@@ -9,7 +9,7 @@ import (
 )
 
 // cache has the objects of Memcached a with one Pod, which is ready or not, and a status.
-func cache(s *tale, podReady, reason string) *tale {
+func cache(s *recorded, podReady, reason string) *recorded {
 	state := "False"
 	if reason == "AllPodsReady" {
 		state = "True"
@@ -25,7 +25,7 @@ func cache(s *tale, podReady, reason string) *tale {
 }
 
 // overwritten has another client overwrite the status of Memcached a, and the operator some of those times.
-func overwritten(s *tale, byOperator int) *tale {
+func overwritten(s *recorded, byOperator int) *recorded {
 	cache(s, "True", "AllPodsReady")
 	ready := mc("spec: {size: 1}, status: {observedGeneration: 1, nodes: [p], conditions: [" +
 		condition("Ready", "True", "AllPodsReady") + "]}")
@@ -48,75 +48,75 @@ func TestEachMemcachedBecomesReady(t *testing.T) {
 	}
 	ruleTest{
 		rule: "converges",
-		keeps: map[string]func(*tale){
-			"ready": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
-			"an object that terminates": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"ready": func(s *recorded) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"an object that terminates": func(s *recorded) {
 				terminating := strings.Replace(owned("Service", ""), "uid: Service,", "uid: Service, deletionTimestamp: '2026-01-01T00:00:00Z',", 1)
 				cache(s, "True", "RollingOut").user(terminating).step("a while").step(history.PhaseAtRest)
 			},
-			"a Pod that an earlier Deployment left behind": func(s *tale) {
+			"a Pod that an earlier Deployment left behind": func(s *recorded) {
 				earlier := strings.NewReplacer("name: s, uid: s", "name: t, uid: t", "uid: Deployment", "uid: earlier")
 				cache(s, "True", "AllPodsReady").by("kube", earlier.Replace(set), earlier.Replace(ofSet("q", "True")))
 				s.step(history.PhaseReady)
 			},
-			"an invalid spec, at first": func(s *tale) { cache(s, "True", "InvalidSpec").step(history.PhaseAtRest) },
-			"a Pod that failed just now": func(s *tale) {
-				cache(s, "True", "AllPodsReady").atOnce().by("kube", ofSet("p", "False")).atOnce().step(history.PhaseAtRest)
+			"an invalid spec, at first": func(s *recorded) { cache(s, "True", "InvalidSpec").step(history.PhaseAtRest) },
+			"a Pod that failed just now": func(s *recorded) {
+				cache(s, "True", "AllPodsReady").atTheSameTime().by("kube", ofSet("p", "False")).atTheSameTime().step(history.PhaseAtRest)
 			},
-			"a status that another client overwrote too often": func(s *tale) {
+			"a status that another client overwrote too often": func(s *recorded) {
 				overwritten(s, mostOverwrites).step(history.PhaseAtRest)
 			},
-			"a Secret that does not exist": func(s *tale) {
+			"a Secret that does not exist": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(named).reports(missing).step("a while").step(history.PhaseAtRest)
 			},
-			"an invalid Secret": func(s *tale) {
+			"an invalid Secret": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(secret("malformed"), named).reports(invalid)
 				s.step("a while").step(history.PhaseAtRest)
 			},
-			"a Secret that could not be read": func(s *tale) {
+			"a Secret that could not be read": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
 				s.request("get", "secrets", 500).step("a while").step(history.PhaseAtRest)
 			},
-			"an object that nothing allows to adopt": func(s *tale) {
+			"an object that nothing allows to adopt": func(s *recorded) {
 				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", "")).step(history.PhaseReady)
 			},
-			"a Deployment whose managed fields another client removed": func(s *tale) {
+			"a Deployment whose managed fields another client removed": func(s *recorded) {
 				cache(s, "True", "PodsNotReady").user(loose("Deployment", applied), loose("Deployment", "")).step(history.PhaseReady)
 			},
-			"a conflict that lasts, without a restart": func(s *tale) {
+			"a conflict that lasts, without a restart": func(s *recorded) {
 				cache(s, "True", "FieldManagerConflict").step(history.PhaseReady)
 			},
 		},
-		breaks: map[string]func(*tale){
-			"an object that it may adopt": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"an object that it may adopt": func(s *recorded) {
 				cache(s, "True", "OwnershipConflict").user(loose("NetworkPolicy", adoptBy)).step(history.PhaseReady)
 			},
-			"a status that another client overwrote, and the operator was restarted": func(s *tale) {
+			"a status that another client overwrote, and the operator was restarted": func(s *recorded) {
 				overwritten(s, mostOverwrites).restart().request("list", "memcacheds", 200).step(history.PhaseAtRest)
 			},
-			"a status that another client overwrote a few times": func(s *tale) {
+			"a status that another client overwrote a few times": func(s *recorded) {
 				overwritten(s, mostOverwrites-1).step(history.PhaseAtRest)
 			},
-			"an old generation": func(s *tale) {
+			"an old generation": func(s *recorded) {
 				s.user(mc("status: {observedGeneration: 0}")).step(history.PhaseAtRest)
 			},
-			"Ready without a Deployment": func(s *tale) {
+			"Ready without a Deployment": func(s *recorded) {
 				s.user(withConditions("", condition("Ready", "True", "AllPodsReady"))).step(history.PhaseAtRest)
 			},
-			"Ready without Pods":      func(s *tale) { cache(s, "False", "AllPodsReady").step(history.PhaseAtRest) },
-			"not Ready with all Pods": func(s *tale) { cache(s, "True", "RollingOut").step(history.PhaseAtRest) },
-			"Ready without its Secret": func(s *tale) {
+			"Ready without Pods":      func(s *recorded) { cache(s, "False", "AllPodsReady").step(history.PhaseAtRest) },
+			"not Ready with all Pods": func(s *recorded) { cache(s, "True", "RollingOut").step(history.PhaseAtRest) },
+			"Ready without its Secret": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(named).reports(named).step("a while").step(history.PhaseAtRest)
 			},
-			"a Secret whose creation is missed": func(s *tale) {
+			"a Secret whose creation is missed": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(named).reports(missing).user(secret("valid"))
 				s.step("a while").step(history.PhaseAtRest)
 			},
-			"a Secret whose rotation is missed": func(s *tale) {
+			"a Secret whose rotation is missed": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(secret("malformed"), named).reports(invalid).user(secret("valid"))
 				s.step("a while").step(history.PhaseAtRest)
 			},
-			"not Ready in the end": func(s *tale) { cache(s, "False", "PodsNotReady").step(history.PhaseReady) },
+			"not Ready in the end": func(s *recorded) { cache(s, "False", "PodsNotReady").step(history.PhaseReady) },
 		},
 	}.run(t)
 }
@@ -137,18 +137,18 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 	surging := withConditions("size: 1, rollout: {maxSurge: 2}", condition("Ready", "True", "AllPodsReady"))
 	ruleTest{
 		rule: "desired state",
-		keeps: map[string]func(*tale){
-			"all objects": func(s *tale) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
-			"drift, while it is not Ready": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"all objects": func(s *recorded) { cache(s, "True", "AllPodsReady").step(history.PhaseReady) },
+			"drift, while it is not Ready": func(s *recorded) {
 				cache(s, "True", "FieldManagerConflict").operator(policy("own")).user(policy("other"))
 				s.step("a while").step(history.PhaseReady)
 			},
-			"another strategy that is applied": func(s *tale) {
+			"another strategy that is applied": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(surging)
 				s.operator(deployed(1, "maxSurge: 2, maxUnavailable: 0", "i", arguments)).reports(surging)
 				s.step("a while").step(history.PhaseReady)
 			},
-			"an apply that the audit log lacks": func(s *tale) {
+			"an apply that the audit log does not have": func(s *recorded) {
 				hashed := func(hash string) string {
 					return strings.Replace(policy(hash), "uid: NetworkPolicy,", "uid: NetworkPolicy, annotations: {"+appliedHash+": "+hash+"},", 1)
 				}
@@ -156,32 +156,32 @@ func TestWhatIsReadyIsAsDesired(t *testing.T) {
 				s.Entries[len(s.Entries)-1].State.By = nil
 				s.step("a while").step(history.PhaseReady)
 			},
-			"an addition to a list item": func(s *tale) {
+			"an addition to a list item": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").operator(listening("")).user(listening(", other: x")).step("a while").step(history.PhaseReady)
 			},
-			"an object that is too many and lost its label": func(s *tale) {
+			"an object that is too many and lost its label": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(owned("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)
 			},
-			"an object of a user": func(s *tale) {
+			"an object of a user": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(loose("PodDisruptionBudget", "")).step("a while").step(history.PhaseReady)
 			},
 		},
-		breaks: map[string]func(*tale){
-			"an object that is missing": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"an object that is missing": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").deletes("user", owned("NetworkPolicy", "")).step(history.PhaseReady)
 			},
-			"an object that is too many": func(s *tale) {
+			"an object that is too many": func(s *recorded) {
 				labelled := strings.Replace(owned("PodDisruptionBudget", ""), "metadata: {", "metadata: {labels: {memcached_cr: a}, ", 1)
 				cache(s, "True", "AllPodsReady").user(labelled).step("a while").step(history.PhaseReady)
 			},
-			"drift": func(s *tale) {
+			"drift": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").operator(policy("own")).user(policy("other"))
 				s.step("a while").step(history.PhaseAtRest)
 			},
-			"another strategy that is not applied": func(s *tale) {
+			"another strategy that is not applied": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(surging).reports(surging).step("a while").step(history.PhaseReady)
 			},
-			"a Deployment that is still paused": func(s *tale) {
+			"a Deployment that is still paused": func(s *recorded) {
 				cache(s, "True", "AllPodsReady").user(`{kind: Deployment, metadata: {name: a, uid: Deployment, ownerReferences:
   [{kind: Memcached, name: a, uid: m, controller: true}], managedFields: [{manager: memcached-operator-pause}]}}`)
 				s.step("a while").step(history.PhaseAtRest)
@@ -207,21 +207,21 @@ func TestTheSameSpecGivesTheSameObjects(t *testing.T) {
 	}
 	ruleTest{
 		rule: "the same spec gives the same objects",
-		keeps: map[string]func(*tale){
-			"one of them has an empty affinity": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"one of them has an empty affinity": func(s *recorded) {
 				s.user(named("a", "x")...).user(named("b", "x")...)
 				s.user(deployment("a", "podAffinity: {}"), deployment("b", "")).step(history.PhaseReady)
 			},
-			"they differ in the name, and in fields of others": func(s *tale) {
+			"they differ in the name, and in fields of others": func(s *recorded) {
 				s.user(named("a", "x")...).user(named("b", "x")...).step(history.PhaseReady)
 			},
 		},
-		breaks: map[string]func(*tale){
-			"they differ in an affinity": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"they differ in an affinity": func(s *recorded) {
 				s.user(named("a", "x")...).user(named("b", "x")...)
 				s.user(deployment("a", "podAffinity: {x: y}"), deployment("b", "")).step(history.PhaseReady)
 			},
-			"they differ in a label": func(s *tale) {
+			"they differ in a label": func(s *recorded) {
 				s.user(named("a", "x")...).user(named("b", "y")...).step(history.PhaseReady)
 			},
 		},

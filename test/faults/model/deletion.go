@@ -15,7 +15,7 @@ func deletionRules() []Rule {
 	return []Rule{{
 		Name: "deletion",
 		Promise: "The operator deletes only NetworkPolicies, PodDisruptionBudgets and objects of slots that the spec does " +
-			"not ask for, and creates them only if it does.",
+			"not request, and creates them only if it does.",
 		New: deletion,
 	}, {
 		Name:    "nothing is left",
@@ -24,8 +24,8 @@ func deletionRules() []Rule {
 	}}
 }
 
-// asksFor reports whether a spec asks for an object.
-func asksFor(mc *cachev1.Memcached, kind string) bool {
+// requests reports whether a spec requests an object.
+func requests(mc *cachev1.Memcached, kind string) bool {
 	switch kind {
 	case "NetworkPolicy":
 		return mc.Spec.NetworkPolicy == nil || mc.Spec.NetworkPolicy.Mode != cachev1.NetworkPolicyDisabled
@@ -52,7 +52,7 @@ func deletion(p *past) func(history.Entry) string {
 			return ""
 		}
 		specs := p.specsFor(o, by)
-		may := func(mc *cachev1.Memcached) bool { return asksFor(mc, o.GetKind()) }
+		may := func(mc *cachev1.Memcached) bool { return requests(mc, o.GetKind()) }
 		if of, ok := slotOf(refOf(o)); ok {
 			may = func(mc *cachev1.Memcached) bool { return p.mayHave(mc, of, history.ProcessOf(by)) }
 		}
@@ -63,7 +63,7 @@ func deletion(p *past) func(history.Entry) string {
 	}
 }
 
-// notToBeDeleted returns why the operator may not ask for a deletion.
+// notToBeDeleted returns why the operator may not request a deletion.
 func (p *past) notToBeDeleted(q *audit.Request) string {
 	kind, name := kindOf[q.ObjectRef.Resource], q.ObjectRef.Name
 	if of, ok := slotOf(ref{kind, name}); ok {
@@ -73,7 +73,7 @@ func (p *past) notToBeDeleted(q *audit.Request) string {
 		return fmt.Sprintf("the operator asked to delete %s %s (%d)", q.Resource(), name, q.Response.Code)
 	}
 	for _, mc := range p.specsNamed(name, history.ProcessOf(q)) {
-		if !asksFor(mc, kind) {
+		if !requests(mc, kind) {
 			return ""
 		}
 	}

@@ -8,45 +8,45 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotAskFor(t *testing.T) {
+func TestTheOperatorDeletesOnlyWhatTheSpecDoesNotRequest(t *testing.T) {
 	one, two := mc("spec: {size: 1}"), mc("spec: {size: 2}")
 	closed := mc("spec: {size: 2, networkPolicy: {mode: Disabled}}")
 	budget, policy := owned("PodDisruptionBudget", ""), owned("NetworkPolicy", "")
 	ruleTest{
 		rule: "deletion",
-		keeps: map[string]func(*tale){
-			"a budget of one Pod": func(s *tale) { s.user(two).operator(budget).user(one).deletes(operatorUser, budget) },
-			"a policy that is disabled": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"a budget of one Pod": func(s *recorded) { s.user(two).operator(budget).user(one).deletes(operatorUser, budget) },
+			"a policy that is disabled": func(s *recorded) {
 				s.user(two).operator(policy).user(closed).deletes(operatorUser, policy)
 			},
-			"the spec changes back before the operator reads that": func(s *tale) {
+			"the spec changes back before the operator reads that": func(s *recorded) {
 				s.user(two).operator(budget).user(one, two).deletes(operatorUser, budget)
 			},
-			"a deletion that is refused": func(s *tale) {
+			"a deletion that is refused": func(s *recorded) {
 				s.user(two).operator(budget).user(one).requestOf("delete", "poddisruptionbudgets", "a", 409)
 			},
-			"another client deletes": func(s *tale) { s.user(two).operator(budget).deletes("user", budget) },
+			"another client deletes": func(s *recorded) { s.user(two).operator(budget).deletes("user", budget) },
 		},
-		breaks: map[string]func(*tale){
-			"a budget of two Pods": func(s *tale) { s.user(two).operator(budget).deletes(operatorUser, budget) },
-			"a policy that is asked for": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"a budget of two Pods": func(s *recorded) { s.user(two).operator(budget).deletes(operatorUser, budget) },
+			"a policy that is requested": func(s *recorded) {
 				s.user(two).operator(policy).deletes(operatorUser, policy)
 			},
-			"the spec changed back before the operator started": func(s *tale) {
+			"the spec changed back before the operator started": func(s *recorded) {
 				s.user(two).operator(budget).user(one, two).restart().deletes(operatorUser, budget)
 			},
-			"a Deployment": func(s *tale) {
+			"a Deployment": func(s *recorded) {
 				s.user(two).operator(owned("Deployment", "")).deletes(operatorUser, owned("Deployment", ""))
 			},
-			"a deletion of a budget of two Pods that is refused": func(s *tale) {
+			"a deletion of a budget of two Pods that is refused": func(s *recorded) {
 				s.user(two).operator(budget).requestOf("delete", "poddisruptionbudgets", "a", 409)
 			},
-			"a deletion of a budget of two Pods that a finalizer holds": func(s *tale) {
+			"a deletion of a budget of two Pods that a finalizer holds": func(s *recorded) {
 				s.user(two).operator(budget).write(request{user: operatorUser, verb: "delete"}, budget)
 				s.Entries[len(s.Entries)-1].State.Type = watch.Modified
 			},
-			"a deletion of a Pod":            func(s *tale) { s.user(two).requestOf("delete", "pods", "p", 403) },
-			"a budget of one Pod is created": func(s *tale) { s.user(one).operator(budget) },
+			"a deletion of a Pod":            func(s *recorded) { s.user(two).requestOf("delete", "pods", "p", 403) },
+			"a budget of one Pod is created": func(s *recorded) { s.user(one).operator(budget) },
 		},
 	}.run(t)
 }
@@ -55,14 +55,14 @@ func TestNothingIsLeftOfADeletedMemcached(t *testing.T) {
 	service := owned("Service", "")
 	ruleTest{
 		rule: "nothing is left",
-		keeps: map[string]func(*tale){
-			"all is deleted": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"all is deleted": func(s *recorded) {
 				s.user(mc("")).operator(service).deletes("user", mc("")).deletes("gc", service).step(history.PhaseEnd)
 			},
-			"an object of a user": func(s *tale) { s.user(loose("Service", "")).step(history.PhaseEnd) },
+			"an object of a user": func(s *recorded) { s.user(loose("Service", "")).step(history.PhaseEnd) },
 		},
-		breaks: map[string]func(*tale){
-			"a Service is left": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"a Service is left": func(s *recorded) {
 				s.user(mc("")).operator(service).deletes("user", mc("")).step(history.PhaseEnd)
 			},
 		},

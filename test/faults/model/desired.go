@@ -60,7 +60,8 @@ func (d *desired) note(e history.Entry) {
 	d.last[at] = lastApply{o, body}
 }
 
-// noteUnknown notes a state whose request the audit log lacks. It was the operator's if the hash is another one.
+// noteUnknown notes a state whose request the audit log does not have. It was the operator's if the hash is another
+// one.
 func (d *desired) noteUnknown(o *object, at ref) {
 	after := d.last[at].after
 	if after != nil && after.GetAnnotations()[appliedHash] != o.GetAnnotations()[appliedHash] {
@@ -69,12 +70,12 @@ func (d *desired) noteUnknown(o *object, at ref) {
 	d.last[at] = lastApply{after: after}
 }
 
-// expected returns the objects that a cache may have, and whether its spec asks for them.
+// expected returns the objects that a cache may have, and whether its spec requests them.
 func (d *desired) expected(mc *cachev1.Memcached) map[ref]bool {
 	expected := map[ref]bool{}
 	for kind := range managed {
 		if kind != "EndpointSlice" {
-			expected[ref{kind, mc.Name}] = asksFor(mc, kind)
+			expected[ref{kind, mc.Name}] = requests(mc, kind)
 		}
 	}
 	hasSlots := isGated(d.current[ref{"Deployment", mc.Name}])
@@ -95,8 +96,8 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	o, kind := d.current[at], at.kind
 	isOwned := o != nil && controllerOf(o).UID == mc.UID
 	switch {
-	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "": // Without it, the operator's cache lacks the object.
-		return fmt.Sprintf("has a %s %s that the spec does not ask for", kind, at.name)
+	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "": // Without it, the operator's cache does not have the object.
+		return fmt.Sprintf("has a %s %s that the spec does not request", kind, at.name)
 	case !asked:
 		return ""
 	case o == nil:
@@ -110,7 +111,7 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	return d.drifted(at, mc)
 }
 
-// drifted returns how an object differs from what the operator applied, or that from what the spec asks for.
+// drifted returns how an object differs from what the operator applied, or that from what the spec requests.
 func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 	o, last, kind := d.current[at], d.last[at], at.kind
 	if last.after == nil || last.after.GetUID() != o.GetUID() {
@@ -124,7 +125,7 @@ func (d *desired) drifted(at ref, mc *cachev1.Memcached) string {
 		return ""
 	}
 	if found := mismatch(last.body, mc); found != "" {
-		return fmt.Sprintf("its %s is not as the spec asks for: %s", kind, found)
+		return fmt.Sprintf("its %s is not as the spec requests: %s", kind, found)
 	}
 	return ""
 }

@@ -14,21 +14,21 @@ import (
 // the same cache. Of a state it prints what differs from the one before.
 func Explain(h *history.History, v Violation, lines int) string {
 	cache := cacheOf(h.Entries[v.Entry])
-	var told []string
+	var entries []string
 	before := map[types.UID]*object{}
 	for i, e := range h.Entries[:v.Entry+1] {
 		if i == v.Entry || concerns(e, cache, h.Operator) {
-			told = append(told, "  "+e.String()+"\n"+changes(e, before))
+			entries = append(entries, "  "+e.String()+"\n"+changes(e, before))
 		}
 		if e.State != nil {
 			before[e.State.Object.GetUID()] = e.State.Object
 		}
 	}
 	omitted := ""
-	if more := len(told) - lines; more > 0 {
-		told, omitted = told[more:], fmt.Sprintf("  … %d entries before\n", more)
+	if more := len(entries) - lines; more > 0 {
+		entries, omitted = entries[more:], fmt.Sprintf("  … %d entries before\n", more)
 	}
-	return fmt.Sprintf("%s: %s\n%s%s", v.Rule, v.What, omitted, strings.Join(told, ""))
+	return fmt.Sprintf("%s: %s\n%s%s", v.Rule, v.What, omitted, strings.Join(entries, ""))
 }
 
 // cacheOf returns the name of the Memcached that an entry is about; empty if it may be any.

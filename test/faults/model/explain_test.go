@@ -7,7 +7,7 @@ import (
 )
 
 func TestAViolationIsExplainedByWhatConcernsItsCache(t *testing.T) {
-	s := newTale(t)
+	s := newHistory(t)
 	s.user(mc("spec: {size: 1}")).step("a step").user("{kind: Memcached, metadata: {name: b, uid: o}}")
 	s.operator(owned("Service", "spec: {ports: [{name: memcached, port: 1}]}")).request("watch", "services", 200)
 	s.request("get", "deployments", 404).user(mc("spec: {size: 2}"))

@@ -42,7 +42,7 @@ func fields(p *past) func(history.Entry) string {
 	}
 }
 
-// mismatch returns the first field of an applied object that differs from what the spec asks for, or "".
+// mismatch returns the first field of an applied object that differs from what the spec requests, or "".
 func mismatch(body *object, mc *cachev1.Memcached) string {
 	var wanted []expectation
 	switch body.GetKind() {
@@ -150,7 +150,7 @@ func podsOf(mc *cachev1.Memcached, hasSlots bool) []expectation {
 
 const mebibyte = 1 << 20
 
-// wrongArguments returns the argument of memcached that the spec asks for and the Pod template lacks.
+// wrongArguments returns the argument of memcached that the spec requests and the Pod template does not have.
 func wrongArguments(body *object, mc *cachev1.Memcached) string {
 	containers, _ := value(body, "spec", "template", "spec", "containers").([]any)
 	if len(containers) == 0 {
@@ -163,7 +163,7 @@ func wrongArguments(body *object, mc *cachev1.Memcached) string {
 	arguments, _ := container["args"].([]any)
 	for _, want := range argumentsOf(mc) {
 		if !slices.Contains(arguments, any(want)) {
-			return fmt.Sprintf("memcached lacks the argument %s in %v", want, arguments)
+			return fmt.Sprintf("memcached does not have the argument %s in %v", want, arguments)
 		}
 	}
 	return ""

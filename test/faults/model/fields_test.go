@@ -35,70 +35,70 @@ func TestWhatIsAppliedHasTheValuesOfTheSpec(t *testing.T) {
 	}
 	ruleTest{
 		rule: "fields",
-		keeps: map[string]func(*tale){
-			"the defaults": func(s *tale) { s.user(mc("")).operator(deployed(1, rolling, "i", arguments)) },
-			"other values": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"the defaults": func(s *recorded) { s.user(mc("")).operator(deployed(1, rolling, "i", arguments)) },
+			"other values": func(s *recorded) {
 				s.user(mc("spec: {size: 3, image: j, memory: 1Gi, threads: 2, rollout: {maxUnavailable: 25%}}"))
 				s.operator(deployed(3, "maxSurge: 1, maxUnavailable: 25%", "j",
 					"--memory-limit=1024, --threads=2, --max-item-size=1048576"))
 			},
-			"a default that is written out": func(s *tale) {
+			"a default that is written out": func(s *recorded) {
 				s.user(mc("spec: {placement: {schedulerName: default-scheduler}}")).operator(deployed(1, rolling, "i", arguments))
 			},
-			"a spec that was in force when the operator read it": func(s *tale) {
+			"a spec that was in force when the operator read it": func(s *recorded) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).operator(deployed(3, rolling, "i", arguments))
 			},
-			"resources, a toleration and a node selector": func(s *tale) {
+			"resources, a toleration and a node selector": func(s *recorded) {
 				s.user(mc("spec: {resources: {limits: {memory: 1024Mi}}, placement: {nodeSelector: {disk: ssd}, " +
 					"tolerations: [{key: a, operator: Equal}]}}"))
 				s.operator(placed("nodeSelector: {disk: ssd}, tolerations: [{key: a}], ", "limits: {memory: 1Gi}"))
 			},
-			"slots, and Pods that wait for the next ones": func(s *tale) {
+			"slots, and Pods that wait for the next ones": func(s *recorded) {
 				s.user(mc("spec: {slots: {handoff: {timeoutSeconds: 100}}, terminationDelaySeconds: 10}"))
 				s.operator(withSlots(140))
 			},
-			"slots without a handoff, as a change of the mode replaces no Pod": func(s *tale) {
+			"slots without a handoff, as a change of the mode replaces no Pod": func(s *recorded) {
 				s.user(mc("spec: {slots: {handoff: {mode: Never}}}")).operator(withSlots(660))
 			},
-			"clients": func(s *tale) {
+			"clients": func(s *recorded) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy("from: [{podSelector: {}}]"))
 			},
-			"a budget": func(s *tale) {
+			"a budget": func(s *recorded) {
 				s.user(mc("spec: {size: 2, disruption: {maxUnavailable: 10%}}")).operator(budget("10%"))
 			},
 		},
-		breaks: map[string]func(*tale){
-			"Pods with slots that wait for nobody": func(s *tale) { s.user(mc("spec: {slots: {}}")).operator(withSlots(60)) },
-			"another size":                         func(s *tale) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
-			"another strategy": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"Pods with slots that wait for nobody": func(s *recorded) { s.user(mc("spec: {slots: {}}")).operator(withSlots(60)) },
+			"another size":                         func(s *recorded) { s.user(mc("")).operator(deployed(2, rolling, "i", arguments)) },
+			"another strategy": func(s *recorded) {
 				s.user(mc("")).operator(deployed(1, "maxSurge: 1, maxUnavailable: 1", "i", arguments))
 			},
-			"another image": func(s *tale) { s.user(mc("spec: {image: j}")).operator(deployed(1, rolling, "i", arguments)) },
-			"another argument": func(s *tale) {
+			"another image": func(s *recorded) { s.user(mc("spec: {image: j}")).operator(deployed(1, rolling, "i", arguments)) },
+			"another argument": func(s *recorded) {
 				s.user(mc("spec: {memory: 65Mi}")).operator(deployed(1, rolling, "i", arguments))
 			},
-			"a spec that was no longer in force when the operator started": func(s *tale) {
+			"a spec that was no longer in force when the operator started": func(s *recorded) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).restart().operator(deployed(3, rolling, "i", arguments))
 			},
-			"a spec that was no longer in force when the operator wrote the status": func(s *tale) {
+			"a spec that was no longer in force when the operator wrote the status": func(s *recorded) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4}")).reports(mc("spec: {size: 4}"))
 				s.operator(deployed(3, rolling, "i", arguments))
 			},
-			"values of two specs": func(s *tale) {
+			"values of two specs": func(s *recorded) {
 				s.user(mc("spec: {size: 3}"), mc("spec: {size: 4, memory: 65Mi}")).operator(deployed(4, rolling, "i", arguments))
 			},
-			"other resources": func(s *tale) {
+			"other resources": func(s *recorded) {
 				s.user(mc("spec: {resources: {limits: {memory: 1Gi}}}")).operator(placed("", "limits: {memory: 2Gi}"))
 			},
-			"another toleration": func(s *tale) { s.user(mc("")).operator(placed("tolerations: [{key: a}], ", "")) },
-			"another node selector": func(s *tale) {
+			"another toleration": func(s *recorded) { s.user(mc("")).operator(placed("tolerations: [{key: a}], ", "")) },
+			"another node selector": func(s *recorded) {
 				s.user(mc("spec: {placement: {nodeSelector: {disk: ssd}}}")).operator(placed("", ""))
 			},
-			"all clients": func(s *tale) {
+			"all clients": func(s *recorded) {
 				s.user(mc("spec: {networkPolicy: {from: [{podSelector: {}}]}}")).operator(policy(""))
 			},
-			"no clients":     func(s *tale) { s.user(mc("")).operator(owned("NetworkPolicy", "spec: {ingress: []}")) },
-			"another budget": func(s *tale) { s.user(mc("spec: {size: 2}")).operator(budget("2")) },
+			"no clients":     func(s *recorded) { s.user(mc("")).operator(owned("NetworkPolicy", "spec: {ingress: []}")) },
+			"another budget": func(s *recorded) { s.user(mc("spec: {size: 2}")).operator(budget("2")) },
 		},
 	}.run(t)
 }

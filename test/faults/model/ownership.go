@@ -134,8 +134,8 @@ var writable = map[string]bool{
 	"networkpolicies": true, "poddisruptionbudgets": true, "events": true, "endpointslices": true,
 }
 
-// asksForRights is the resource of a question that nothing is stored of.
-const asksForRights = "selfsubjectaccessreviews"
+// reviewsRights is the resource of a question that nothing is stored of.
+const reviewsRights = "selfsubjectaccessreviews"
 
 // reads are the verbs that write nothing.
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
@@ -144,7 +144,7 @@ func rights(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
 		q := requestOf(e)
 		if q == nil || q.User.Username != p.operator || reads[q.Verb] ||
-			q.Verb == "create" && q.Resource() == asksForRights ||
+			q.Verb == "create" && q.Resource() == reviewsRights ||
 			q.ObjectRef.Namespace == p.namespace && (writable[q.Resource()] || isOfSlots(q)) {
 			return ""
 		}

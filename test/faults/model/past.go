@@ -25,7 +25,7 @@ type past struct {
 	started map[history.Process]int
 	delays  []*history.Delay // of the whole history: each is recorded when it is over
 	settled int              // the index of PhaseFaultsOver, once the operator is at rest; else -1
-	over    int              // the same, at once
+	over    int              // the same, at the same time
 	calmOf  int              // see calm
 	calmAt  int
 	decoded map[*object]*cachev1.Memcached

@@ -20,11 +20,11 @@ type readiness struct {
 
 	ready map[string]map[string]bool // the ready Pods of a template, by its hash
 	peak  map[string]int             // how many there were at most at a time
-	asked map[string]*askedFor       // by the name of a Deployment
+	asked map[string]*templateIntent // by the name of a Deployment
 }
 
-// askedFor are the Pod templates of a Deployment that the operator may take for the current one.
-type askedFor struct {
+// templateIntent are the Pod templates of a Deployment that the operator may take for the current one.
+type templateIntent struct {
 	templates map[string]bool
 	process   history.Process // the one that wrote the last template
 	before    map[string]bool // all earlier templates
@@ -69,7 +69,7 @@ func (r *readiness) ask(e history.Entry) {
 	template := plainTemplate(o)
 	asked := r.asked[o.GetName()]
 	if asked == nil {
-		asked = &askedFor{templates: map[string]bool{}, before: map[string]bool{}}
+		asked = &templateIntent{templates: map[string]bool{}, before: map[string]bool{}}
 		r.asked[o.GetName()] = asked
 	}
 	if by := r.byOperator(e); by != nil && !asked.templates[template] {

@@ -15,7 +15,7 @@ import (
 
 func rolloutRules() []Rule {
 	return []Rule{{
-		Name: "no rollout that no one asked for",
+		Name: "no rollout that no one requested",
 		Promise: "The operator changes the Pod template only for a change of a field that replaces the Pods, a new value " +
 			"of update-requested, or updatePolicy Automatic. An upgrade, a restart, another order of a set or another " +
 			"spelling of the spec replaces no Pods.",
@@ -54,7 +54,7 @@ func (t *templates) check(e history.Entry) string {
 	was, is := value(before, "spec", "template"), value(o, "spec", "template")
 	changed := before == nil || canonical(was) != canonical(is)
 	if e.State.By == nil && changed {
-		delete(t.last, o.GetUID()) // It may have been the operator: the audit log lacks the request.
+		delete(t.last, o.GetUID()) // It may have been the operator: the audit log does not have the request.
 	}
 	_, by := t.writes(e)
 	if by == nil || fieldManagerOf(by) != fieldManager || isJSONPatch(by) {
@@ -81,10 +81,10 @@ func (t *templates) check(e history.Entry) string {
 		now.earlier = &last
 	}
 	t.last[o.GetUID()] = now
-	if !known || now.template == last.template || t.isAskedFor(now) {
+	if !known || now.template == last.template || t.isRequested(now) {
 		return "" // In the middle: it reverts what another client changed.
 	}
-	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody asked for that: %s",
+	return fmt.Sprintf("the operator changed the Pod template of Deployment %s, and nobody requested that: %s",
 		o.GetName(), firstDifference(was, is))
 }
 
@@ -96,7 +96,8 @@ func (t *templates) had(uid types.UID, template any) bool {
 	})
 }
 
-// renderedFrom leaves out the specs that a Deployment was not rendered from, by the fields that are easy to tell.
+// renderedFrom leaves out the specs that a Deployment was not rendered from, by the fields that are easy to
+// distinguish.
 func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached {
 	differs := func(mc *cachev1.Memcached) bool { return mismatch(body, mc) != "" }
 	matching := slices.DeleteFunc(slices.Clone(specs), differs)
@@ -106,7 +107,7 @@ func renderedFrom(body *object, specs []*cachev1.Memcached) []*cachev1.Memcached
 	return matching
 }
 
-// narrow notes that a process found the Deployment to be as the current spec asks for: it wrote that, or has read it
+// narrow notes that a process found the Deployment to be as the current spec requests: it wrote that, or has read it
 // because it started later.
 func (t *templates) narrow(o *object, process history.Process) {
 	mc := t.memcached(o)
@@ -145,9 +146,9 @@ func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string
 	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
 }
 
-// isAskedFor reports whether a user asked for another template than one of those before it: the last one, or an earlier
-// one if two operators run, and this one need not know yet what the other has applied meanwhile.
-func (t *templates) isAskedFor(now rendering) bool {
+// isRequested reports whether a user requested another template than one of those before it: the last one, or an earlier
+// one if two operators run, and this one need not know yet what the other has applied in the meantime.
+func (t *templates) isRequested(now rendering) bool {
 	known := t.known(now.process)
 	for before := now.earlier; before != nil; before = before.earlier {
 		if mayDiffer(*before, now) {
@@ -160,7 +161,7 @@ func (t *templates) isAskedFor(now rendering) bool {
 	return false
 }
 
-// mayDiffer reports whether a user asked for another template. An older operator may not know the revision.
+// mayDiffer reports whether a user requested another template. An older operator may not know the revision.
 func mayDiffer(last, now rendering) bool {
 	if now.revision < last.revision {
 		return true

@@ -94,7 +94,7 @@ func (r *rest) mayAct(q *audit.Request, changes bool) bool {
 		if cache != "" && cache != mc.Name {
 			return false
 		}
-		// A cache that waits for its turn to be updated depends on the others.
+		// A cache that waits to be updated depends on the others.
 		waits := len(r.woken) > 0 && isTrue(mc, cachev1.ConditionUpdatePending)
 		return waits || cache == "" && r.woken[mc.Name] || !changes && !isTrue(mc, cachev1.ConditionReady) ||
 			r.mayChange(mc, history.ProcessOf(q))

@@ -118,14 +118,14 @@ func (p *past) deploymentsSeen(cache string, process history.Process) []*object 
 	return seen
 }
 
-// mayHave reports whether the operator may create an object of slots: the spec asks for slots, or the Pods still have
+// mayHave reports whether the operator may create an object of slots: the spec requests slots, or the Pods still have
 // them.
 func (p *past) mayHave(mc *cachev1.Memcached, of slotRef, process history.Process) bool {
 	on := wantsSlots(mc) || recordsSlots(mc) || slices.ContainsFunc(p.deploymentsSeen(mc.Name, process), isGated)
 	return on && of.isWanted(mc)
 }
 
-// slotNotToBeDeleted returns why the operator may not ask for the deletion of an object of slots.
+// slotNotToBeDeleted returns why the operator may not request the deletion of an object of slots.
 func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 	process := history.ProcessOf(q)
 	seen := p.deploymentsSeen(of.cache, process)

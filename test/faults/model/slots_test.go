@@ -24,8 +24,10 @@ func (p slotPod) String() string {
 		p.name, p.instruction, phase[p.finished], p.agent, status[p.gate])
 }
 
-// told is an instruction for a slot.
-func told(role, slot string) string { return fmt.Sprintf(`{"role":"%s","slot":"%s"}`, role, slot) }
+// instructed is an instruction for a slot.
+func instructed(role, slot string) string {
+	return fmt.Sprintf(`{"role":"%s","slot":"%s"}`, role, slot)
+}
 
 // record is the EndpointSlice with entries like a-0=p, or a-0=p! for one that is not ready.
 func record(entries ...string) string {
@@ -41,39 +43,39 @@ func record(entries ...string) string {
 }
 
 // served are two slots and their Pods.
-func served(s *tale) *tale {
+func served(s *recorded) *recorded {
 	s.user(mc("spec: {size: 2, slots: {mode: DNS}}"))
 	for _, slot := range []string{"0", "1"} {
-		s.by("kwok", slotPod{name: "p" + slot, instruction: told("serve", "a-"+slot), agent: true, gate: true}.String())
+		s.by("kwok", slotPod{name: "p" + slot, instruction: instructed("serve", "a-"+slot), agent: true, gate: true}.String())
 	}
 	return s.operator(record("a-0=p0", "a-1=p1"))
 }
 
 func TestASlotHasOnePod(t *testing.T) {
-	ended := slotPod{name: "p0", instruction: told("serve", "a-0")}.String()
+	ended := slotPod{name: "p0", instruction: instructed("serve", "a-0")}.String()
 	ruleTest{
 		rule: "one Pod a slot",
-		keeps: map[string]func(*tale){
-			"two slots": func(s *tale) { served(s) },
-			"a Pod that was deleted is remembered": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"two slots": func(s *recorded) { served(s) },
+			"a Pod that was deleted is remembered": func(s *recorded) {
 				served(s).deletes("user", ended).restart().operator(record("a-0=p0!", "a-1=p1"))
 			},
-			"a third party repeats a slot": func(s *tale) { served(s).user(record("a-0=p0", "a-0=p1")) },
+			"a third party repeats a slot": func(s *recorded) { served(s).user(record("a-0=p0", "a-0=p1")) },
 		},
-		breaks: map[string]func(*tale){
-			"a slot twice": func(s *tale) { served(s).operator(record("a-0=p0", "a-0=p1")) },
-			"a Pod twice":  func(s *tale) { served(s).operator(record("a-0=p0", "a-1=p0")) },
-			"an unknown Pod": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"a slot twice": func(s *recorded) { served(s).operator(record("a-0=p0", "a-0=p1")) },
+			"a Pod twice":  func(s *recorded) { served(s).operator(record("a-0=p0", "a-1=p0")) },
+			"an unknown Pod": func(s *recorded) {
 				served(s).operator(record("a-0=other", "a-1=p1"))
 			},
-			"a Pod of another cache": func(s *tale) {
+			"a Pod of another cache": func(s *recorded) {
 				pod := strings.Replace(slotPod{name: "q"}.String(), "memcached_cr: a", "memcached_cr: b", 1)
 				served(s).by("kwok", pod).operator(record("a-0=q", "a-1=p1"))
 			},
-			"a Pod that was deleted": func(s *tale) {
+			"a Pod that was deleted": func(s *recorded) {
 				served(s).deletes("user", ended).restart().operator(record("a-0=p0", "a-1=p1"))
 			},
-			"another address": func(s *tale) {
+			"another address": func(s *recorded) {
 				wrong := strings.Replace(record("a-0=p0", "a-1=p1"), "ip-p0", "ip-other", 1)
 				served(s).operator(wrong)
 			},
@@ -84,29 +86,29 @@ func TestASlotHasOnePod(t *testing.T) {
 func TestASlotKeepsItsPod(t *testing.T) {
 	ruleTest{
 		rule: "no slot is empty while a Pod serves it",
-		keeps: map[string]func(*tale){
-			"the cache gets smaller": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"the cache gets smaller": func(s *recorded) {
 				served(s).user(mc("spec: {size: 1, slots: {mode: DNS}}")).operator(record("a-0=p0"))
 			},
-			"the Pod ends": func(s *tale) {
-				served(s).by("kwok", slotPod{name: "p1", instruction: told("serve", "a-1"), finished: true}.String())
+			"the Pod ends": func(s *recorded) {
+				served(s).by("kwok", slotPod{name: "p1", instruction: instructed("serve", "a-1"), finished: true}.String())
 				s.operator(record("a-0=p0"))
 			},
-			"the Pod is deleted": func(s *tale) {
+			"the Pod is deleted": func(s *recorded) {
 				served(s).deletes("user", slotPod{name: "p1"}.String()).operator(record("a-0=p0"))
 			},
-			"the Pod gave the slot away": func(s *tale) {
-				served(s).operator(slotPod{name: "p1", instruction: told("leave", "a-1"), agent: true}.String())
+			"the Pod gave the slot away": func(s *recorded) {
+				served(s).operator(slotPod{name: "p1", instruction: instructed("leave", "a-1"), agent: true}.String())
 				s.operator(record("a-0=p0"))
 			},
-			"a third party removes the entry": func(s *tale) { served(s).user(record("a-0=p0")) },
+			"a third party removes the entry": func(s *recorded) { served(s).user(record("a-0=p0")) },
 		},
-		breaks: map[string]func(*tale){
-			"the operator removes the entry": func(s *tale) { served(s).operator(record("a-0=p0")) },
-			"the operator removes all": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"the operator removes the entry": func(s *recorded) { served(s).operator(record("a-0=p0")) },
+			"the operator removes all": func(s *recorded) {
 				served(s).operator(record())
 			},
-			"the cache gets smaller by another slot": func(s *tale) {
+			"the cache gets smaller by another slot": func(s *recorded) {
 				served(s).user(mc("spec: {size: 1, slots: {mode: DNS}}")).operator(record("a-1=p1"))
 			},
 		},
@@ -115,31 +117,31 @@ func TestASlotKeepsItsPod(t *testing.T) {
 
 func TestASlotMovesOnlyToAPodThatIsReadyForIt(t *testing.T) {
 	next := func(role, slot string, agent bool) string {
-		return slotPod{name: "q", instruction: told(role, slot), agent: agent}.String()
+		return slotPod{name: "q", instruction: instructed(role, slot), agent: agent}.String()
 	}
 	moved := record("a-0=q", "a-1=p1")
-	copied := func(s *tale) *tale {
+	copied := func(s *recorded) *recorded {
 		return served(s).by("kwok", next("receive", "a-0", false), next("receive", "a-0", true))
 	}
 	ruleTest{
 		rule: "a slot moves only to a Pod that was ready for it",
-		keeps: map[string]func(*tale){
-			"all keys are copied":        func(s *tale) { copied(s).operator(moved) },
-			"a Pod without keys":         func(s *tale) { served(s).by("kwok", next("cold", "a-0", true)).operator(moved) },
-			"it takes back what it held": func(s *tale) { copied(s).operator(moved).user(record("a-1=p1")).operator(moved) },
-			"a third party moves it":     func(s *tale) { served(s).by("kwok", next("receive", "a-0", false)).user(moved) },
+		keeps: map[string]func(*recorded){
+			"all keys are copied":        func(s *recorded) { copied(s).operator(moved) },
+			"a Pod without keys":         func(s *recorded) { served(s).by("kwok", next("cold", "a-0", true)).operator(moved) },
+			"it takes back what it held": func(s *recorded) { copied(s).operator(moved).user(record("a-1=p1")).operator(moved) },
+			"a third party moves it":     func(s *recorded) { served(s).by("kwok", next("receive", "a-0", false)).user(moved) },
 		},
-		breaks: map[string]func(*tale){
-			"the copy is in progress": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"the copy is in progress": func(s *recorded) {
 				served(s).by("kwok", next("receive", "a-0", false)).operator(moved)
 			},
-			"the agent is still ready from before": func(s *tale) {
+			"the agent is still ready from before": func(s *recorded) {
 				served(s).by("kwok", next("receive", "a-0", true)).operator(moved)
 			},
-			"no instruction":       func(s *tale) { served(s).by("kwok", next("", "", true)).operator(moved) },
-			"another slot":         func(s *tale) { served(s).by("kwok", next("cold", "a-1", true)).operator(moved) },
-			"it gave it away":      func(s *tale) { served(s).by("kwok", next("leave", "a-0", true)).operator(moved) },
-			"a Pod without a gate": func(s *tale) { served(s).by("kwok", ofSet("q", "True")).operator(moved) },
+			"no instruction":       func(s *recorded) { served(s).by("kwok", next("", "", true)).operator(moved) },
+			"another slot":         func(s *recorded) { served(s).by("kwok", next("cold", "a-1", true)).operator(moved) },
+			"it gave it away":      func(s *recorded) { served(s).by("kwok", next("leave", "a-0", true)).operator(moved) },
+			"a Pod without a gate": func(s *recorded) { served(s).by("kwok", ofSet("q", "True")).operator(moved) },
 		},
 	}.run(t)
 }
@@ -149,33 +151,33 @@ func TestObjectsOfSlotsAreDeletedWithTheSlots(t *testing.T) {
 		return strings.Replace(owned("Service", ""), "name: a, uid: Service", "name: "+name+", uid: "+name, 1)
 	}
 	gated := owned("Deployment", "spec: {template: {spec: {readinessGates: [{conditionType: cache.example.com/has-slot}]}}}")
-	with := func(s *tale, mode string) *tale {
+	with := func(s *recorded, mode string) *recorded {
 		return s.user(mc("spec: {size: 2, slots: {mode: " + mode + "}}")).operator(gated)
 	}
 	ruleTest{
 		rule: "deletion",
-		keeps: map[string]func(*tale){
-			"slots are turned off, and the Deployment that had them was deleted": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"slots are turned off, and the Deployment that had them was deleted": func(s *recorded) {
 				s.user(mc(`spec: {size: 2}, status: {templateInputs: '{"slots":true}'}`)).operator(service("a-slots"))
 			},
-			"slots are turned off, and the Pods have none any more": func(s *tale) {
+			"slots are turned off, and the Pods have none any more": func(s *recorded) {
 				with(s, "DNS").operator(service("a-slots")).user(mc("spec: {size: 2}")).operator(owned("Deployment", ""))
 				s.deletes(operatorUser, service("a-slots"))
 			},
-			"a slot less": func(s *tale) {
+			"a slot less": func(s *recorded) {
 				with(s, "ClusterIP").operator(service("a-1")).user(mc("spec: {size: 1, slots: {mode: ClusterIP}}"))
 				s.deletes(operatorUser, service("a-1"))
 			},
 		},
-		breaks: map[string]func(*tale){
-			"slots are in use": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"slots are in use": func(s *recorded) {
 				with(s, "DNS").operator(service("a-slots")).deletes(operatorUser, service("a-slots"))
 			},
-			"a slot is in use": func(s *tale) {
+			"a slot is in use": func(s *recorded) {
 				with(s, "ClusterIP").operator(service("a-1")).deletes(operatorUser, service("a-1"))
 			},
-			"a slot too much": func(s *tale) { with(s, "ClusterIP").operator(service("a-2")) },
-			"without slots":   func(s *tale) { s.user(mc("spec: {size: 2}")).operator(service("a-slots")) },
+			"a slot too much": func(s *recorded) { with(s, "ClusterIP").operator(service("a-2")) },
+			"without slots":   func(s *recorded) { s.user(mc("spec: {size: 2}")).operator(service("a-slots")) },
 		},
 	}.run(t)
 }

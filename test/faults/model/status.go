@@ -23,10 +23,10 @@ func statusRules() []Rule {
 		New: conditions,
 	}, {
 		Name: "ready",
-		Promise: "Ready is True only if as many Pods as the spec asks for were ready at a time, with the current Pod " +
+		Promise: "Ready is True only if as many Pods as the spec requests were ready at a time, with the current Pod " +
 			"template.",
 		New: func(p *past) func(history.Entry) string {
-			r := readiness{past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*askedFor{}}
+			r := readiness{past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*templateIntent{}}
 			return r.check
 		},
 	}}

@@ -10,13 +10,13 @@ import (
 func TestObservedGenerationIsTheGenerationThatTheStatusDescribes(t *testing.T) {
 	ruleTest{
 		rule: "observedGeneration",
-		keeps: map[string]func(*tale){
-			"the same":                      func(s *tale) { s.user(mc("")).reports(mc("status: {observedGeneration: 1}")) },
-			"another client writes another": func(s *tale) { s.user(mc("")).user(mc("status: {observedGeneration: 7}")) },
+		keeps: map[string]func(*recorded){
+			"the same":                      func(s *recorded) { s.user(mc("")).reports(mc("status: {observedGeneration: 1}")) },
+			"another client writes another": func(s *recorded) { s.user(mc("")).user(mc("status: {observedGeneration: 7}")) },
 		},
-		breaks: map[string]func(*tale){
-			"it is ahead":  func(s *tale) { s.user(mc("")).reports(mc("status: {observedGeneration: 2}")) },
-			"it is behind": func(s *tale) { s.user(mc("")).reports(mc("status: {observedGeneration: 0}")) },
+		breaks: map[string]func(*recorded){
+			"it is ahead":  func(s *recorded) { s.user(mc("")).reports(mc("status: {observedGeneration: 2}")) },
+			"it is behind": func(s *recorded) { s.user(mc("")).reports(mc("status: {observedGeneration: 0}")) },
 		},
 	}.run(t)
 }
@@ -37,8 +37,8 @@ func withConditions(spec string, conditions ...string) string {
 
 func TestConditionsFollowKstatus(t *testing.T) {
 	ready, rolling := condition("Ready", "True", "AllPodsReady"), condition("Ready", "False", "RollingOut")
-	reports := func(spec string, conditions ...string) func(*tale) {
-		return func(s *tale) { s.user(mc("")).reports(withConditions(spec, conditions...)) }
+	reports := func(spec string, conditions ...string) func(*recorded) {
+		return func(s *recorded) { s.user(mc("")).reports(withConditions(spec, conditions...)) }
 	}
 	const (
 		controlled  = "ownerReferences: [{kind: ReplicaSet, name: a-h, uid: h, controller: true}]"
@@ -53,21 +53,21 @@ func TestConditionsFollowKstatus(t *testing.T) {
 		condition("Reconciling", "True", "ApplyFailed") + "]}")
 	ruleTest{
 		rule: "conditions",
-		keeps: map[string]func(*tale){
+		keeps: map[string]func(*recorded){
 			"ready":       reports("", ready),
 			"reconciling": reports("", rolling, condition("Reconciling", "True", "RollingOut")),
 			"stalled": reports("", condition("Ready", "False", "InvalidSpec"),
 				condition("Stalled", "True", "InvalidSpec")),
 			"suspended": reports("suspend: true", ready, condition("Suspended", "True", "Suspended")),
-			"a Pod":     func(s *tale) { s.user(mc(""), own).reports(nodes) },
-			"a Pod that terminates by now": func(s *tale) {
+			"a Pod":     func(s *recorded) { s.user(mc(""), own).reports(nodes) },
+			"a Pod that terminates by now": func(s *recorded) {
 				s.user(mc(""), own, terminating).reports(nodes)
 			},
-			"a Pod of the last status, where the Pods cannot be read": func(s *tale) {
+			"a Pod of the last status, where the Pods cannot be read": func(s *recorded) {
 				s.user(mc(""), own).reports(nodes).deletes("user", own).restart().reports(failed)
 			},
 		},
-		breaks: map[string]func(*tale){
+		breaks: map[string]func(*recorded){
 			"none":                  reports(""),
 			"an unknown reason":     reports("", condition("Ready", "False", "Broken")),
 			"ready and reconciling": reports("", ready, condition("Reconciling", "True", "AllPodsReady")),
@@ -75,15 +75,15 @@ func TestConditionsFollowKstatus(t *testing.T) {
 			"both":                  reports("", rolling, condition("Reconciling", "True", "RollingOut"), condition("Stalled", "True", "RollingOut")),
 			"another reason":        reports("", rolling, condition("Reconciling", "True", "PodsNotReady")),
 			"the wrong one":         reports("", rolling, condition("Stalled", "True", "RollingOut")),
-			"suspended although the spec does not ask for it":  reports("", ready, condition("Suspended", "True", "Suspended")),
-			"a node that never was":                            func(s *tale) { s.user(mc("")).reports(nodes) },
-			"a node that never was, where Pods cannot be read": func(s *tale) { s.user(mc("")).reports(failed) },
-			"a Pod of another cache":                           func(s *tale) { s.user(mc(""), others).reports(nodes) },
-			"a Pod that only has the labels":                   func(s *tale) { s.user(mc(""), impostor).reports(nodes) },
-			"a Pod that was deleted when the operator started": func(s *tale) {
+			"suspended although the spec does not request it":  reports("", ready, condition("Suspended", "True", "Suspended")),
+			"a node that never was":                            func(s *recorded) { s.user(mc("")).reports(nodes) },
+			"a node that never was, where Pods cannot be read": func(s *recorded) { s.user(mc("")).reports(failed) },
+			"a Pod of another cache":                           func(s *recorded) { s.user(mc(""), others).reports(nodes) },
+			"a Pod that only has the labels":                   func(s *recorded) { s.user(mc(""), impostor).reports(nodes) },
+			"a Pod that was deleted when the operator started": func(s *recorded) {
 				s.user(mc(""), own).deletes("user", own).restart().reports(nodes)
 			},
-			"a Pod that terminated when the operator started": func(s *tale) {
+			"a Pod that terminated when the operator started": func(s *recorded) {
 				s.user(mc(""), own, terminating).restart().reports(nodes)
 			},
 		},
@@ -117,41 +117,41 @@ func counted(ready int) string {
 func TestReadyIsHonest(t *testing.T) {
 	two := "size: 2"
 	reported := withConditions(two, condition("Ready", "True", "AllPodsReady"))
-	start := func(s *tale) *tale {
+	start := func(s *recorded) *recorded {
 		return s.user(mc("spec: {size: 2}")).operator(labelled("i:1")).by("kube", replicaSet("h1", "i:1"))
 	}
 	ruleTest{
 		rule: "ready",
-		keeps: map[string]func(*tale){
-			"all Pods are ready": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"all Pods are ready": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2)).reports(reported)
 			},
-			"a Pod failed just now": func(s *tale) {
+			"a Pod failed just now": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2))
 				s.by("kube", pod("q", "h1", "False"), counted(1)).reports(reported)
 			},
-			"a Pod failed while watches were silent": func(s *tale) {
+			"a Pod failed while watches were silent": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1))
 				s.step("a while").step("a while").step("a while").step("a while").delay(8 * time.Second).reports(reported)
 			},
-			"not ready": func(s *tale) { start(s).reports(withConditions(two, condition("Ready", "False", "RollingOut"))) },
+			"not ready": func(s *recorded) { start(s).reports(withConditions(two, condition("Ready", "False", "RollingOut"))) },
 		},
-		breaks: map[string]func(*tale){
-			"no Deployment":     func(s *tale) { s.user(mc("spec: {size: 2}")).reports(reported) },
-			"no Pods":           func(s *tale) { start(s).reports(reported) },
-			"only one is ready": func(s *tale) { start(s).by("kube", pod("p", "h1", "True")).reports(reported) },
-			"a Pod failed before the operator started": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"no Deployment":     func(s *recorded) { s.user(mc("spec: {size: 2}")).reports(reported) },
+			"no Pods":           func(s *recorded) { start(s).reports(reported) },
+			"only one is ready": func(s *recorded) { start(s).by("kube", pod("p", "h1", "True")).reports(reported) },
+			"a Pod failed before the operator started": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1)).restart()
 				s.reports(reported)
 			},
-			"a Pod failed a while ago": func(s *tale) {
+			"a Pod failed a while ago": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True"), counted(2), counted(1))
 				s.step("a while").step("a while").step("a while").step("a while").step("a while").step("a while").reports(reported)
 			},
-			"two were ready, but not at a time": func(s *tale) {
+			"two were ready, but not at a time": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("p", "h1", "False"), pod("q", "h1", "True")).reports(reported)
 			},
-			"those with the former template are ready": func(s *tale) {
+			"those with the former template are ready": func(s *recorded) {
 				start(s).by("kube", pod("p", "h1", "True"), pod("q", "h1", "True")).operator(labelled("i:2"))
 				s.by("kube", replicaSet("h2", "i:2"), pod("r", "h2", "True")).reports(reported)
 			},

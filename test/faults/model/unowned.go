@@ -18,7 +18,7 @@ func unownedRules() []Rule {
 	return []Rule{{
 		Name: "unowned fields stay",
 		Promise: "The operator owns only the fields that it sets. Additions of other clients stay, except those that the " +
-			"API server refuses beside the operator's own, and those of an earlier operator.",
+			"API server refuses next to the operator's own, and those of an earlier operator.",
 		New: func(p *past) func(history.Entry) string {
 			t := others{past: p, applied: map[types.UID]application{}, refused: map[string]*audit.Request{}}
 			return t.check
@@ -172,11 +172,11 @@ func selector(p *past) func(history.Entry) string {
 
 func noSecrets(p *past) func(history.Entry) string {
 	return func(e history.Entry) string {
-		if strings.HasPrefix(e.Step, history.Logged) && strings.Contains(e.Step, history.SecretMark) {
+		if strings.HasPrefix(e.Step, history.Logged) && strings.Contains(e.Step, history.SecretMarker) {
 			return e.Step
 		}
 		q := requestOf(e)
-		if q == nil || q.User.Username != p.operator || !strings.Contains(string(q.Body), history.SecretMark) {
+		if q == nil || q.User.Username != p.operator || !strings.Contains(string(q.Body), history.SecretMarker) {
 			return ""
 		}
 		return fmt.Sprintf("the operator wrote what is in a Secret: %s %s", q, q.URI)

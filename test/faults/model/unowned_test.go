@@ -45,7 +45,7 @@ func ports(number string) string {
 }
 
 // refuses has the API server refuse what the operator applies.
-func (s *tale) refuses(text string) *tale {
+func (s *recorded) refuses(text string) *recorded {
 	s.requestOf("patch", resourceOf[parsed(s.t, text).GetKind()], "a", http.StatusUnprocessableEntity)
 	q := s.Entries[len(s.Entries)-1].Request
 	q.Body, _ = json.Marshal(parsed(s.t, text))
@@ -53,7 +53,7 @@ func (s *tale) refuses(text string) *tale {
 }
 
 // patches has the operator remove something by a JSON patch.
-func (s *tale) patches(text, path string) *tale {
+func (s *recorded) patches(text, path string) *recorded {
 	s.write(request{user: operatorUser, verb: "patch"}, text)
 	s.Entries[len(s.Entries)-1].State.By.Body = fmt.Appendf(nil,
 		`[{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}, {"op": "remove", "path": %q}]`, path)
@@ -63,46 +63,46 @@ func (s *tale) patches(text, path string) *tale {
 func TestFieldsOfOthersStay(t *testing.T) {
 	ruleTest{
 		rule: "unowned fields stay",
-		keeps: map[string]func(*tale){
-			"the operator's own, among those that nobody is known to have set": func(s *tale) {
+		keeps: map[string]func(*recorded){
+			"the operator's own, among those that nobody is known to have set": func(s *recorded) {
 				s.user(unknown("x")).operator(unknown("y"))
 			},
-			"the operator's own":     func(s *tale) { s.user(shared("x", "x")).operator(shared("x", "y")) },
-			"another client's write": func(s *tale) { s.user(shared("x", "x")).user(shared("y", "y")) },
-			"a label that it sets for another spec": func(s *tale) {
+			"the operator's own":     func(s *recorded) { s.user(shared("x", "x")).operator(shared("x", "y")) },
+			"another client's write": func(s *recorded) { s.user(shared("x", "x")).user(shared("y", "y")) },
+			"a label that it sets for another spec": func(s *recorded) {
 				s.user(mc("spec: {size: 1}")).operator(shared("x", "x")).user(mc("spec: {size: 2}")).restart()
 				s.operator(seized("y"))
 			},
-			"a stray that the API server refused": func(s *tale) {
+			"a replacement that the API server refused": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
 					"/spec/minAvailable")
 			},
-			"a port with the name of its own": func(s *tale) {
+			"a port with the name of the operator's": func(s *recorded) {
 				s.user(ports("8080")).refuses(ports("11211")).patches(ports(""), "/spec/ports/0")
 			},
-			"a field of an earlier operator": func(s *tale) {
+			"a field of an earlier operator": func(s *recorded) {
 				s.user(loose("Service", `labels: {x: x}, managedFields: [{manager: manager, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:x": {}}}}}]`))
 				s.operator(loose("Service", ""))
 			},
 		},
-		breaks: map[string]func(*tale){
-			"another value": func(s *tale) { s.user(shared("x", "x")).operator(shared("y", "x")) },
-			"removed":       func(s *tale) { s.user(shared("x", "x")).operator(shared("null", "x")) },
-			"a label that it seizes": func(s *tale) {
+		breaks: map[string]func(*recorded){
+			"another value": func(s *recorded) { s.user(shared("x", "x")).operator(shared("y", "x")) },
+			"removed":       func(s *recorded) { s.user(shared("x", "x")).operator(shared("null", "x")) },
+			"a label that it seizes": func(s *recorded) {
 				s.user(mc("spec: {size: 1}")).operator(shared("x", "x")).operator(seized("y"))
 			},
-			"a stray that was not refused": func(s *tale) {
+			"a replacement that was not refused": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).patches(budget("x: x"), "/spec/minAvailable")
 			},
-			"a stray that an earlier process was refused": func(s *tale) {
+			"a replacement that an earlier process was refused": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).restart()
 				s.patches(budget("x: x"), "/spec/minAvailable")
 			},
-			"a label instead of the stray": func(s *tale) {
+			"a label instead of the replacement": func(s *recorded) {
 				s.user(budget("minAvailable: 1")).refuses(budget("maxUnavailable: 1")).patches(budget("x: x"),
 					"/metadata/labels/other")
 			},
-			"a port of another name": func(s *tale) {
+			"a port of another name": func(s *recorded) {
 				s.user(ports("8080")).refuses(`{kind: Service, metadata: {name: a, uid: Service}, spec: {ports: [{name: y}]}}`)
 				s.patches(ports(""), "/spec/ports/0")
 			},
@@ -117,13 +117,13 @@ func TestTheSelectorStays(t *testing.T) {
 	right := "app: memcached, memcached_cr: a"
 	ruleTest{
 		rule: "the selector stays",
-		keeps: map[string]func(*tale){
-			"the right one":        func(s *tale) { s.operator(selecting(right), selecting(right)) },
-			"another Deployment's": func(s *tale) { s.user(selecting("app: other")) },
+		keeps: map[string]func(*recorded){
+			"the right one":        func(s *recorded) { s.operator(selecting(right), selecting(right)) },
+			"another Deployment's": func(s *recorded) { s.user(selecting("app: other")) },
 		},
-		breaks: map[string]func(*tale){
-			"the wrong one": func(s *tale) { s.operator(selecting("app: memcached")) },
-			"another one":   func(s *tale) { s.operator(selecting(right)).user(selecting("app: other")) },
+		breaks: map[string]func(*recorded){
+			"the wrong one": func(s *recorded) { s.operator(selecting("app: memcached")) },
+			"another one":   func(s *recorded) { s.operator(selecting(right)).user(selecting("app: other")) },
 		},
 	}.run(t)
 }
@@ -131,13 +131,13 @@ func TestTheSelectorStays(t *testing.T) {
 func TestNothingOfASecretIsWritten(t *testing.T) {
 	ruleTest{
 		rule: "no secrets",
-		keeps: map[string]func(*tale){
-			"the name of a Secret":       func(s *tale) { s.user(mc("")).reports(mc("status: {endpoint: users}")) },
-			"another client is careless": func(s *tale) { s.user(mc("status: {endpoint: do-not-show}")) },
+		keeps: map[string]func(*recorded){
+			"the name of a Secret":       func(s *recorded) { s.user(mc("")).reports(mc("status: {endpoint: users}")) },
+			"another client is careless": func(s *recorded) { s.user(mc("status: {endpoint: do-not-show}")) },
 		},
-		breaks: map[string]func(*tale){
-			"the log":  func(s *tale) { s.step(history.Logged + "password: do-not-show") },
-			"a status": func(s *tale) { s.user(mc("")).reports(mc("status: {endpoint: 'password: do-not-show'}")) },
+		breaks: map[string]func(*recorded){
+			"the log":  func(s *recorded) { s.step(history.Logged + "password: do-not-show") },
+			"a status": func(s *recorded) { s.user(mc("")).reports(mc("status: {endpoint: 'password: do-not-show'}")) },
 		},
 	}.run(t)
 }

@@ -1,14 +1,14 @@
 package mutants
 
 const (
-	noRollout = "no rollout that no one asked for"
+	noRollout = "no rollout that no one requested"
 	upgrades  = "another version takes the operator's place"
 )
 
 func rollouts() []Mutant {
 	return []Mutant{
 		{
-			Name: "applies new defaults at once after an upgrade", Rule: noRollout, Needs: []string{upgrades},
+			Name: "applies new defaults immediately after an upgrade", Rule: noRollout, Needs: []string{upgrades},
 			Edits: replace(draftFile,
 				"case before.Requested != now.Requested,", "case true, before.Requested != now.Requested,"),
 		},

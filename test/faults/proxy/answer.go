@@ -21,7 +21,7 @@ type Answer struct {
 const answerTimeout = 20 * time.Second
 
 // CarryOut passes the request on and returns the answer. The API server carries it out even if the operator is killed
-// meanwhile.
+// in the meantime.
 func (c Call) CarryOut() (answer *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.R.Context()), answerTimeout)
 	defer cancel()

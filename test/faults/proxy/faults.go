@@ -103,7 +103,7 @@ func Slow(d time.Duration) Fault {
 	}
 }
 
-// Half cuts the connection in the middle of the answer's body. Watches are cut at once: their bodies have no end.
+// Half cuts the connection in the middle of the answer's body. Watches are cut immediately: their bodies have no end.
 func Half() Fault {
 	return func(c Call) {
 		c.abortWatch()

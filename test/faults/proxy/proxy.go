@@ -38,7 +38,7 @@ type Proxy struct {
 	streams map[*stream]bool
 	watches []string             // resources that each process watches from its start
 	watched map[string]bool      // those, and others that the process has watched
-	blind   map[string]time.Time // since when a resource that the process has watched lacks a watch
+	blind   map[string]time.Time // since when a resource that the process has watched does not have a watch
 }
 
 // Start starts a proxy to an API server, which presents the config's credentials. A process has started once it watches
@@ -142,7 +142,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// forget ends what the process lacked when it ended.
+// forget ends what the process did not have when it ended.
 func (p *Proxy) forget() {
 	for resource := range p.blind {
 		p.sees(resource)
@@ -165,8 +165,8 @@ func (p *Proxy) loses(s *stream) {
 	delete(p.streams, s)
 }
 
-// Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or lacks a watch
-// that it had.
+// Idle returns for how long the operator has sent no request; 0 while it starts, waits for an answer, or does not have
+// a watch that it had.
 func (p *Proxy) Idle() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -217,7 +217,7 @@ func TestEachClassHasRequestsOfTheOperator(t *testing.T) {
 	}
 }
 
-func TestALateRequestOfAnEarlierProcessKeepsItsMark(t *testing.T) {
+func TestALateRequestOfAnEarlierProcessKeepsItsMarker(t *testing.T) {
 	type seen struct{ agent, path string }
 	got := make(chan seen, 1)
 	p, _ := between(t, func(_ http.ResponseWriter, r *http.Request) { got <- seen{r.UserAgent(), r.URL.Path} })
@@ -245,10 +245,10 @@ func TestALateRequestOfAnEarlierProcessKeepsItsMark(t *testing.T) {
 		request := <-got
 		_, started, _ := strings.Cut(request.agent, "operator"+Mark)
 		if _, err := time.Parse(time.RFC3339Nano, started); err != nil || request.path != deployment {
-			t.Errorf("%+v, %v, want a mark and the path %s", request, err, deployment)
+			t.Errorf("%+v, %v, want a marker and the path %s", request, err, deployment)
 		}
 		if !strings.HasSuffix(process.Host, started) {
-			t.Errorf("the mark %q is not that of the process at %s", started, process.Host)
+			t.Errorf("the marker %q is not that of the process at %s", started, process.Host)
 		}
 		marks[started] = true
 	}

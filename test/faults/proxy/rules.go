@@ -18,7 +18,7 @@ type Call struct {
 	// Next hands the request over: to the next fault that concerns it, at last to the API server.
 	Next http.Handler
 
-	// Over is closed when the fault has to end. A fault that waits then ends at once.
+	// Over is closed when the fault has to end. A fault that waits then ends immediately.
 	Over <-chan struct{}
 }
 

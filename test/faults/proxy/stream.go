@@ -155,7 +155,7 @@ func (s *stream) await(e event) bool {
 	}
 }
 
-// due returns until when a fault delays the event, and what tells that this fault ends.
+// due returns until when a fault delays the event, and what signals that this fault ends.
 func (s *stream) due(e event) (at time.Time, over <-chan struct{}) {
 	s.proxy.mu.Lock()
 	defer s.proxy.mu.Unlock()

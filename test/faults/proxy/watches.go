@@ -30,7 +30,7 @@ func (p *Proxy) Delay(late *Lateness) {
 	p.lates = append(p.lates, late)
 }
 
-// Hurry ends a fault of watches: what is late is delivered at once. It reports whether any event was.
+// Hurry ends a fault of watches: what is late is delivered immediately. It reports whether any event was.
 func (p *Proxy) Hurry(late *Lateness) (delayed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -207,7 +207,7 @@ func TestAnOperatorIsIdleOnlyWithAllItsWatches(t *testing.T) {
 	stops[0]()
 	for deadline := time.Now().Add(soon); p.Idle() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("an operator that lacks a watch is idle")
+			t.Fatal("an operator that does not have a watch is idle")
 		}
 	}
 	stops[1]()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Every operator that Build builds has a clock of its own: the file that ClockFile names has the seconds by which it is
+// Every operator that Build builds has its own clock: the file that ClockFile names has the seconds by which it is
 // ahead, and a process reads it when it starts and with each ClockSignal. Like a clock that a time server corrects,
 // only its wall time jumps; durations are measured by the monotonic clock. It also ends with its standard input, so
 // that none is left when the campaign is killed.
@@ -74,7 +74,7 @@ func withClock(text string) string {
 }
 
 // clockSource adds seconds to the wall time in a time.Time, which has them above 30 bits of nanoseconds, and leaves the
-// monotonic time beside it.
+// monotonic time next to it.
 const clockSource = `package stepped
 
 import (

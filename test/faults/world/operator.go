@@ -47,7 +47,7 @@ func (w *World) First() *Operator {
 	return w.operators[0]
 }
 
-// Start starts the regular operator, or another one beside those that run. None of them elects a leader.
+// Start starts the regular operator, or another one in addition to those that run. None of them elects a leader.
 func (w *World) Start() error {
 	_, err := w.StartAnother(func(*Launch) {})
 	return err
@@ -159,8 +159,8 @@ func Terminate(p *process) {
 	}
 }
 
-// Crash ends the process, and starts another one after a time, or at once when over is closed. It does nothing where
-// the process has been replaced meanwhile.
+// Crash ends the process, and starts another one after a time, or immediately when over is closed. It does nothing
+// where the process has been replaced in the meantime.
 func (o *Operator) Crash(end Ending, down time.Duration, over <-chan struct{}) {
 	crashed := o.current()
 	end(crashed)
@@ -171,7 +171,7 @@ func (o *Operator) Crash(end Ending, down time.Duration, over <-chan struct{}) {
 	o.revive(crashed)
 }
 
-// revive starts another process in the place of one that has ended, unless that is done.
+// revive starts another process instead of one that has ended, unless that is done.
 func (o *Operator) revive(ended *process) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package world is what one run acts on: a namespace with Memcacheds, and the operators that serve it, each behind a
-// proxy of its own.
+// separate proxy.
 package world
 
 import (

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// meanwhile is what happens after the operator has read an object and before its write reaches the API server.
-type meanwhile struct {
+// interruption is what happens after the operator has read an object and before its write reaches the API server.
+type interruption struct {
 	// request is what the write looks like: its method and URL.
 	request *regexp.Regexp
 
@@ -21,13 +21,13 @@ type meanwhile struct {
 }
 
 // during has something happen once, right before and right after the API server sees a request of the operator.
-func (p *proxy) during(request string, before, after func()) *meanwhile {
-	m := &meanwhile{request: regexp.MustCompile(request), before: before, after: after, answer: make(chan int, 1)}
-	p.meanwhile.Store(m)
+func (p *proxy) during(request string, before, after func()) *interruption {
+	m := &interruption{request: regexp.MustCompile(request), before: before, after: after, answer: make(chan int, 1)}
+	p.interruption.Store(m)
 	return m
 }
 
-func (m *meanwhile) serve(forward http.Handler, w http.ResponseWriter, r *http.Request) {
+func (m *interruption) serve(forward http.Handler, w http.ResponseWriter, r *http.Request) {
 	if m == nil || !m.request.MatchString(r.Method+" "+r.URL.String()) || !m.begun.CompareAndSwap(false, true) {
 		forward.ServeHTTP(w, r)
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/proxy"
 )
 
-// tale writes a small history. Each entry is a second after the one before.
-type tale struct {
+// recorded writes a small history. Each entry is a second after the one before.
+type recorded struct {
 	*history.History
 
 	t       *testing.T
@@ -29,9 +29,9 @@ type tale struct {
 
 const operatorUser = "operator"
 
-func newTale(t *testing.T) *tale {
+func newHistory(t *testing.T) *recorded {
 	t.Helper()
-	story := &tale{
+	story := &recorded{
 		History: &history.History{Namespace: "n", Operator: operatorUser},
 		t:       t, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), known: map[string]bool{},
 	}
@@ -39,38 +39,38 @@ func newTale(t *testing.T) *tale {
 }
 
 // restart has the next entries of the operator come from a new process.
-func (s *tale) restart() *tale {
+func (s *recorded) restart() *recorded {
 	s.now = s.now.Add(time.Second)
 	s.process = s.now.Format(time.RFC3339Nano)
 	return s
 }
 
-func (s *tale) add(e history.Entry) *tale {
+func (s *recorded) add(e history.Entry) *recorded {
 	s.now = s.now.Add(time.Second)
 	e.Time = s.now
 	s.Entries = append(s.Entries, e)
 	return s
 }
 
-// atOnce has the next entry happen at the same time as the last one.
-func (s *tale) atOnce() *tale {
+// atTheSameTime has the next entry happen at the same time as the last one.
+func (s *recorded) atTheSameTime() *recorded {
 	s.now = s.now.Add(-time.Second)
 	return s
 }
 
 // step adds a step or a phase.
-func (s *tale) step(text string) *tale { return s.add(history.Entry{Step: text}) }
+func (s *recorded) step(text string) *recorded { return s.add(history.Entry{Step: text}) }
 
 // delay adds that something held up the operator until now.
-func (s *tale) delay(d time.Duration) *tale {
+func (s *recorded) delay(d time.Duration) *recorded {
 	return s.add(history.Entry{Delay: &history.Delay{Began: s.now.Add(-d), Ended: s.now, What: "a fault"}})
 }
 
 // user has another client write objects, in YAML.
-func (s *tale) user(objects ...string) *tale { return s.by("user", objects...) }
+func (s *recorded) user(objects ...string) *recorded { return s.by("user", objects...) }
 
 // by has a client write objects.
-func (s *tale) by(user string, objects ...string) *tale {
+func (s *recorded) by(user string, objects ...string) *recorded {
 	for _, o := range objects {
 		s.write(request{user: user, verb: "update"}, o)
 	}
@@ -78,7 +78,7 @@ func (s *tale) by(user string, objects ...string) *tale {
 }
 
 // operator has the operator apply objects. The body is the object.
-func (s *tale) operator(objects ...string) *tale {
+func (s *recorded) operator(objects ...string) *recorded {
 	for _, o := range objects {
 		s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator&force=true"}, o)
 	}
@@ -86,25 +86,27 @@ func (s *tale) operator(objects ...string) *tale {
 }
 
 // pauses has the operator apply objects as the manager of pauses.
-func (s *tale) pauses(o string) *tale {
+func (s *recorded) pauses(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", uri: "?fieldManager=memcached-operator-pause&force=true"}, o)
 }
 
 // reports has the operator write a Memcached's status.
-func (s *tale) reports(o string) *tale {
+func (s *recorded) reports(o string) *recorded {
 	return s.write(request{user: operatorUser, verb: "patch", subresource: "status"}, o)
 }
 
 // deletes has a client delete an object.
-func (s *tale) deletes(user, o string) *tale { return s.write(request{user: user, verb: "delete"}, o) }
+func (s *recorded) deletes(user, o string) *recorded {
+	return s.write(request{user: user, verb: "delete"}, o)
+}
 
 // request adds a request of the operator that stored nothing.
-func (s *tale) request(verb, resource string, code int) *tale {
+func (s *recorded) request(verb, resource string, code int) *recorded {
 	return s.requestOf(verb, resource, "", code)
 }
 
 // requestOf is request with the name of the object.
-func (s *tale) requestOf(verb, resource, name string, code int) *tale {
+func (s *recorded) requestOf(verb, resource, name string, code int) *recorded {
 	q := request{user: operatorUser, verb: verb}.audit(s.process)
 	q.ObjectRef.Name = name
 	q.ObjectRef.Resource, q.ObjectRef.Subresource, _ = strings.Cut(resource, "/")
@@ -130,7 +132,7 @@ var resourceOf = map[string]string{
 	"EndpointSlice": "endpointslices",
 }
 
-func (s *tale) write(r request, text string) *tale {
+func (s *recorded) write(r request, text string) *recorded {
 	o := parsed(s.t, text)
 	q := r.audit(s.process)
 	q.ObjectRef.Resource, q.ObjectRef.Name = resourceOf[o.GetKind()], o.GetName()
@@ -183,8 +185,8 @@ func loose(kind, metadata string) string {
 // ruleTest are histories that keep a rule, and histories that break it.
 type ruleTest struct {
 	rule   string
-	keeps  map[string]func(*tale)
-	breaks map[string]func(*tale)
+	keeps  map[string]func(*recorded)
+	breaks map[string]func(*recorded)
 }
 
 func (tc ruleTest) run(t *testing.T) {
@@ -200,7 +202,7 @@ func (tc ruleTest) run(t *testing.T) {
 	}
 	for name, write := range tc.keeps {
 		t.Run(name, func(t *testing.T) {
-			story := newTale(t)
+			story := newHistory(t)
 			write(story)
 			for _, violation := range Check(story.History, rules) {
 				t.Errorf("a history that keeps the rule breaks it: %s", Explain(story.History, violation, 20))
@@ -209,7 +211,7 @@ func (tc ruleTest) run(t *testing.T) {
 	}
 	for name, write := range tc.breaks {
 		t.Run(name, func(t *testing.T) {
-			story := newTale(t)
+			story := newHistory(t)
 			write(story)
 			violations := Check(story.History, rules)
 			if len(violations) != 1 || violations[0].Entry != len(story.Entries)-1 {

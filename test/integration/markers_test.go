@@ -25,17 +25,17 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 		manager  string
 		metadata string
 	}{
-		"what once was the mark of a held rollout": {metadata: `{"annotations":{"cache.example.com/rollout-held":"true"}}`},
-		"another hash of what was applied":         {metadata: `{"annotations":{"cache.example.com/applied-hash":"0"}}`},
-		"no annotations":                           {metadata: `{"annotations":null}`},
-		"no labels":                                {metadata: `{"labels":null}`},
-		"no owner":                                 {metadata: `{"ownerReferences":null}`},
-		"an owner that is no controller":           {metadata: `{"ownerReferences":[OWNED]}`},
-		"another owner beside it":                  {metadata: `{"ownerReferences":[CONTROLLER,OTHER]}`},
-		"a finalizer":                              {metadata: `{"finalizers":["example.com/unowned"]}`},
-		"no record of who set its fields":          {metadata: `{"managedFields":[{}]}`},
-		"a consent to another client":              {metadata: `{"annotations":{"cache.example.com/adopt-by":"other"}}`},
-		"fields in the name of our hold":           {manager: "memcached-operator-pause", metadata: `{"annotations":{"example.com/a":"b"}}`},
+		"what once was the annotation of a held rollout": {metadata: `{"annotations":{"cache.example.com/rollout-held":"true"}}`},
+		"another hash of what was applied":               {metadata: `{"annotations":{"cache.example.com/applied-hash":"0"}}`},
+		"no annotations":                                 {metadata: `{"annotations":null}`},
+		"no labels":                                      {metadata: `{"labels":null}`},
+		"no owner":                                       {metadata: `{"ownerReferences":null}`},
+		"an owner that is no controller":                 {metadata: `{"ownerReferences":[OWNED]}`},
+		"another owner, too":                             {metadata: `{"ownerReferences":[CONTROLLER,OTHER]}`},
+		"a finalizer":                                    {metadata: `{"finalizers":["example.com/unowned"]}`},
+		"no record of who set its fields":                {metadata: `{"managedFields":[{}]}`},
+		"a consent to another client":                    {metadata: `{"annotations":{"cache.example.com/adopt-by":"other"}}`},
+		"fields in the name of our hold":                 {manager: "memcached-operator-pause", metadata: `{"annotations":{"example.com/a":"b"}}`},
 	}
 	for sentence, tc := range tests {
 		t.Run(sentence, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestNothingThatOthersWriteInTheMetadataOfManagedObjectsStopsReconciling(t *
 	}
 }
 
-// TestDriftByAFieldThatExcludesAnOwnedOneIsReverted: beside it, the API server refuses the owned one.
+// TestDriftByAFieldThatExcludesAnOwnedOneIsReverted: next to it, the API server refuses the owned one.
 func TestDriftByAFieldThatExcludesAnOwnedOneIsReverted(t *testing.T) {
 	w := newWorld(t)
 	w.memcached("cache", 2)

@@ -12,7 +12,8 @@ import (
 )
 
 // removed returns which field of another client a JSON patch removed without need. The operator may remove what the
-// API server has just refused beside its own: a list item with the name of its own, and a field that excludes its own.
+// API server has just refused next to its own: a list item with the name of the operator's item, and a field that
+// excludes the operator's.
 func (t *others) removed(before *object, by *audit.Request) string {
 	var operations []struct{ Op, Path string }
 	_ = json.Unmarshal(by.Body, &operations)
@@ -23,11 +24,11 @@ func (t *others) removed(before *object, by *audit.Request) string {
 		switch {
 		case operation.Op == "replace" && operation.Path == "/metadata/resourceVersion":
 		case operation.Op != "remove" || !strings.HasPrefix(operation.Path, "/spec/"):
-			wrong = "which is none of its own"
+			wrong = "which is not its own field"
 		case refused == nil || history.ProcessOf(refused) != history.ProcessOf(by):
 			wrong = "although the API server had not refused its own"
 		case !inTheWay(strings.Split(operation.Path, "/")[1:], before.Object, bodyOf(refused)):
-			wrong = "which is not in the way of its own"
+			wrong = "which does not exclude its own field"
 		}
 		if wrong != "" {
 			return fmt.Sprintf("the operator sent a JSON patch to %s %s: %s %s, %s", before.GetKind(), before.GetName(),
@@ -49,7 +50,7 @@ func inTheWay(pointer []string, there any, body *object) bool {
 		case map[string]any:
 			fields, _ := own.(map[string]any)
 			if last {
-				return fields[name] == nil && lacksAny(here, fields)
+				return fields[name] == nil && missesAny(here, fields)
 			}
 			there, own = here[name], fields[name]
 		case []any:
@@ -68,8 +69,8 @@ func inTheWay(pointer []string, there any, body *object) bool {
 	return false
 }
 
-// lacksAny reports whether the operator sets a field that is not there.
-func lacksAny(there, own map[string]any) bool {
+// missesAny reports whether the operator sets a field that is not there.
+func missesAny(there, own map[string]any) bool {
 	for name := range own {
 		if there[name] == nil {
 			return true
