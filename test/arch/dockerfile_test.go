@@ -81,7 +81,7 @@ func output(t *testing.T, command *exec.Cmd) {
 	}
 }
 
-// facts are what makes an image behave as it does.
+// facts are the properties of an image that decide how it behaves.
 type facts struct {
 	Platform, User string
 	Entrypoint     []string

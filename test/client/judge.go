@@ -29,7 +29,7 @@ type judging struct {
 	size                   int // of the values of keys that are stored once
 	duration               time.Duration
 
-	// address is that of a slot, and may be a name.
+	// address is the address of a slot, or a name.
 	address func(slot int) string
 }
 
@@ -80,7 +80,7 @@ type Judged struct {
 	// Oldest is the longest time, in milliseconds, for which a value was still read after it was replaced.
 	Oldest float64 `json:"oldestMs"`
 
-	// Late is the longest time, in milliseconds, that was allowed in addition to the 100 ms because the machine was late.
+	// Late is the longest delay of the machine itself, in milliseconds: clients were allowed 100 ms and this.
 	Late float64 `json:"lateMs"`
 
 	// Wrong are keys that, in the end, do not have the last value; a miss is not wrong.

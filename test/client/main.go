@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// options are those of every verb.
+// options are the flags of every verb.
 type options struct {
 	endpoint    string
 	keys, nodes int
@@ -111,7 +111,7 @@ func (o *options) validate() error {
 	return nil
 }
 
-// endpoints are one for all Pods, or those of the slots in their order.
+// endpoints has one endpoint for all Pods, or one for each slot, in their order.
 func (o *options) endpoints() []string { return strings.Split(o.endpoint, ",") }
 
 // run waits for the nodes, works with them, and prints the result.

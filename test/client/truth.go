@@ -65,7 +65,7 @@ func (k *truth) next(version int) (next settled, ok bool) {
 	return settled{}, false
 }
 
-// verdict is what is wrong with an answer.
+// verdict states why an answer is wrong.
 type verdict struct {
 	stale, resurrected bool
 

@@ -44,7 +44,7 @@ func show(value any) string {
 	return strings.TrimSpace(text.String())
 }
 
-// definition is what of a CustomResourceDefinition is compared.
+// definition has the parts of a CustomResourceDefinition that are compared.
 type definition struct {
 	Spec struct {
 		Group    string

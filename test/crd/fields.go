@@ -95,7 +95,7 @@ func (f Field) isObject() bool {
 	return len(below) > 0 && !strings.HasSuffix(below[0].Path, "[]")
 }
 
-// Sentences are those of the field's comment.
+// Sentences returns the sentences of the field's comment.
 func (f Field) Sentences() []string {
 	text := strings.Join(strings.Fields(f.Schema.Description), " ")
 	var sentences []string
@@ -120,7 +120,7 @@ func (f Field) Meaning() string {
 	return text
 }
 
-// Default is what the comment says after "Defaults to", without its point; empty if it says nothing.
+// Default returns the text after "Defaults to" in the comment, without the period; empty if there is none.
 func (f Field) Default() string {
 	for _, sentence := range f.Sentences() {
 		if value, found := strings.CutPrefix(sentence, "Defaults to "); found {
@@ -155,8 +155,8 @@ func EveryField() (map[string]any, error) {
 	return spec, err
 }
 
-// Only is what of a spec sets the field at the path, those that are required besides it, and the switches above it.
-// Without the field it is what to compare with.
+// Only reduces a spec to the field at the path, the fields that are required with it, and the switches above it. The
+// second result is the same spec without the field, to compare with.
 func Only(fields []Field, spec map[string]any, path string) (with, without map[string]any) {
 	return only(fields, "spec", spec, path, true), only(fields, "spec", spec, path, false)
 }
@@ -188,7 +188,7 @@ func required(fields []Field, path, name string) bool {
 	})
 }
 
-// Bounds are those of the schema, in words.
+// Bounds returns the bounds of the schema, in words.
 func (f Field) Bounds() string {
 	s := f.Schema
 	var words []string

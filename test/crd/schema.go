@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// keyword is what may become of a keyword of a schema.
+// keyword states how a keyword of a schema may change.
 type keyword struct {
 	allows func(older, newer any) bool
 	why    string // it allows no more
 }
 
-// keywords are those whose change is not always refused, or whose refusal has its own reason.
+// keywords are the keywords that may change in some way, or whose change is refused for a specific reason.
 var keywords = map[string]keyword{
 	"description":   {allows: func(_, _ any) bool { return true }},
 	"maximum":       {raised, loosened},

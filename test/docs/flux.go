@@ -14,7 +14,7 @@ import (
 
 const fluxPage = "docs/flux.md"
 
-// kustomization is what of a Kustomization of Flux does not need the cluster, with the types of Flux.
+// kustomization has the fields of a Flux Kustomization that can be checked without a cluster.
 type kustomization struct {
 	DependsOn        []struct{ Name string }
 	SourceRef        struct{ Kind, Name string }
@@ -39,7 +39,7 @@ func fluxObjects(root string) ([]Manifest, error) {
 	return objects, nil
 }
 
-// kustomizations are those on the page about Flux, by where they are.
+// kustomizations are the Kustomizations on the page about Flux, by their place.
 func kustomizations(root string) (map[string]kustomization, error) {
 	objects, err := fluxObjects(root)
 	if err != nil {

@@ -81,7 +81,7 @@ func (s *site) makeForeignCache(t *testing.T) *cachev1.Memcached {
 	return mc
 }
 
-// deleteRoot is all that it takes to remove the tree.
+// deleteRoot removes the tree: it only deletes the root Application.
 func (s *site) deleteRoot(t *testing.T) {
 	t.Helper()
 	g := newGomega(t)

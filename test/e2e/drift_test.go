@@ -14,7 +14,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// added is what people and programs add to objects that come from Git.
+// added are fields that users and programs add to objects that come from Git.
 const added = "example.com/added"
 
 // driftIsPutBack: Argo CD puts back what Git says, the operator what it made of it, and neither touches the rest.

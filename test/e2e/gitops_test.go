@@ -43,7 +43,7 @@ func TestGitOps(t *testing.T) {
 	}
 }
 
-// install is what a platform team does once: push, and apply two folders.
+// install does what a platform team does once: push, and apply two folders.
 func (s *site) install(t *testing.T) {
 	t.Helper()
 	if _, err := s.Publish(t.Context(), "Install the memcached operator", s.images); err != nil {

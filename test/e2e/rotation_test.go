@@ -173,7 +173,7 @@ func (r *rotation) needsARestart(reason string) {
 	}).Should(gomega.Equal(reason))
 }
 
-// becomesMalformed is what both Secrets do, and waits until the Pod has them.
+// becomesMalformed makes both Secrets malformed, and waits until the Pod has them.
 func (r *rotation) becomesMalformed() {
 	r.t.Helper()
 	putSecret(r.t, r.key.Namespace, usersSecret, map[string][]byte{"users": []byte("no password")})

@@ -40,7 +40,7 @@ const (
 	login     = " --user=app --password-file=/secret/"
 )
 
-// refused is what a client reports that is refused in TLS: it depends on who is faster to close the connection.
+// refused matches the errors of a client that TLS refuses: the error depends on which side closes the connection first.
 const refused = "tls: (certificate required|unknown certificate authority)|EOF|connection reset|broken pipe"
 
 // longest is how long a client may run.
@@ -149,7 +149,7 @@ func (it *cache) pod() *corev1.Pod {
 	return &pods.Items[0]
 }
 
-// life is what of a Pod changes with a restart, or with a moment in which it is not ready.
+// life has the fields of a Pod that change when it restarts, or is not ready for a moment.
 type life struct {
 	UID        types.UID
 	Containers map[string]string
@@ -170,13 +170,13 @@ func lifeOf(pod *corev1.Pod) life {
 	return it
 }
 
-// metrics are what the agent reports, by way of the API server, or nothing while it does not answer.
+// metrics returns the agent's metrics, read through the API server, or nothing while it does not answer.
 func (it *cache) metrics() metrics {
 	it.t.Helper()
 	return it.metricsOf(it.pod().Name)
 }
 
-// metricsOf are those of a certain Pod.
+// metricsOf returns the metrics of one Pod.
 func (it *cache) metricsOf(pod string) metrics {
 	it.t.Helper()
 	config, err := c.Cluster.RESTConfig()
@@ -189,7 +189,7 @@ func (it *cache) metricsOf(pod string) metrics {
 
 type metrics string
 
-// value is that of a series, or -1 if there is none.
+// value returns the value of a series, or -1 if it does not exist.
 func (m metrics) value(series string) float64 {
 	for line := range strings.Lines(string(m)) {
 		if rest, ok := strings.CutPrefix(line, series+" "); ok {

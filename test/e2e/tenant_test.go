@@ -30,7 +30,7 @@ spec:
   maxReplicas: 2
 `
 
-// tenantFiles are what the team has in Git, by folders. No folder but the first is permitted.
+// tenantFiles are the team's files in Git, by folders. No folder but the first is permitted.
 var tenantFiles = map[string]string{
 	"inside":  "apiVersion: v1\nkind: Namespace\nmetadata: {name: tenant}\n---\n" + tenantAutoscaler,
 	"away":    strings.Replace(tenantAutoscaler, "name: tenant", "name: tenant, namespace: default", 1),

@@ -73,7 +73,7 @@ func choose(only []string) ([]mutants.Mutant, error) {
 	return chosen, nil
 }
 
-// editsOf returns those of a mutant; none without a name.
+// editsOf returns the edits of a mutant; none without a name.
 func editsOf(mutant string) ([]variants.Edit, error) {
 	if mutant == "" {
 		return nil, nil

@@ -80,7 +80,7 @@ a rollout, a scale and a deletion.`,
 	return command
 }
 
-// work is what the flags request.
+// work is the plan or the campaign that the flags describe.
 type work struct {
 	title string
 	plans iter.Seq[plan.Plan]

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// workflow is what of a file is looked at.
+// workflow has the fields of a workflow file that are checked.
 type workflow struct {
 	On          any                `json:"true"` // YAML takes the word on for a truth value.
 	Permissions *map[string]string `json:"permissions"`
@@ -44,7 +44,7 @@ var (
 	declared   = regexp.MustCompile(`(?m)^([a-z0-9-]+):(?:[^=]|$)`)
 )
 
-// Targets are those of a Makefile.
+// Targets returns the targets of a Makefile.
 func Targets(makefile string) (targets []string) {
 	for _, matched := range declared.FindAllStringSubmatch(makefile, -1) {
 		targets = append(targets, matched[1])

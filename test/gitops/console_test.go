@@ -239,7 +239,7 @@ func restricted(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// consoleProblems are those of a build, in a copy with edits.
+// consoleProblems returns the problems of a build, in a copy with edits.
 func consoleProblems(t *testing.T, build string, edits ...[3]string) []string {
 	t.Helper()
 	objects, err := buildConsole(t, build, consoleOIDC, edits...)

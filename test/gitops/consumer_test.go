@@ -26,7 +26,7 @@ const (
 	upstream = "https://git.example.com/team/memcached-operator.git"
 )
 
-// choices are those of the template.
+// choices are the choices of the template.
 func choices() consumer.Repository {
 	return consumer.Repository{
 		Choices: values.Choices{

@@ -18,7 +18,7 @@ import (
 
 const argoCD = "bootstrap/argocd/existing"
 
-// lead is what leads to a page from outside.
+// lead has the settings of the Ingress, or of its kind, that exposes a page: a name in each object that has one.
 type lead struct {
 	Hosts, Secrets, Issuers, Backends, Namespaces []string
 	TLS, Class                                    string

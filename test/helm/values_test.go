@@ -25,7 +25,7 @@ const (
 
 func variable(name string) string { return container + `.env[?(@.name=="` + name + `")].value` }
 
-// missing is what a field or an object has that is not there.
+// missing is the value of a field or an object that does not exist.
 const missing = "missing"
 
 var digest = "sha256:" + strings.Repeat("a", 64)
@@ -177,7 +177,7 @@ func leaves(path string, value any) []string {
 	return found
 }
 
-// look is what a field holds, as kubectl get -o jsonpath prints it.
+// look returns the value of a field, as kubectl get -o jsonpath prints it.
 func look(t *testing.T, object map[string]any, field string) string {
 	t.Helper()
 	if object == nil {

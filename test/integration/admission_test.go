@@ -103,7 +103,7 @@ func (w *world) touch(name string) {
 	w.Expect(cluster.Patch(w.ctx, deployment, client.MergeFrom(before))).To(gomega.Succeed())
 }
 
-// reasonNow is that of Ready.
+// reasonNow returns the reason of the condition Ready.
 func (w *world) reasonNow() string {
 	w.t.Helper()
 	mc := get(w, "cache", &cachev1.Memcached{})

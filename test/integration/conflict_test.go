@@ -35,7 +35,7 @@ func (w *world) insist(act func(ctx context.Context, deployment *appsv1.Deployme
 	return func() { cancel(); changes.Stop(); <-done }
 }
 
-// message is that of Ready, with times replaced by T.
+// message returns the message of the condition Ready, with times replaced by T.
 func (w *world) message() string {
 	w.t.Helper()
 	ready := meta.FindStatusCondition(get(w, "cache", &cachev1.Memcached{}).Status.Conditions, cachev1.ConditionReady)

@@ -25,7 +25,7 @@ const (
 	otherImage     = "registry.example.com/other:1"
 )
 
-// times are those that managed fields hold.
+// times matches the times in managed fields.
 var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // unordered compares requests whatever their order.
@@ -58,7 +58,7 @@ func (w *world) appliedBy(manager, part string) {
 	w.Expect(cluster.Patch(w.ctx, object, raw, client.FieldOwner(manager), client.ForceOwnership)).To(gomega.Succeed())
 }
 
-// notes are those of the events with a reason, each time replaced by T.
+// notes returns the notes of the events with a reason, each time replaced by T.
 func (w *world) notes(reason string) []string {
 	w.t.Helper()
 	list := &eventsv1.EventList{}

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// interruption is what happens after the operator has read an object and before its write reaches the API server.
+// interruption happens after the operator has read an object, and before its write reaches the API server.
 type interruption struct {
-	// request is what the write looks like: its method and URL.
+	// request matches the method and the URL of the write.
 	request *regexp.Regexp
 
 	// before happens before the API server gets the write, and after before the operator gets the answer.

@@ -149,7 +149,7 @@ func theirBudget(w *world) client.Object {
 	}
 }
 
-// reasons returns what reports the reasons of the Ready condition of a Memcached since.
+// reasons returns a function that lists the reasons that the condition Ready has had since.
 func (w *world) reasons(name string) func() []string {
 	w.t.Helper()
 	history := w.history(name)

@@ -90,7 +90,7 @@ func inTheMiddleOfARollout(t *testing.T) (w *world, old []string) {
 	return w, old
 }
 
-// left are those of the Pods that are still there.
+// left returns which of the Pods still exist.
 func left(w *world, pods []string) []string {
 	return slices.DeleteFunc(podNames(w.pods("cache")), func(name string) bool { return !slices.Contains(pods, name) })
 }

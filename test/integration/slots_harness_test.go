@@ -45,7 +45,7 @@ type slotWorld struct {
 // act changes what the kubelet reports of a Pod.
 type act func(*corev1.Pod, order)
 
-// order is what the operator instructs the agent of a Pod.
+// order is the operator's instruction for the agent of a Pod.
 type order struct{ Role, Slot string }
 
 func orderOf(pod *corev1.Pod) (o order) {

@@ -105,7 +105,7 @@ func (w *slotWorld) bindOnly(role rbacv1.RoleRef, withSlots bool) {
 	w.Eventually(func() bool { return may("list") && may("get") == withSlots }).Should(gomega.BeTrue())
 }
 
-// rulesWithoutSlots are those of the role that the component leaves.
+// rulesWithoutSlots are the rules that the component leaves in the role.
 func rulesWithoutSlots(w *world) []rbacv1.PolicyRule {
 	w.t.Helper()
 	objects, err := kustomize.Objects(repository + "/operator/internal/controller/testdata/without-slots")

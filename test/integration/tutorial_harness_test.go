@@ -153,7 +153,7 @@ func (w *world) fewestReady(name string) func() int32 {
 	}
 }
 
-// managers are who has set fields of an object, and how.
+// managers returns the field managers of an object, with their operations.
 func managers(object client.Object) []string {
 	var managers []string
 	for _, entry := range object.GetManagedFields() {

@@ -174,7 +174,7 @@ func (w *world) waits(name, what string) {
 	assertContract(w.t, last)
 }
 
-// uids are those of the Pods that are not being deleted.
+// uids returns the uids of the Pods that are not being deleted.
 func (w *world) uids(name string) []types.UID {
 	w.t.Helper()
 	var uids []types.UID

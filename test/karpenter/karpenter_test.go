@@ -84,7 +84,7 @@ func (w *world) template(change string) {
 	w.Expect(w.kube.Patch(w.t.Context(), pool, patch)).To(gomega.Succeed())
 }
 
-// notes are those of all events with a reason.
+// notes returns the notes of all events with a reason.
 func (w *world) notes(reason string) (notes []string) {
 	w.t.Helper()
 	events := &corev1.EventList{}

@@ -25,11 +25,11 @@ const (
 	// fillers are the connections by which the memory is filled, and the control connection is one more.
 	fillers = 2
 
-	// smallest is what memcached needs for the smallest item, so that this many fill the memory.
+	// smallest is the memory of the smallest item, which decides how many fill the memory.
 	smallest = 96
 )
 
-// Load is what a node is to bear at the same time.
+// Load is the load that a memcached has to bear at the same time.
 type Load struct {
 	// Address is where memcached listens.
 	Address string
@@ -40,7 +40,7 @@ type Load struct {
 	// ItemMemory is its -m in bytes.
 	ItemMemory int64
 
-	// Connections are all that it may have.
+	// Connections is spec.maxConnections: all of them are opened.
 	Connections int
 
 	// MaxItemSize is its -I in bytes.

@@ -97,7 +97,7 @@ func (j Judge) release(ctx context.Context) error {
 	return err
 }
 
-// Pods are those of the cache, also those that are being deleted.
+// Pods returns the Pods of the cache, including terminating ones.
 func (j Judge) Pods(ctx context.Context) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := j.Kube.List(ctx, pods, client.InNamespace(j.Namespace), client.MatchingLabels{"memcached_cr": j.Cache})

@@ -33,7 +33,7 @@ func FreeAddresses() (metrics, profiles string, err error) {
 	return metrics, profiles, nil
 }
 
-// Flags are those that make the operator listen there.
+// Flags are the flags that make the operator listen there.
 func (p Process) Flags() []string {
 	return []string{
 		"--metrics-insecure", "--metrics-bind-address=" + p.Metrics, "--pprof-bind-address=" + p.Profiles,

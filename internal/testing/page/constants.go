@@ -15,8 +15,8 @@ type Constant struct {
 	Name, Value, Meaning string
 }
 
-// Constants are those of the blocks in a folder whose comment begins with a text, in their order. Each has a comment:
-// on lines above it, which begin with its name, or on its own line, without its name.
+// Constants are the constants of the blocks in a folder whose comment begins with a text, in their order. Each has a
+// comment: on lines above it, which begin with its name, or on its own line, without its name.
 func Constants(t testing.TB, folder, begin string) []Constant {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -85,7 +85,7 @@ func FieldComments(t testing.TB, path, name string) map[string]string {
 	return comments
 }
 
-// WithoutSubject is what a comment says of its subject: the rest of its text, in one line.
+// WithoutSubject returns the text of a comment in one line, without its first word, the name that it documents.
 func WithoutSubject(t testing.TB, subject, comment string) string {
 	t.Helper()
 	comment = strings.Join(strings.Fields(comment), " ")

@@ -7,7 +7,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
-// AgentVersion is that of the agent that Write writes.
+// AgentVersion is the version of the agent that Write writes.
 const AgentVersion = "7.8.9"
 
 // Write writes a module with the programs that images are built of, where their real ones are, and returns its

@@ -25,7 +25,7 @@ type Watch struct {
 	wrong []string
 }
 
-// endpoints are those of an EndpointSlice by slot, whose name is empty in the EndpointSlice of one slot.
+// endpoints are the endpoints of an EndpointSlice by slot, whose name is empty in the EndpointSlice of one slot.
 type endpoints map[string]discoveryv1.Endpoint
 
 // Start watches until End, or until the context ends.

@@ -199,7 +199,7 @@ func TestNoNoiseEndsTheAgentOrStaysInItsMemory(t *testing.T) {
 	g.Eventually(ended).Should(gomega.Receive(gomega.BeNil()))
 }
 
-// noisyOptions are those of an agent with all that it can have, next to a hostile memcached.
+// noisyOptions are the options of an agent with every feature, next to a hostile memcached.
 func noisyOptions(t *testing.T, seed uint64) *Options {
 	t.Helper()
 	options := NewOptions()

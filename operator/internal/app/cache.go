@@ -49,7 +49,8 @@ func cacheOptions(operator *Options) cache.Options {
 	return options
 }
 
-// watchedSecrets excludes Secrets with other purposes. Of the rest, only metadata is requested.
+// watchedSecrets is a field selector that excludes types of Secrets that no Memcached uses. Of the rest, only metadata
+// is requested.
 func watchedSecrets() fields.Selector {
 	var others []fields.Selector
 	for _, secretType := range secrets.UnwatchedTypes {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// informers are those that were requested; those in filled have synced.
+// informers records which informers were requested; those in filled have synced.
 type informers struct {
 	cache.Informers
 	filled map[string]bool

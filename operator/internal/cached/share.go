@@ -15,7 +15,7 @@ func shareResources(containers []corev1.Container) {
 	}
 }
 
-// amounts are those of all containers. Cached objects are not modified.
+// amounts has the resource amounts of all containers. Cached objects are not modified.
 var amounts sharedLists
 
 // mostShared limits how many different amounts are shared. Few clusters have more; further ones are not shared.

@@ -36,7 +36,7 @@ type reconciliation struct {
 	// pause: the rollout in progress is paused, and nothing else is applied.
 	pause bool
 
-	// report is what became of the managed objects.
+	// report has the result for each managed object.
 	report apply.Report
 
 	// podsWritten are the changes of Pods for their slots that were written.
@@ -53,7 +53,7 @@ type reconciliation struct {
 	// err ended the reconciliation before there was a plan.
 	err error
 
-	// input is that of the status. The status is the one that was evaluated or, if its write has to wait, the old one.
+	// input is the input of status.Evaluate. status is its result or, if its write has to wait, the old status.
 	input      status.Input
 	status     cachev1.MemcachedStatus
 	statusWait time.Duration

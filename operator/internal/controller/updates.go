@@ -120,7 +120,7 @@ func (w *updateQueue) restart() {
 	}
 }
 
-// candidate is what the queue has to know of a cache.
+// candidate describes a cache to the queue.
 type candidate struct {
 	memcached *cachev1.Memcached
 

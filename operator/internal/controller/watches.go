@@ -43,7 +43,7 @@ type Config struct {
 	// Nodes reads the Nodes of the cluster; nil means that the operator does not read them.
 	Nodes client.Reader
 
-	// Namespaces are those that the operator serves; empty means all.
+	// Namespaces are the namespaces that the operator serves; empty means all.
 	Namespaces []string
 
 	// ServerTime is the time by the clock of the API server.

@@ -37,7 +37,7 @@ const (
 	anyPort = `{"f:spec":{"f:ports":{"k:{\"port\":%d,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}}}}}`
 )
 
-// wantedService is what we apply; liveService has it as it is.
+// wantedService is the desired Service; liveService is the same in the cluster.
 func wantedService() *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service("cache", "team").
 		WithLabels(map[string]string{"app": "memcached"}).

@@ -58,7 +58,7 @@ func startGuarded(t *testing.T, change func(*TLS)) *guarded {
 	return &guarded{address: address, plaintext: fmt.Sprint(settings.Port), ca: ca}
 }
 
-// config is that of a client with a certificate; nil means none.
+// config is the TLS configuration of a client with a certificate; nil means without one.
 func (g *guarded) config(t *testing.T, certificate *agenttest.Certificate, change func(*tls.Config)) *tls.Config {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10} //nolint:gosec // The client is the attacker.
@@ -75,8 +75,8 @@ func (g *guarded) config(t *testing.T, certificate *agenttest.Certificate, chang
 	return config
 }
 
-// answers is what memcached says to a client that logs in, if it may connect. Memcached judges a certificate after the
-// handshake of TLS 1.3, so that a refusal shows with the first command.
+// answers returns memcached's answer to a client that logs in, if it may connect. Memcached judges a certificate after
+// the handshake of TLS 1.3, so that a refusal shows with the first command.
 func (g *guarded) answers(config *tls.Config, login string) (string, error) {
 	connection, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", g.address, config)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/example-inc/memcached-operator/internal/testing/agenttest"
 )
 
-// values are those of extended options that need one.
+// values are values for the extended options that need one.
 var values = map[string]string{
 	"hashpower": "17", "hash_algorithm": "xxh3", "slab_sizes": "100-200-500000", "slab_automove_ratio": "0.5",
 	"slab_automove_window": "30", "slab_automove_freeratio": "0.02", "lru_crawler_sleep": "10", "lru_crawler_tocrawl": "5",
@@ -43,7 +43,7 @@ func TestARealMemcachedStartsWithEveryExtendedOptionThatIsAllowed(t *testing.T) 
 	}
 }
 
-// suites are what the API lets a user choose, by OpenSSL's names.
+// suites are the cipher suites of the API, by OpenSSL's names.
 func suites(t *testing.T) []string {
 	t.Helper()
 	content, err := os.ReadFile("../../config/crd/bases/cache.example.com_memcacheds.yaml")

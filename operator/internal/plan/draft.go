@@ -11,7 +11,7 @@ import (
 // Draft is a plan whose Pod template is not rendered yet. The rendered template decides whether the Pods stay as they
 // are: desired.Choose compares it with the recorded one.
 type Draft struct {
-	// Pod is what the Pod template is rendered from.
+	// Pod has everything that the Pod template is rendered from.
 	Pod Pod
 
 	memcached *cachev1.Memcached
@@ -144,7 +144,8 @@ func (d Draft) pending(made Record) []string {
 	return d.pendingFor(made)
 }
 
-// blocker is what the plan waits for, or empty. An automatic update is not queued before its Secrets are usable.
+// blocker returns the cause that the plan waits for, or empty. An automatic update is not queued before its Secrets are
+// usable.
 func (d Draft) blocker(ofTemplate Blocker, pending []string) Blocker {
 	switch {
 	case ofTemplate != "":

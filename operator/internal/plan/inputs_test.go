@@ -51,10 +51,10 @@ func computed(mc *cachev1.Memcached, current Current, defaults Defaults) (Plan, 
 	return p, err
 }
 
-// nothing is what exists of a new cache.
+// nothing is the observed state of a new cache.
 var nothing = Current{SecretsUsable: true}
 
-// currently is what exists of a cache with a Deployment.
+// currently is the observed state of a cache with a Deployment.
 func currently(deployment *appsv1.Deployment) Current {
 	return Current{Deployment: deployment, SecretsUsable: true}
 }

@@ -45,7 +45,7 @@ func (Ready) isOutcome()   {}
 func (Blocked) isOutcome() {}
 func (Invalid) isOutcome() {}
 
-// Blocker is what a plan waits for.
+// Blocker is the cause that a plan waits for, such as a missing Secret.
 type Blocker string
 
 // Blockers.

@@ -14,7 +14,7 @@ import (
 
 // Plan is the desired state of a cache, with all defaults resolved.
 type Plan struct {
-	// Pod is what the Pod template is rendered from.
+	// Pod has everything that the Pod template is rendered from.
 	Pod
 
 	Namespace string
@@ -53,7 +53,7 @@ type Plan struct {
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
 
-	// NetworkPolicy is who may reach the Pods; nil means no NetworkPolicy.
+	// NetworkPolicy states which clients may reach the Pods; nil means no NetworkPolicy.
 	NetworkPolicy *NetworkPolicy
 
 	// CommonMetadata is for all objects except the Pods.
@@ -61,7 +61,7 @@ type Plan struct {
 	Service        Service
 }
 
-// Service is what the user chooses about the Service.
+// Service has the user's settings of the Service.
 type Service struct {
 	Metadata       cachev1.Metadata
 	IPFamilyPolicy cachev1.IPFamilyPolicy
@@ -82,7 +82,7 @@ const (
 	NoTemplate
 )
 
-// NetworkPolicy is who may reach the Pods.
+// NetworkPolicy states which clients may reach the Pods.
 type NetworkPolicy struct {
 	From        []networkingv1.NetworkPolicyPeer // none means all
 	MetricsFrom []networkingv1.NetworkPolicyPeer // none means all

@@ -235,7 +235,7 @@ func check(t *testing.T, tests map[string]planCase) {
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// withTLS is what a Secret alone makes of a plan.
+// withTLS changes the plan as a usable Secret for TLS does.
 func withTLS(p *Plan) {
 	p.TLSSecret = "tls"
 	p.Memcached.TLS = &memcached.TLS{

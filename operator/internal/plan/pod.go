@@ -19,7 +19,7 @@ type Pod struct {
 	// Name is the Memcached's.
 	Name string
 
-	// Revision is that of the template.
+	// Revision is the revision of the template.
 	Revision int
 
 	Image       string
@@ -54,7 +54,7 @@ type Pod struct {
 	PodTemplate PodTemplate
 }
 
-// PodTemplate is what the Pods have besides their containers and their placement.
+// PodTemplate has the settings of the Pods other than their containers and their placement.
 type PodTemplate struct {
 	Metadata           cachev1.Metadata
 	ServiceAccountName string // empty leaves it to the API server

@@ -21,7 +21,7 @@ func withSlots() Defaults {
 	return defaults
 }
 
-// withoutRights are those of an operator that may not give slots.
+// withoutRights are the defaults of an operator that does not have the rights for slots.
 func withoutRights() Defaults {
 	defaults := withSlots()
 	defaults.MissingRights = []string{"patch pods", "delete services"}

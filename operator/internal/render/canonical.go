@@ -16,8 +16,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// hash is that of a Pod template. Templates that make the same Pods have the same hash: it ignores the order of sets,
-// and the spelling of quantities.
+// hash returns the hash of a Pod template. Templates that make the same Pods have the same hash: it ignores the order
+// of sets, and the spelling of quantities.
 func hash(template *corev1ac.PodTemplateSpecApplyConfiguration) string {
 	spec := *template.Spec // What is rendered stays as it is.
 	sets := encode([]any{

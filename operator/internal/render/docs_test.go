@@ -90,7 +90,7 @@ func fieldTable(t *testing.T) string {
 	return table.String()
 }
 
-// headings are those of the pages in the folder of the page of the fields that are one word, by their anchors.
+// headings returns the headings of one word in the pages of a folder, by their anchors.
 func headings(t *testing.T) map[string]string {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(filepath.Dir(fieldPage), "*.md"))
@@ -112,7 +112,7 @@ func headings(t *testing.T) map[string]string {
 	return found
 }
 
-// ruleTable is what the API server answers where a value breaks a rule that the type alone does not show.
+// ruleTable lists the API server's answers to values that break a CEL rule.
 func ruleTable(t *testing.T) string {
 	t.Helper()
 	fields, err := crd.Fields(repository)

@@ -23,7 +23,7 @@ import (
 // party is a Pod that connects, or that others connect to.
 type party struct {
 	namespace string
-	// namespaceLabels are those of its namespace, besides the one that the API server sets.
+	// namespaceLabels are the labels of its namespace, besides the one that the API server sets.
 	namespaceLabels, labels map[string]string
 	address                 string
 }
@@ -207,7 +207,7 @@ func FuzzTheNetworkPolicyOfAnySpecIsItsOwn(f *testing.F) {
 	})
 }
 
-// asTheSpecSays is who may connect by the words of the API, which know no rules of a NetworkPolicy.
+// asTheSpecSays returns which clients may connect according to the API's documentation alone.
 func asTheSpecSays(p plan.Plan, spec cachev1.MemcachedSpec, from party, port int32) bool {
 	access := cmp.Or(spec.NetworkPolicy, &cachev1.NetworkPolicy{})
 	peers := access.From

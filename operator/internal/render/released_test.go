@@ -32,8 +32,8 @@ func others(live *appsv1.Deployment) plan.Defaults {
 	return others
 }
 
-// records are what may become of the record on the Deployment, and of the one in the status, until an operator takes
-// the Deployment over.
+// records are the changes that may happen to the record on the Deployment, and of the one in the status, until an
+// operator takes the Deployment over.
 var records = map[string]func(*cachev1.Memcached, *appsv1.Deployment){
 	"in both places": func(mc *cachev1.Memcached, live *appsv1.Deployment) {
 		mc.Status.TemplateInputs = live.Annotations[names.AnnotationTemplateInputs]
@@ -126,7 +126,7 @@ func rerendered(t *testing.T, file string, damage func(*cachev1.Memcached, *apps
 	return cmp.Diff(live.Spec.Template, renderedTemplate(t, p, live))
 }
 
-// currently is what exists of a cache with a Deployment.
+// currently is the observed state of a cache with a Deployment.
 func currently(live *appsv1.Deployment) plan.Current {
 	return plan.Current{Deployment: live, SecretsUsable: true}
 }

@@ -39,7 +39,7 @@ type Memory struct {
 	uses  uses
 }
 
-// record is what is remembered of a use.
+// record is the last result of reading a Secret for one use.
 type record struct {
 	State
 

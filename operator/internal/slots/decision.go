@@ -6,8 +6,8 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/instruction"
 )
 
-// Decision is what to write, and what to report. All writes are independent: each may fail or be left out, and the next
-// decision depends on the observed result alone.
+// Decision lists what the operator writes and reports. All writes are independent: each may fail or be left out, and
+// the next decision depends on the observed result alone.
 type Decision struct {
 	// Endpoints are the desired slice, by slot. Write it only if it differs from the observed one, on condition of the
 	// observed resourceVersion.

@@ -30,7 +30,7 @@ func (w *world) isNeeded(pod *simPod) bool {
 		!slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.complete == pod.UID })
 }
 
-// mayEnd is what the agent of a Pod that terminates finds out.
+// mayEnd reports whether the agent of a terminating Pod lets memcached end.
 func (w *world) mayEnd(pod *simPod) bool {
 	since := w.now.Sub(pod.deleted)
 	isCopied := slices.ContainsFunc(w.pods, func(p *simPod) bool { return p.agent.source == pod.UID })

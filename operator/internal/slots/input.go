@@ -124,7 +124,7 @@ type Failure struct {
 	// At is when the agent's container ended.
 	At time.Time
 
-	// Reason is that of instruction.Failure; empty if the agent gave none.
+	// Reason is the reason in instruction.Failure; empty if the agent gave none.
 	Reason string
 }
 

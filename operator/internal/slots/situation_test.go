@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// situation is what is observed, and the lines that describe the decision.
+// situation is an observed state, and the lines that describe the decision for it.
 type situation struct {
 	in   Input
 	want []string

@@ -92,7 +92,7 @@ func progressingSince(in Input, timed bool) time.Time {
 	return in.Now.Truncate(time.Second) // The precision of the API.
 }
 
-// progressDeadline is that of the Deployment, or that of the plan if there is no Deployment.
+// progressDeadline returns the Deployment's progress deadline, or the plan's if there is no Deployment.
 func progressDeadline(in Input) time.Duration {
 	seconds := in.Plan.Rollout.ProgressDeadlineSeconds
 	if deployment := in.deployment(); deployment != nil && deployment.Spec.ProgressDeadlineSeconds != nil {

@@ -89,7 +89,7 @@ func tlsStatus(in Input) *cachev1.TLSStatus {
 	return &cachev1.TLSStatus{NotAfter: &metav1.Time{Time: secret.NotAfter.UTC()}}
 }
 
-// removable is what may be removed from a Secret, and memcached accepts until it is restarted.
+// removable describes the entries that memcached still accepts after their removal from a Secret, until it restarts.
 type removable struct {
 	reason, consequence string
 	secret              func(observe.Snapshot) *secrets.State

@@ -55,8 +55,8 @@ type Input struct {
 	Err error
 }
 
-// formerConditions are those of the Operator SDK tutorial's operator. No client updates them any more, so they would
-// report an outdated state.
+// formerConditions are the conditions of the Operator SDK tutorial's operator. No client updates them any more, so they
+// would report an outdated state.
 var formerConditions = []string{"Available", "Degraded"}
 
 // Evaluate returns the status of a cache. It keeps the old status of the Pods if nothing was observed.

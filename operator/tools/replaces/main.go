@@ -36,7 +36,7 @@ type change struct {
 	To     defaults           `json:"to"`
 }
 
-// defaults are what the operator was installed with.
+// defaults are the settings that the operator was installed with.
 type defaults struct {
 	Image         string        `json:"image"`
 	Agent         string        `json:"agent"`
@@ -44,7 +44,7 @@ type defaults struct {
 	Platform      plan.Platform `json:"platform"`
 }
 
-// verdict is what becomes of the Pods.
+// verdict states whether the Pods are replaced.
 type verdict struct {
 	Pods string `json:"pods"`
 	Why  string `json:"why,omitempty"`

@@ -51,7 +51,7 @@ func (b *Builder) bringers(t *Tree) map[schema.GroupKind]Bringer {
 	return found
 }
 
-// Bringer is who brings the kind of an object, if that is known.
+// Bringer returns the program that installs the CustomResourceDefinition of an object's kind, if that is known.
 func (t *Tree) Bringer(kind schema.GroupVersionKind) (bringer Bringer, known bool) {
 	if bringer, known = t.bringers[kind.GroupKind()]; known {
 		return bringer, true

@@ -57,7 +57,7 @@ func (o Object) Text(path ...string) string {
 	return text
 }
 
-// Keep lists what leaves the object in the cluster: its removal from Git ("prune"), the deletion of its Application
+// Keep lists the deletions that the object survives: its removal from Git ("prune"), the deletion of its Application
 // ("delete").
 func (o Object) Keep() (keep []string) {
 	for _, option := range []struct{ name, reason string }{

@@ -11,7 +11,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// permissionLists has the resources of the operator's rules by the list of the ClusterServiceVersion that they are in.
+// permissionLists has the two lists of permissions in the ClusterServiceVersion, with the resources of the rules in
+// each.
 //
 //go:embed permissions.yaml
 var permissionLists []byte

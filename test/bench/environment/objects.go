@@ -13,13 +13,13 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// Size is that of every Memcached.
+// Size is the spec.size of every Memcached.
 const Size = 3
 
 // parallel is how many requests of the bench are in flight.
 const parallel = 20
 
-// namespaces are those of the Memcacheds: a cluster with many Memcacheds has many namespaces.
+// namespaces are the namespaces of the Memcacheds: a cluster with many Memcacheds has many namespaces.
 const namespaces = 20
 
 // Kind is a kind of object, and a merge patch that changes a field that the operator owns.
@@ -45,7 +45,7 @@ func (k Kind) Of(i int) *metav1.PartialObjectMetadata {
 	}
 }
 
-// Name is that of the i-th Memcached. All have the same length.
+// Name returns the name of the i-th Memcached. All have the same length.
 func Name(i int) client.ObjectKey {
 	return client.ObjectKey{Namespace: fmt.Sprintf("bench-%02d", i%namespaces), Name: fmt.Sprintf("cache-%05d", i)}
 }

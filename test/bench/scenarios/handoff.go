@@ -29,7 +29,7 @@ import (
 // calm is how long clients are observed before a rollout, and after it.
 const calm = 15
 
-// rollout is what clients saw of one.
+// rollout is what clients saw during one rollout.
 type rollout struct {
 	judging.Result
 	first, last          int // the seconds in which Pods were replaced

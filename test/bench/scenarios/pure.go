@@ -46,7 +46,7 @@ func (b *Bench) pure(ctx context.Context) (figures []report.Figure, err error) {
 	return figures, nil
 }
 
-// measurements are those of one benchmark.
+// measurements are the values that one benchmark measured.
 type measurements struct{ nanoseconds, allocs []float64 }
 
 // collect adds the output of `go test -bench -benchmem`, by names without the number of cores.

@@ -22,7 +22,7 @@ import (
 // timeout is how long a step may take.
 const timeout = 10 * time.Minute
 
-// Bench is what scenarios need. How much they measure stands in Defaults.
+// Bench has the folders that scenarios need, and how much they measure: see Defaults.
 type Bench struct {
 	environment.Folders
 
@@ -42,7 +42,7 @@ type Bench struct {
 	update func(string) // shows progress
 }
 
-// Defaults are what the figures of the page were measured with.
+// Defaults are the settings with which the figures of the page were measured.
 func Defaults() Bench {
 	return Bench{
 		Runs: 5, Count: 1000, InFlight: []int{1, 10}, Drifts: 100, Sizes: []int{10, 500, 1000, 5000, 10000}, Changes: 50,
@@ -74,7 +74,7 @@ const realPods = "handoff"
 // Picture is the file of its picture, next to the page.
 const Picture = "images/handoff-bench.svg"
 
-// Names are those of all scenarios.
+// Names returns the names of all scenarios.
 func Names() []string {
 	var names []string
 	for _, scenario := range All {
@@ -120,7 +120,7 @@ func (s Scenario) Measure(ctx context.Context, b Bench) (figures []report.Figure
 
 func (b *Bench) updatef(format string, args ...any) { b.update(fmt.Sprintf(format, args...)) }
 
-// folders returns those of an environment of a scenario.
+// folders returns the folders of a scenario's environment.
 func (b *Bench) folders(scenario string) (environment.Folders, error) {
 	folders := b.Folders
 	folders.Run = filepath.Join(b.Run, scenario)

@@ -50,7 +50,7 @@ type Clients struct {
 	Secret    string        // a Secret to mount at SecretDir; none by default
 	Timeout   time.Duration // of a run; 5 minutes by default
 
-	// Requests are what the client requests of its Node. Without CPU, it runs when nothing else wants to.
+	// Requests are the client's resource requests. Without CPU, it runs when nothing else wants to.
 	Requests corev1.ResourceList
 }
 

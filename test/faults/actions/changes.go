@@ -15,8 +15,8 @@ const Respell = "respell the spec"
 // author changes Memcacheds.
 type author struct{ *schema.Schema }
 
-// changes are those of users on a Memcached. They follow from the schema of the CRD, so that a new field needs no
-// change here.
+// changes are the changes that users make to a Memcached. They follow from the schema of the CRD, so that a new field
+// needs no change here.
 func changes(s *schema.Schema) []Action {
 	a := author{s}
 	return []Action{
@@ -32,8 +32,8 @@ func changes(s *schema.Schema) []Action {
 		{plan.Action{Name: "replace all Pods", Weight: 4, Draw: drawThreads}, a.merge},
 		{plan.Action{Name: "suspend", Weight: 2}, a.set("suspend", true)},
 		{plan.Action{Name: "resume", Weight: 3}, a.set("suspend", false)},
-		{plan.Action{Name: "update immediately from now on", Weight: 2}, a.set("updatePolicy", "Automatic")},
-		{plan.Action{Name: "update with the spec from now on", Weight: 2}, a.set("updatePolicy", "OnSpecChange")},
+		{plan.Action{Name: "set updatePolicy to Automatic", Weight: 2}, a.set("updatePolicy", "Automatic")},
+		{plan.Action{Name: "set updatePolicy to OnSpecChange", Weight: 2}, a.set("updatePolicy", "OnSpecChange")},
 		{plan.Action{Name: "request the update", Weight: 3, Draw: drawNumber}, requestUpdate},
 		{plan.Action{Name: "delete the Memcached", Weight: 1, Draw: drawDeletion}, deleteMemcached},
 		{plan.Action{Name: "create the Memcached again", Weight: 2}, createAgain},

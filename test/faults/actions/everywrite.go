@@ -9,7 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// Change is one of a Memcached at whose writes the operator is killed.
+// Change is a change of a Memcached; the operator is killed at each write that follows from it.
 type Change struct {
 	Name string
 
@@ -21,7 +21,7 @@ type Change struct {
 // deleted before it learns that the Memcached was.
 const Deletion = "deletion"
 
-// Changes are those that a Memcached goes through.
+// Changes are the changes that a Memcached goes through.
 func Changes() []Change {
 	spec := map[string]any{"threads": 2}
 	deletion := stepWith("delete the Memcached", removal{Objects: metav1.DeletePropagationBackground})

@@ -39,8 +39,8 @@ const (
 	longestHang = 6 * time.Second
 )
 
-// processFault is what happens to the process. It returns when that is over, and reports whether the process still
-// runs.
+// processFault is a fault of the operator's process. It returns when the fault is over, and reports whether the process
+// still runs.
 type processFault func(w *world.World, down time.Duration, over <-chan struct{}) (survived bool)
 
 func kills() []Action {

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// lasting is what the arguments of a fault that ends by itself have in common.
+// lasting has the arguments that all faults have which end by themselves.
 type lasting struct {
 	For metav1.Duration `json:"for"`
 }
@@ -28,8 +28,8 @@ func drawLasting(r *rand.Rand) lasting {
 // one returns one of some values.
 func one[V any](r *rand.Rand, values ...V) V { return values[r.IntN(len(values))] }
 
-// newName returns one for an object of a step. A generated name would not do: if a creation is repeated because the API
-// server did not answer, there would be two objects.
+// newName returns a name for an object that a step creates. A generated name would not do: if a creation is repeated
+// because the API server did not answer, there would be two objects.
 func newName(w *world.World, prefix string) string {
 	return fmt.Sprintf("%s-%08x", prefix, w.Random.Uint32())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/world"
 )
 
-// ownership is what becomes of an object's owner references.
+// ownership is a change of an object's owner references.
 type ownership struct {
 	Kind  string `json:"kind"`
 	Owner string `json:"owner"` // one of noOwner and so on
@@ -38,7 +38,7 @@ func changeOwner(ctx context.Context, w *world.World, step plan.Step) error {
 	err = ask(ctx, func(ctx context.Context) error {
 		return w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "kube-root-ca.crt"}, other)
 	})
-	if apierrors.IsNotFound(err) { // The namespace is too young.
+	if apierrors.IsNotFound(err) { // Kubernetes has not created it in the new namespace yet.
 		return nil
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func killProcess(ctx context.Context, w *world.World, step plan.Step) error {
 	return nil
 }
 
-// memoryFiles are those that hold a container's limit and what it uses, by the version of control groups.
+// memoryFiles are the files that hold a container's memory limit and usage, by the version of control groups.
 var memoryFiles = map[string]struct{ limit, usage string }{
 	"memory": {"/sys/fs/cgroup/memory%s/memory.limit_in_bytes", "/sys/fs/cgroup/memory%s/memory.usage_in_bytes"},
 	"":       {"/sys/fs/cgroup%s/memory.max", "/sys/fs/cgroup%s/memory.current"},

@@ -19,7 +19,7 @@ import (
 )
 
 // copyFault is a fault of the copies of a cache that begin in the meantime. Forever is until all faults are over.
-// Threads is what the spec gets, so that there are copies.
+// Threads is the new value of spec.threads: the change starts a rollout, and so the copies.
 type copyFault struct {
 	lasting
 
@@ -93,7 +93,7 @@ const (
 	deletionCost = "controller.kubernetes.io/pod-deletion-cost"
 )
 
-// instructions are what another client may write into the annotation.
+// instructions are values that another client may write into the annotation.
 var instructions = []string{
 	`no JSON`, `{}`, `{"role":"serve"}`, `{"role":"serve","slot":"a-0"}`, `{"role":"leave","slot":"a-1","end":1}`,
 	`{"role":"cold","slot":"a-0","since":"2020-01-01T00:00:00Z"}`, `{"role":"moved","slot":"a-0","from":"10.0.0.9"}`,

@@ -29,7 +29,8 @@ type Campaign struct {
 	Actions  []actions.Action // that plans are made of
 	Workers  int              // clusters; each carries out one plan at a time
 
-	// Nodes are those of the clusters. On real ones memcached runs in the Pods, and clients use it.
+	// Nodes states whether the clusters' Nodes are simulated or real. On real ones memcached runs in the Pods, and clients
+	// use it.
 	Nodes plan.Nodes
 
 	// Shrink is how long to look for a smaller plan that breaks the same rule; 0 means not at all. Only the first
@@ -43,7 +44,7 @@ type Campaign struct {
 	// Searching gets the number of runs while a smaller plan is looked for.
 	Searching func(Result)
 
-	// Clusters are those of Start.
+	// Clusters are the clusters that Start returned.
 	Clusters []*environment.Environment
 
 	mu       sync.Mutex

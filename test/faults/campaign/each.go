@@ -26,7 +26,7 @@ const (
 var before = map[string]string{
 	"resume":                           "suspend",
 	"create the Memcached again":       "delete the Memcached",
-	"update with the spec from now on": "update immediately from now on",
+	"set updatePolicy to OnSpecChange": "set updatePolicy to Automatic",
 }
 
 // Each returns a plan for each action whose name matches, with little else in it. So an action that is broken, leaves

@@ -11,7 +11,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 )
 
-// Result is what came of a plan.
+// Result is the result of a plan.
 type Result struct {
 	Seed       uint64            `json:"seed"`
 	Plan       plan.Plan         `json:"plan"`

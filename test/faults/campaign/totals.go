@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Totals are what all results of a campaign add up to.
+// Totals are the sums of all results of a campaign.
 type Totals struct {
 	Seeds      int            `json:"seeds"`
 	Steps      map[string]int `json:"steps"`   // by action

@@ -64,7 +64,7 @@ type Environment struct {
 	Kubelet *kubelet.Kubelet
 }
 
-// Images are what operators set as their defaults.
+// Images are the default images of operators.
 type Images struct {
 	Memcached, LaterMemcached string // of one release, and of the next
 	Agent, LaterAgent         string

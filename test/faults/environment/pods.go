@@ -10,7 +10,7 @@ import (
 // edit replaces a part of one of kwok's stages, which exists once.
 type edit struct{ file, part, by string }
 
-// podEdits are what the campaign needs otherwise than kwok has it.
+// podEdits are the changes of kwok's configuration for Pods that the campaign needs.
 //
 //   - A Pod takes 0.1 to 0.7 seconds until it is ready, and 0.05 to 0.45 until it has ended. kwok alone takes so little
 //     time that what happens before would hardly ever be tried.

@@ -100,8 +100,8 @@ func stored(q *audit.Request) string {
 	return key(object.Metadata.UID, object.Metadata.ResourceVersion)
 }
 
-// keysOf are what stored returns for the request that wrote the state. The answer to a deletion has the object from
-// before, or as it was marked for its end.
+// keysOf returns the keys of the request that wrote the state, as stored does. The answer to a deletion has the object
+// from before, or as it was marked for its end.
 func keysOf(state *State) []string {
 	keys := []string{key(state.Object.GetUID(), state.Object.GetResourceVersion())}
 	if state.Type == watch.Deleted {

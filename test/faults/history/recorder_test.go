@@ -19,7 +19,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func after(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-// state is one of an object with the uid u, as a watch delivered it.
+// state is a state of an object with the uid u, as a watch delivered it.
 func state(seconds int, event watch.EventType, version int) Entry {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetUID(types.UID("u"))

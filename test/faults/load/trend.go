@@ -29,7 +29,7 @@ func least(at []time.Duration, values []float64, period time.Duration) (times []
 	return times, leasts
 }
 
-// trend returns that of values sampled at these times.
+// trend returns the trend of values that were sampled at these times.
 func trend(at []time.Duration, values []float64) Trend {
 	n := float64(len(values))
 	if n < 3 {

@@ -39,7 +39,7 @@ type availability struct {
 	rollouts map[types.UID]*rollout // by the Deployment
 }
 
-// rollout is what may become of the Pods of a Deployment since it was complete last.
+// rollout is the progress of a Deployment since it was last complete.
 type rollout struct {
 	least     int64 // as few Pods as may be ready
 	templates int   // how many Pod templates followed each other
@@ -47,7 +47,7 @@ type rollout struct {
 	asked     intent
 }
 
-// intent is what is requested of a Deployment, and by whom.
+// intent is the desired state of a Deployment, and the process that wrote it.
 type intent struct {
 	specs   []*cachev1.Memcached // from which the operator may have rendered it last; none if that is not known
 	process history.Process      // that did

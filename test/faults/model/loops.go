@@ -39,20 +39,20 @@ type loops struct {
 	applied map[applying]applications
 }
 
-// sending is what one process sends again and again.
+// sending is a request that one process repeats.
 type sending struct {
 	process history.Process
 	what    string
 }
 
-// applying is what one process applies to an object, as a field manager.
+// applying is a process that applies an object as a field manager.
 type applying struct {
 	process history.Process
 	uid     types.UID
 	manager string
 }
 
-// applications are those of the same body in a row.
+// applications counts consecutive applies of the same body.
 type applications struct {
 	body string
 	at   []time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/history"
 )
 
-// past is what happened before an entry of a history. All rules share it.
+// past is the part of a history before an entry. All rules share it.
 type past struct {
 	operator  string // its user
 	namespace string // of the run

@@ -12,7 +12,7 @@ import (
 // unwatched is a type of Secrets that the operator does not watch: it may not know of their changes.
 const unwatched = "helm.sh/release.v1"
 
-// secretState is what a history shows of the Secrets that a Memcached names.
+// secretState is the state of the Secrets that a Memcached names, as the history shows it.
 type secretState struct {
 	missing string // one that does not exist
 	invalid bool   // one may be invalid

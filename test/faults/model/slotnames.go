@@ -8,7 +8,7 @@ import (
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 )
 
-// slotRef is what the name of an object of slots says.
+// slotRef is the cache and the slot that the name of an object of slots contains.
 type slotRef struct {
 	cache  string
 	slot   string // "slots" is all of them

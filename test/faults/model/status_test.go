@@ -21,7 +21,7 @@ func TestObservedGenerationIsTheGenerationThatTheStatusDescribes(t *testing.T) {
 	}.run(t)
 }
 
-// condition is one of generation 1.
+// condition is a condition of generation 1.
 func condition(name, status, reason string) string {
 	return fmt.Sprintf("{type: %s, status: '%s', reason: %s, observedGeneration: 1}", name, status, reason)
 }

@@ -42,7 +42,7 @@ type others struct {
 	refused map[string]*audit.Request // by URI: the last write of an object, if the API server refused it as invalid
 }
 
-// application is what the operator applied to an object, and for which Memcached.
+// application has the fields that the operator applied to an object, and the Memcached for which it did.
 type application struct {
 	fields  *fieldpath.Set
 	process history.Process

@@ -66,7 +66,7 @@ type Action struct {
 	Only Nodes
 }
 
-// Nodes are what the Pods of a run are on.
+// Nodes states whether the Nodes of a run are simulated or real.
 type Nodes string
 
 // Kinds of Nodes: on simulated ones, nothing runs in the Pods.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Request is what the operator requests.
+// Request is a request of the operator.
 type Request struct {
 	Verb        string // get, list, watch, create, update, patch or delete
 	Resource    string // in plural; empty for discovery

@@ -20,7 +20,7 @@ import (
 // mostEvents is how many events of a watch may be late. It is more than a run has.
 const mostEvents = 10_000
 
-// event is one of a watch, and when the API server sent it.
+// event is an event of a watch, and the time when the API server sent it.
 type event struct {
 	metav1.WatchEvent
 	at time.Time

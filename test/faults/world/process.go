@@ -18,7 +18,7 @@ import (
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 )
 
-// process is one of the operator.
+// process is a process of the operator.
 type process struct {
 	launch    Launch
 	command   *exec.Cmd

@@ -12,7 +12,7 @@ import (
 // leftOut are metrics of the official exporter that belong to parts of memcached which the operator does not use.
 var leftOut = []string{"memcached_extstore_", "memcached_proxy_", "memcached_round_robin_fallback_total", "memcached_unexpected_napi_ids_total"}
 
-// added are those that the official exporter does not have.
+// added are the metrics that the official exporter does not have.
 var added = []string{"memcached_auth_errors_total counter", "memcached_certificate_not_after_timestamp_seconds gauge", "memcached_threads gauge"}
 
 // TestNamesTypesAndLabelsAreThoseOfTheOfficialExporter compares with a list of them, made from its source.

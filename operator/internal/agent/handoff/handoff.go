@@ -44,7 +44,7 @@ const (
 // Dial opens a connection to one memcached, logged in and through TLS as that cache needs.
 type Dial func(ctx context.Context) (net.Conn, error)
 
-// Settings are what a user can set of a handoff.
+// Settings are the settings of a handoff that a user can change.
 type Settings struct {
 	// Rate limits the copy, in bytes of keys and values per second. 0 is no limit.
 	Rate int64

@@ -36,7 +36,7 @@ func (m *markers) command(seen func()) string {
 	return markerCommand(m.prefix + strconv.FormatUint(m.last, 10))
 }
 
-// markerAnswer is that of a markerCommand: not stored, with the opaque token.
+// markerAnswer is memcached's answer to a markerCommand: not stored, with the opaque token.
 const markerAnswer = "NS Om"
 
 func markerCommand(key string) string { return "ms " + key + " 0 T-1 MR Om\r\n\r\n" }

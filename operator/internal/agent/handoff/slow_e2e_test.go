@@ -76,7 +76,7 @@ func pass(client net.Conn, address string, late time.Duration) {
 	_, _ = io.Copy(client, server)
 }
 
-// late has what memcached answers, and its log, arrive late.
+// late delays memcached's answers and its log.
 func late(dial handoff.Dial, by time.Duration) handoff.Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		connection, err := dial(ctx)
