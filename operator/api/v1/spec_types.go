@@ -7,7 +7,7 @@ import (
 
 // MemcachedSpec is the desired state of a cache.
 //
-// memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in an
+// memcached's own settings (memory, maxItemSize, maxConnections, threads, extraArgs) are at the top and not in a
 // separate object: they are what a cache is about, and the first that its users write. Everything about Kubernetes
 // is in an object by topic.
 type MemcachedSpec struct {
