@@ -25,8 +25,8 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "site",
 		Short: "Build the pages as a website",
-		Long: "Builds the pages of this tree, as the version main, and those of each tag vX.Y.Z that has a folder site. Each\n" +
-			"version has a folder, and a menu of all versions. The address without a version leads to the newest release.",
+		Long: "Builds the pages of this tree, as the version main, and those of each tag vX.Y.Z that has a folder site.\n" +
+			"Each version has a folder and a menu of all versions. The address without a version leads to the newest release.",
 		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&base, "base", "/", "path of the address that the site will have")
@@ -47,6 +47,12 @@ func newCommand() *cobra.Command {
 // unreleased is the version of the tree.
 const unreleased = "main"
 
+// redirect is the page of the address without a version.
+const redirect = `<!doctype html>
+<title>Documentation</title>
+<meta http-equiv="refresh" content="0; url=%s/">
+`
+
 func build(ctx context.Context, root, base, out string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return errors.New("npm is missing, which fetches VitePress: install Node.js 20 or newer with npm")
@@ -66,8 +72,7 @@ func build(ctx context.Context, root, base, out string) error {
 		}
 	}
 	newest := s.versions[min(1, len(releases))]
-	redirect := fmt.Sprintf("<!doctype html>\n<title>Documentation</title>\n<meta http-equiv=\"refresh\" content=\"0; url=%s/\">\n", newest)
-	return worktree.WriteFile(filepath.Join(out, "index.html"), []byte(redirect), 0o644)
+	return os.WriteFile(filepath.Join(out, "index.html"), fmt.Appendf(nil, redirect, newest), 0o644)
 }
 
 var released = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)

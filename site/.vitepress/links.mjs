@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-// A markdown-it plugin for pages that are written for the forge: a link to a page leads to that page of the site, and one to
-// another file of the repository leads to the forge. Pictures of other sites, such as badges, are left out, so that the site
+// A markdown-it plugin for pages that are written for the forge: a link to a page leads to that page of the site, and one
+// to another file of the repository leads to the forge. Badges, which other sites draw, are left out, so that the site
 // needs nothing but itself.
 export function links(md, { root, forge, version, rewrite }) {
   const isExternal = (url) => /^(?:[a-z]+:|\/\/)/i.test(url)
@@ -21,13 +21,19 @@ export function links(md, { root, forge, version, rewrite }) {
     return `${forge}/${kind}/${version}/${file}${hash}`
   }
 
+  const isBadge = (token) => token?.type === 'image' && isExternal(token.attrGet('src'))
+  const isOfBadge = (token, i, all) => isBadge(token) || (token.type === 'link_open' && isBadge(all[i + 1])) ||
+    (token.type === 'link_close' && isBadge(all[i - 1]))
+
   md.core.ruler.push('links of the repository', ({ tokens, env }) => {
     const from = path.relative(root, env.realPath ?? env.path)
-    for (const token of tokens.flatMap((block) => block.children ?? [block])) {
-      if (token.type === 'html_block') token.content = token.content.replace(/src="(?=\w[^:"]*")/g, 'src="./')
-      if (token.type === 'link_open') token.attrSet('href', resolve(token.attrGet('href'), from))
+    for (const block of tokens) {
+      // Vue takes a name without a dot for a package.
+      if (block.type === 'html_block') block.content = block.content.replace(/src="(?=\w[^:"]*")/g, 'src="./')
+      block.children &&= block.children.filter((token, i, all) => !isOfBadge(token, i, all))
+      for (const token of block.children ?? []) {
+        if (token.type === 'link_open') token.attrSet('href', resolve(token.attrGet('href'), from))
+      }
     }
   })
-  const image = md.renderer.rules.image
-  md.renderer.rules.image = (tokens, i, ...rest) => (isExternal(tokens[i].attrGet('src')) ? '' : image(tokens, i, ...rest))
 }
