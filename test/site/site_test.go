@@ -43,7 +43,7 @@ func TestTheSite(t *testing.T) {
 		})
 	}
 	t.Run("the menus are readable", func(t *testing.T) {
-		visit(t, b, site, site.address+"main/docs/slots.html", 1280, "body")
+		visit(t, b, site.address+"main/docs/slots.html", 1280, "body")
 	})
 	t.Run("every link leads somewhere", func(t *testing.T) { checkLinks(t, site, pages) })
 	t.Run("three hops lead anywhere that matters", func(t *testing.T) { checkHops(t, site.address+"main/", pages) })
@@ -60,7 +60,7 @@ const phone = 390
 
 func read(t *testing.T, b browser, site built, address string) seen {
 	t.Helper()
-	page := visit(t, b, site, address, phone, ".VPContent")
+	page := visit(t, b, address, phone, ".VPContent")
 	if page.Width > phone {
 		t.Errorf("the page is %d wide: a reader on a phone has to scroll sideways", page.Width)
 	}
@@ -71,7 +71,7 @@ func read(t *testing.T, b browser, site built, address string) seen {
 }
 
 // visit reads a page in a window, and reports text within an element that is hard to read.
-func visit(t *testing.T, b browser, site built, address string, width int64, selector string) seen {
+func visit(t *testing.T, b browser, address string, width int64, selector string) seen {
 	t.Helper()
 	b.do(t, chromedp.EmulateViewport(width, 844), chromedp.Navigate(address), chromedp.WaitReady(".VPContent"),
 		chromedp.Evaluate[chromedp.Void](contrast+look))
