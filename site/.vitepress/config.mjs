@@ -45,8 +45,7 @@ export default defineConfig({
   description: 'Runs memcached on Kubernetes and OpenShift, and keeps the keys in a rollout.',
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: icon }],
-    // The theme's own are hard to read.
-    ['style', {}, 'html:root { --vp-c-text-3: var(--vp-c-text-2); --vp-button-brand-bg: #3a5ccc }'],
+    ['style', {}, 'html:root { --vp-c-text-3: var(--vp-c-text-2) }'], // the theme's own is hard to read
   ],
   // The pages are read where they are, with the addresses that they have in the repository.
   srcDir: root,
