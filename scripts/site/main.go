@@ -55,7 +55,7 @@ const redirect = `<!doctype html>
 
 func build(ctx context.Context, root, base, out string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("npm is missing, which fetches VitePress: install Node.js 20 or newer with npm")
+		return errors.New("npm is missing, which fetches VitePress: install Node.js 18 or newer with npm")
 	}
 	releases, err := releases(ctx, root)
 	if err != nil {
