@@ -203,6 +203,17 @@ golden:
 verify: ## Check words, the size of files, and that generated files are up to date.
 	@go run ./scripts/verify
 
+# The path of the site's address, such as /memcached-operator/.
+BASE ?= /
+
+.PHONY: site
+site: ## Build the pages as a website, this tree's and each release's, into bin/site (needs npm): BASE=/path/of/its/address/.
+	@go run ./scripts/site --base '$(BASE)' $(ARGS)
+
+.PHONY: site-test
+site-test: ## Build the website with a release and read all of it in Chromium (needs npm, and chromium or Chrome).
+	@$(FAST) go test ./test/site -tags e2e -vet=off -count=1 -timeout 20m $(ARGS)
+
 ##@ For maintainers: Change
 
 .PHONY: generate

@@ -74,7 +74,7 @@ func TestPagesHaveOnePlaceholderForTheRegistryAndOneForTheGitHost(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	placeholder := regexp.MustCompile(`\b(?:git|registry)\.example\.com/[\w.-]+|\b(?:github\.com|ghcr\.io)/acme\b`)
+	placeholder := regexp.MustCompile(`\b(?:git|registry)\.example\.com/[\w.-]+`)
 	known := regexp.MustCompile(`^(git|registry)\.example\.com/team$|^registry\.example\.com/(memcached|charts)`)
 	for _, page := range pages {
 		for i, line := range page.lines {

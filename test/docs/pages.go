@@ -26,7 +26,7 @@ type line struct {
 // fence opens or closes a code block, which in a list is indented.
 var fence = regexp.MustCompile("^( *)```+ *([a-zA-Z]*)")
 
-// readPages reads every Markdown file of the repository.
+// readPages reads every Markdown file of the repository, and none of the programs that make site fetches.
 func readPages(root string) ([]page, error) {
 	var pages []page
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -34,7 +34,7 @@ func readPages(root string) ([]page, error) {
 			return err
 		}
 		hidden := strings.HasPrefix(entry.Name(), ".") && path != root
-		if entry.IsDir() && (hidden || entry.Name() == "testdata") {
+		if entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || filepath.Ext(path) != ".md" {
