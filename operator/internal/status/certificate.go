@@ -26,8 +26,8 @@ func setCertificateIncomplete(status *cachev1.MemcachedStatus, in Input) {
 	if !strings.HasSuffix(missing[0], wildcard[1:]) {
 		add = "add them"
 	}
-	message := fmt.Sprintf("The certificate in the Secret %q is missing names of slots, and clients that verify names refuse "+
-		"it: %s to its DNS names. The Pods load the new one without a restart. Missing: %s",
+	message := fmt.Sprintf("The certificate in the Secret %q is missing names of slots, and clients that verify names "+
+		"refuse it: %s to its DNS names. The Pods load the new one without a restart. Missing: %s",
 		in.Snapshot.TLS.Name, add, strings.Join(missing, ", "))
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: cachev1.ConditionCertificateIncomplete, Status: metav1.ConditionTrue, Reason: cachev1.ReasonSlotNamesMissing,

@@ -96,7 +96,8 @@ func (d *desired) wrong(at ref, mc *cachev1.Memcached, asked bool) string {
 	o, kind := d.current[at], at.kind
 	isOwned := o != nil && controllerOf(o).UID == mc.UID
 	switch {
-	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "": // Without it, the operator's cache does not have the object.
+	case !asked && isOwned && o.GetLabels()["memcached_cr"] != "":
+		// Without the label, the operator's cache does not have the object.
 		return fmt.Sprintf("has a %s %s that the spec does not request", kind, at.name)
 	case !asked:
 		return ""

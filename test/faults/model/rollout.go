@@ -146,8 +146,8 @@ func (t *templates) checkKept(o *object, by *audit.Request, changed bool) string
 	return fmt.Sprintf("the operator kept a Pod template of Deployment %s that it never had", o.GetName())
 }
 
-// isRequested reports whether a user requested another template than one of those before it: the last one, or an earlier
-// one if two operators run, and this one need not know yet what the other has applied in the meantime.
+// isRequested reports whether a user requested another template than one of those before it: the last one, or an
+// earlier one if two operators run, and this one need not know yet what the other has applied in the meantime.
 func (t *templates) isRequested(now rendering) bool {
 	known := t.known(now.process)
 	for before := now.earlier; before != nil; before = before.earlier {

@@ -26,7 +26,9 @@ func statusRules() []Rule {
 		Promise: "Ready is True only if as many Pods as the spec requests were ready at a time, with the current Pod " +
 			"template.",
 		New: func(p *past) func(history.Entry) string {
-			r := readiness{past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*templateIntent{}}
+			r := readiness{
+				past: p, ready: map[string]map[string]bool{}, peak: map[string]int{}, asked: map[string]*templateIntent{},
+			}
 			return r.check
 		},
 	}}
