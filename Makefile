@@ -207,11 +207,11 @@ verify: ## Check words, the size of files, and that generated files are up to da
 BASE ?= /
 
 .PHONY: site
-site: ## Build the pages as a website, this tree's and each release's, into bin/site (needs npm): BASE=/path/of/its/address/.
+site: ## Build the pages as a website into bin/site (needs npm): BASE=/its/path/.
 	@go run ./scripts/site --base '$(BASE)' $(ARGS)
 
 .PHONY: site-test
-site-test: ## Build the website with a release and read all of it in Chromium (needs npm, and chromium or Chrome).
+site-test: ## Build the website and read it in a browser (needs npm, Chromium or Chrome).
 	@$(FAST) go test ./test/site -tags e2e -vet=off -count=1 -timeout 20m $(ARGS)
 
 ##@ For maintainers: Change

@@ -99,7 +99,7 @@ func (s *side) run(ctx context.Context, end func(error)) {
 	go func() { s.lost(s.heartbeat.run(ctx)) }()
 }
 
-// ready waits until memcached's log names the connection of removals as the agent's own. The heartbeat does that itself.
+// ready waits until memcached's log names the connection of removals as the agent's. The heartbeat does that itself.
 func (s *side) ready(ctx context.Context) error {
 	return errors.Join(s.sync(ctx), s.heartbeat.wait(ctx))
 }
