@@ -11,7 +11,7 @@ import (
 	source "github.com/example-inc/memcached-operator/internal/testing/page"
 )
 
-// TestThePagesClaimWhatTheTestsAssert: the pages say what the test of replaced Pods demands, in its own numbers.
+// TestThePagesClaimWhatTheTestsAssert: a figure on a page is the one that the test of replaced Pods demands.
 func TestThePagesClaimWhatTheTestsAssert(t *testing.T) {
 	slots, judge := source.Read(t, "../e2e/slots_test.go"), source.Read(t, "../client/judge.go")
 	share, err := strconv.ParseFloat(source.Find(t, slots, `const kept = ([0-9.]+)`), 64)

@@ -12,8 +12,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 )
 
-// TestCertificateIncompleteUntilTheCertificateCoversTheSlots: the Pods are ready all the time, and stay.
-func TestCertificateIncompleteUntilTheCertificateCoversTheSlots(t *testing.T) {
+// TestSlotNamesMissingUntilTheCertificateCoversThem: the Pods are ready all the time, and stay.
+func TestSlotNamesMissingUntilTheCertificateCoversThem(t *testing.T) {
 	w := newSlotWorld(t)
 	w.secret("tls", certificateFor(t, "cache."+w.namespace+".svc"))
 	w.memcachedWithSlots("cache", 2, cachev1.SlotsDNS, func(s *cachev1.MemcachedSpec) { s.TLS = &cachev1.TLS{SecretName: "tls"} })

@@ -33,7 +33,7 @@ func TestRollingOutInANamespaceThatIsBeingDeleted(t *testing.T) {
 		t.Errorf("the status says %q, want %q", got, want)
 	}
 	asked := w.quiet()[before:]
-	// The event of the status may come before the answer to its write, and then calls for one more look.
+	// The status may be seen to change before its write is answered. That costs one more reconciliation.
 	if count(asked, "patch deployments (failed)") > 2 || count(asked, "patch memcacheds/status") != 1 || len(asked) > 3 {
 		t.Errorf("the operator tries again and again: %v", asked)
 	}

@@ -23,7 +23,7 @@ const (
 	oneToTwo = "image " + imageOne + " -> " + imageTwo
 )
 
-func TestDiscoveryThatFailsOrComesBackChangesNothing(t *testing.T) {
+func TestApplyFailedWhileDiscoveryFailsAndNothingChanges(t *testing.T) {
 	w, at := newUpgradeWorld(t)
 	release{}.start(w, at)
 	w.memcached("cache", 2)

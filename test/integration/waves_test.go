@@ -115,7 +115,7 @@ func TestAnUpgradeOfTheOperatorUpdatesAFewCachesAtATimeInOrder(t *testing.T) {
 	}
 }
 
-func TestAnUpdateThatFailsStopsTheOthersUntilItsCacheIsReady(t *testing.T) {
+func TestUpdateQueuedUntilTheCacheThatFailedIsReady(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, operatorKubeconfig)
 	w.automatic("a", "b", "cache")

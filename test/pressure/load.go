@@ -146,7 +146,7 @@ func full(stats map[string]string) bool {
 		stats["evictions"] != "0" && stats["hash_is_expanding"] == "0" && items <= 3<<power/2
 }
 
-// fill sets items without waiting for each. It does wait for some, so that no requests pile up in the kernel.
+// fill sets items, and waits for the answers of a batch at a time: more requests would pile up in the kernel.
 func (c *client) fill(prefix string, items int64) error {
 	const batch = 5000
 	out := bufio.NewWriterSize(c, 1<<16)

@@ -212,7 +212,7 @@ func TestAFailedUpdateStopsTheOthersUntil(t *testing.T) {
 	}
 }
 
-func TestAnUpdateThatAnotherOperatorBeganKeepsItsPlace(t *testing.T) {
+func TestUpdateInProgressByAnotherOperatorKeepsItsPlace(t *testing.T) {
 	pendingWas := func(status metav1.ConditionStatus, reason string) metav1.Condition {
 		return metav1.Condition{Type: cachev1.ConditionUpdatePending, Status: status, Reason: reason}
 	}

@@ -30,7 +30,8 @@ func TestAnyOrderOfEventsConverges(t *testing.T) {
 	t.Logf("%d seeds; ReplicaSets deleted %d holders", last-first+1, losses)
 }
 
-// simulationSeeds returns the first and the last seed to try: those of the environment, or so many.
+// simulationSeeds returns the first and the last seed to try: those that the environment names, or the first ones, up to
+// count.
 func simulationSeeds(t *testing.T, count uint64) (first, last uint64) {
 	t.Helper()
 	if seed, err := strconv.ParseUint(os.Getenv("SLOTS_SEED"), 10, 64); err == nil {

@@ -146,7 +146,7 @@ func TestADifferenceInAnyFieldCounts(t *testing.T) {
 	}
 }
 
-func TestAPendingUpdateIsReported(t *testing.T) {
+func TestUpdatePendingBecauseDefaultsDiffer(t *testing.T) {
 	in := rolledOut()
 	in.Plan.Pending = []string{"image memcached:1 -> memcached:2", "template revision 1 -> 2"}
 	in.Memcached.Status = Evaluate(in)
@@ -194,7 +194,7 @@ func TestADeploymentThatIsTakenBackIsOwned(t *testing.T) {
 	}
 }
 
-func TestUpdatePendingIsFalseFromTheFirstStatusOn(t *testing.T) {
+func TestNoUpdatePendingFromTheFirstStatusOn(t *testing.T) {
 	in := rolledOut()
 	in.Snapshot = observe.Snapshot{Name: "cache", Objects: map[observe.Key]client.Object{}}
 	in.Memcached.Status = Evaluate(in)
