@@ -42,7 +42,7 @@ type Cached func(kind schema.GroupKind, labels labels.Set) bool
 // NewClient returns a Client that writes with the upstream client and reads from its cache. If the cache does not
 // show a write in time, it reads with the live reader. Predicate must report the cache's events to the Client.
 func NewClient(upstream client.Client, live client.Reader, cached Cached) *Client {
-	return &Client{Client: upstream, live: live, cached: cached, records: records{of: map[identity]*record{}}}
+	return &Client{Client: upstream, live: live, cached: cached, records: newRecords()}
 }
 
 // Get reads from the cache. If the cache is older than the last write of the object, Get waits.
@@ -94,24 +94,24 @@ func (c *Client) readLive(
 
 // Apply applies a configuration, and remembers the result.
 func (c *Client) Apply(ctx context.Context, wanted runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	if err := c.Client.Apply(ctx, wanted, opts...); err != nil {
-		return err
-	}
-	id, answer, err := readAnswer(wanted)
+	id, _, err := readAnswer(wanted)
 	if err != nil {
 		return err
 	}
-	return c.note(ctx, id, answer)
+	return c.send(ctx, id, func() (metav1.Object, error) {
+		if err := c.Client.Apply(ctx, wanted, opts...); err != nil {
+			return nil, err
+		}
+		_, answer, err := readAnswer(wanted)
+		return answer, err
+	})
 }
 
 // Patch patches an object, and remembers the result.
 func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
-	if err := c.Client.Patch(ctx, object, patch, opts...); err != nil {
-		return err
-	}
-	return c.noteObject(ctx, object)
+	return c.sendObject(ctx, object, func() error { return c.Client.Patch(ctx, object, patch, opts...) })
 }
 
 // Delete deletes an object, and remembers that.
@@ -139,24 +139,25 @@ type statusWriter struct {
 func (w statusWriter) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 ) error {
-	if err := w.SubResourceWriter.Patch(ctx, object, patch, opts...); err != nil {
-		return err
-	}
-	return w.client.noteObject(ctx, object)
+	return w.client.sendObject(ctx, object, func() error { return w.SubResourceWriter.Patch(ctx, object, patch, opts...) })
 }
 
-func (c *Client) noteObject(ctx context.Context, answer client.Object) error {
-	id, err := c.identify(answer, client.ObjectKeyFromObject(answer))
+// sendObject sends a write that leaves its answer in the object.
+func (c *Client) sendObject(ctx context.Context, object client.Object, request func() error) error {
+	id, err := c.identify(object, client.ObjectKeyFromObject(object))
 	if err != nil {
 		return err
 	}
-	return c.note(ctx, id, answer)
+	return c.send(ctx, id, func() (metav1.Object, error) { return object, request() })
 }
 
-// note remembers the answer to a write. The cache will not show an object without the operator's labels.
-func (c *Client) note(ctx context.Context, id identity, answer metav1.Object) error {
-	if !c.cached(id.kind.GroupKind(), answer.GetLabels()) {
-		return nil
+// send sends a write, and remembers its answer. The cache will not show an object without the operator's labels.
+func (c *Client) send(ctx context.Context, id identity, request func() (metav1.Object, error)) error {
+	c.records.begin(id)
+	defer c.records.end(id)
+	answer, err := request()
+	if err != nil || !c.cached(id.kind.GroupKind(), answer.GetLabels()) {
+		return err
 	}
 	return c.await(ctx, id, c.records.note(id, answer.GetUID(), answer.GetResourceVersion()))
 }

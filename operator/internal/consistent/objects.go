@@ -21,28 +21,27 @@ import (
 // Predicate observes each change that the cache shows, and filters no events. Put it first: a predicate after one
 // that filters an event does not see it.
 func (c *Client) Predicate() predicate.Predicate {
+	show := func(object client.Object) bool {
+		return c.hear(object, c.records.hear, func(awaited *record) bool { return awaited.isShownBy(object) })
+	}
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return c.hear(e.Object, (*record).isShownBy) },
-		UpdateFunc: func(e event.UpdateEvent) bool { return c.hear(e.ObjectNew, (*record).isShownBy) },
+		CreateFunc: func(e event.CreateEvent) bool { return show(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return show(e.ObjectNew) },
 		DeleteFunc: func(e event.DeleteEvent) bool {
-			return c.hear(e.Object, func(awaited *record, deleted metav1.Object) bool {
-				return awaited.isOverBy(deleted, e.DeleteStateUnknown)
+			return c.hear(e.Object, c.records.hearDeletion, func(awaited *record) bool {
+				return awaited.isOverBy(e.Object, e.DeleteStateUnknown)
 			})
 		},
 	}
 }
 
-// hear drops the record of an object if an event ends the wait for it.
-func (c *Client) hear(object client.Object, ends func(*record, metav1.Object) bool) bool {
+// hear tells the records of an event that ends the wait for some writes of an object.
+func (c *Client) hear(object client.Object, tell func(identity, func(*record) bool), ends func(*record) bool) bool {
 	if c.records.isEmpty() {
 		return true
 	}
-	id, err := c.identify(object, client.ObjectKeyFromObject(object))
-	if err != nil {
-		return true // The operator does not write this kind.
-	}
-	if awaited := c.records.find(id); awaited != nil && ends(awaited, object) {
-		c.records.drop(id, awaited)
+	if id, err := c.identify(object, client.ObjectKeyFromObject(object)); err == nil { // Else the operator writes none.
+		tell(id, ends)
 	}
 	return true
 }

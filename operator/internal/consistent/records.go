@@ -49,22 +49,73 @@ func (r *record) isOverBy(deleted metav1.Object, withoutLastState bool) bool {
 	return r.isShownBy(deleted)
 }
 
-// records holds the writes that the cache does not show yet.
+// records holds the writes that the cache does not show yet, and those that have no answer yet.
 type records struct {
-	mu sync.Mutex
-	of map[identity]*record
+	mu         sync.Mutex
+	of         map[identity]*record
+	unanswered map[identity]*unanswered
 }
 
-// note remembers a write. Readers that wait for an earlier write of the object check again.
+// unanswered are the writes of an object whose answers are not here yet. The object may be deleted before.
+type unanswered struct {
+	count int
+
+	// deletion reports whether the last deletion that was heard of ends the wait for a write; nil if there was none.
+	deletion func(*record) bool
+}
+
+func newRecords() records {
+	return records{of: map[identity]*record{}, unanswered: map[identity]*unanswered{}}
+}
+
+// begin notes that a write is about to be sent, and end that its answer was noted.
+func (r *records) begin(id identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unanswered[id] == nil {
+		r.unanswered[id] = &unanswered{}
+	}
+	r.unanswered[id].count++
+}
+
+func (r *records) end(id identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unanswered[id].count--; r.unanswered[id].count == 0 {
+		delete(r.unanswered, id)
+	}
+}
+
+// note remembers a write, unless the object was deleted since. Readers that wait for an earlier write check again.
 func (r *records) note(id identity, uid types.UID, version string) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if earlier := r.of[id]; earlier != nil {
 		close(earlier.seen)
+		delete(r.of, id)
 	}
 	noted := &record{uid: uid, version: version, seen: make(chan struct{})}
-	r.of[id] = noted
+	if u := r.unanswered[id]; u == nil || u.deletion == nil || !u.deletion(noted) {
+		r.of[id] = noted
+	}
 	return noted
+}
+
+// hear drops the record of an object if an event ends the wait for it.
+func (r *records) hear(id identity, ends func(*record) bool) {
+	if awaited := r.find(id); awaited != nil && ends(awaited) {
+		r.drop(id, awaited)
+	}
+}
+
+// hearDeletion remembers the deletion of an object for writes whose answer comes later.
+func (r *records) hearDeletion(id identity, ends func(*record) bool) {
+	r.mu.Lock()
+	if u := r.unanswered[id]; u != nil {
+		u.deletion = ends
+	}
+	r.mu.Unlock()
+	r.hear(id, ends)
 }
 
 // find returns the write that the cache does not show yet, or nil.
@@ -84,8 +135,9 @@ func (r *records) drop(id identity, shown *record) {
 	}
 }
 
+// isEmpty reports whether no event matters.
 func (r *records) isEmpty() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.of) == 0
+	return len(r.of) == 0 && len(r.unanswered) == 0
 }

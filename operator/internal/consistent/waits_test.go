@@ -69,6 +69,24 @@ func TestARead(t *testing.T) {
 				_ = s.Delete(t.Context(), mc)
 				time.Sleep(time.Second)
 			}},
+		"after another client deleted it before the answer does not wait": {delay: late, missing: true,
+			before: func(t *testing.T, s *apiServer, c *Client) {
+				s.answering = time.Second
+				go func() {
+					time.Sleep(time.Second / 2)
+					_ = s.Delete(t.Context(), written())
+				}()
+				c.write(t, written())
+			}},
+		"after an earlier one was deleted before the answer waits": {takes: patience, live: 1,
+			before: func(t *testing.T, s *apiServer, c *Client) {
+				s.answering = time.Second
+				go func() {
+					time.Sleep(time.Second / 2)
+					deletedUnseen(c, "of another")
+				}()
+				c.write(t, written())
+			}},
 		"after the watch missed how it was deleted does not wait": {missing: true,
 			before: func(t *testing.T, _ *apiServer, c *Client) {
 				mc := written()
