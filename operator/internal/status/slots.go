@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
@@ -39,10 +40,26 @@ func setSlots(status *cachev1.MemcachedStatus, in Input) {
 	}
 }
 
-// handsOver reports whether slots are still to be handed over, or a Pod has just taken one and is not counted as ready
-// yet: that Pod has not failed.
+// handsOver reports whether slots are still to be handed over, or a Pod has just taken one and the Deployment does not
+// count it as ready yet: that Pod has not failed.
 func handsOver(in Input) bool {
-	return in.Plan.Slots != nil && (in.Plan.Slots.Progress != "" || in.Plan.Slots.Moving)
+	return in.Plan.Slots != nil && (in.Plan.Slots.Progress != "" || in.Plan.Slots.Moving || tookAllSlots(in))
+}
+
+// tookAllSlots reports whether slots were handed over before, and by now every Pod is ready. The Deployment may not
+// count all of them yet.
+func tookAllSlots(in Input) bool {
+	before := meta.FindStatusCondition(in.Memcached.Status.Conditions, cachev1.ConditionReady)
+	if before == nil || before.Reason != cachev1.ReasonHandingOver {
+		return false
+	}
+	ready := int32(0)
+	for _, pod := range in.Snapshot.Pods {
+		if pod.Ready {
+			ready++
+		}
+	}
+	return ready >= desiredSize(in)
 }
 
 // handoffProgress reports how many slots are still to be handed over, while Pods are replaced, and for how long Pods

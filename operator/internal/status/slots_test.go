@@ -155,8 +155,16 @@ func TestHandingOverIsTheReasonWhileSlotsAreToBeHandedOver(t *testing.T) {
 			want:   cachev1.ReasonHandingOver, message: "2 of 3 Pods ready",
 		},
 		"an evicted Pod whose successor is not ready after the handoff": {
+			change: func(in *Input) {
+				was(in, cachev1.ReasonHandingOver, 7)
+				missing(in)
+				in.Snapshot.Pods[2].Ready = false
+			},
+			slots: &plan.Slots{}, want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
+		},
+		"an evicted Pod whose successor is ready, and not counted yet": {
 			change: func(in *Input) { was(in, cachev1.ReasonHandingOver, 7); missing(in) }, slots: &plan.Slots{},
-			want: cachev1.ReasonPodsNotReady, message: "2 of 3 Pods ready",
+			want: cachev1.ReasonHandingOver, message: "2 of 3 Pods ready",
 		},
 		"the successor cannot be scheduled": {
 			change: func(in *Input) {
