@@ -134,10 +134,11 @@ e2e: ## Run the end-to-end tests: a real cluster with Argo CD (root, Linux).
 	@go run ./scripts/cluster needs e2e --install
 	@# What memcached's own processes keep busy has the machine for itself. Then two packages at a time, the longest first,
 	@# and many tests of a package: most of that is waiting for Pods and for Argo CD.
-	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent ./operator/internal/agent/handoff ./test/client \
+	@$(E2E) -p 1 ./operator/internal/memcached ./operator/internal/agent/handoff ./test/client \
 		./internal/testing/memcachedtest $(ARGS)
 	@$(E2E) -p 2 -parallel 16 ./test/e2e ./scripts/cluster/local ./scripts/demo ./test/tutorial ./test/install ./test/fleet \
-		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand $(ARGS)
+		./test/release ./test/placement ./test/bench/scenarios ./scripts/release/cut ./scripts/rebrand \
+		./operator/internal/agent $(ARGS)
 	@cd test/helm && go tool -modfile='$(TOOLS)' gotestsum --format standard-verbose -- \
 		-tags e2e -timeout 20m -count 1 ./... $(ARGS)
 

@@ -74,14 +74,14 @@ func (s *site) badCommitsBreakNothing(t *testing.T) {
 	s.assertGone(t, "story")
 }
 
-// fewerRetries lets Argo CD look at the next commit after half a minute of retries, and not after four.
+// fewerRetries lets Argo CD look at the next commit after a quarter of a minute of retries, and not after four minutes.
 func fewerRetries(dir string) error {
 	path := filepath.Join(dir, "gitops/settings/policy.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	changed := strings.Replace(string(content), "limit: 8", "limit: 3", 1)
+	changed := strings.Replace(string(content), "limit: 8", "limit: 2", 1)
 	if changed == string(content) {
 		return fmt.Errorf("%s limits no retries", path)
 	}
@@ -118,7 +118,7 @@ func dropCRD(dir string) error {
 	return os.WriteFile(path, append(content, patch...), 0o644)
 }
 
-// gitIsOutOfReach takes the repository away for a minute, which is many times what Argo CD takes to notice.
+// gitIsOutOfReach takes the repository away for half a minute, which is many times what Argo CD takes to notice.
 func (s *site) gitIsOutOfReach(t *testing.T) {
 	holds := s.holds(t, sample)
 	repository := strings.TrimPrefix(s.Repo, "file://")
@@ -139,7 +139,7 @@ func (s *site) gitIsOutOfReach(t *testing.T) {
 			g.Expect(err).NotTo(gomega.HaveOccurred())
 			g.Expect(application.Sync).NotTo(gomega.BeEmpty(), "the Application is there")
 		}
-	}, max(time.Until(gone.Add(time.Minute)), atRest), "1s").Should(gomega.Succeed())
+	}, max(time.Until(gone.Add(time.Minute/2)), atRest), "1s").Should(gomega.Succeed())
 	holds.still(t)
 
 	if err := os.Rename(away, repository); err != nil {
@@ -178,7 +178,7 @@ func (s *site) repoServerIsKilled(t *testing.T) {
 	})
 	g.Eventually(func() error { return s.find(t, caches[0]) }).Should(gomega.Succeed())
 	last := 0
-	for kill := range 5 {
+	for kill := range 3 {
 		g.Eventually(func() int { return s.pid(t, part) }).ShouldNot(gomega.BeElementOf(0, last))
 		last = s.pid(t, part)
 		g.Expect(s.Cluster.Kill(part)).To(gomega.Succeed())

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// quiet is longer than the time after which Argo CD compares without a change (the local cluster's: seconds), the
-	// kubelet renews its Node's status (at rest: 5 minutes, else 10 seconds) and the HPA looks again (15 seconds).
-	quiet = 2 * time.Minute
+	// quiet is several times as long as that after which Argo CD compares without a change (the local cluster's: seconds),
+	// the kubelet renews the status of a Node that changed (10 seconds) and the HPA looks again (15 seconds).
+	quiet = 45 * time.Second
 
 	// atRest is how long nothing happens once a change is over.
 	atRest = 15 * time.Second
