@@ -59,15 +59,15 @@ var rights = []right{
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
 	{resource: "subjectaccessreviews", verbs: "create", why: "whether that reader may. Not in an install for some namespaces", allows: "to ask what others may do",
 		test: "TestMetricsAreForThoseWhoMayReadThem"},
-	{resource: "pods", verbs: "get patch", slots: true, why: "its instruction to the agent, and the deletion cost, are annotations of the Pod. It reads a Pod that " +
-		"has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
+	{resource: "pods", verbs: "get patch", slots: true, why: "its instruction to the agent, the deletion cost, and the servers for clients with auto " +
+		"discovery, are annotations and a label of the Pod. It reads a Pod that has a slot and is not cached", allows: "to change labels and images of any Pod, as it can already by a Deployment", test: "TestARolloutHandsEachSlotOver"},
 	{resource: "pods/status", verbs: "patch", slots: true, why: "the readiness gate: only a Pod with a slot is ready", allows: "to make any Pod look ready, or not",
 		test: "TestANewCacheWithSlotsGivesEachPodOne"},
 	{resource: "replicasets", verbs: "list watch", slots: true, why: "which one a rollout scales up; their metadata only", allows: "to read the Pod template of any " +
 		"ReplicaSet, as it can already that of a Deployment", test: "TestAnUndoneRolloutLeavesEachSlotWhereItIs"},
 	{resource: "endpointslices", verbs: "get list watch create patch delete", slots: true, why: "which Pod has which slot", allows: "to direct the clients of any " +
 		"Service elsewhere", test: "TestARolloutHandsEachSlotOver"},
-	{resource: "services", verbs: "delete", slots: true, why: "the Services of slots that are no longer desired", allows: "to delete any Service",
+	{resource: "services", verbs: "delete", slots: true, why: "the Services of slots and of discovery that are no longer desired", allows: "to delete any Service",
 		test: "TestTurningSlotsOffRemovesTheirObjects"},
 }
 

@@ -1,5 +1,8 @@
 package v1
 
+// Discovery makes a Service that announces the memcached servers to clients. It has no fields.
+type Discovery struct{}
+
 // Service configures the headless Service.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ipFamilies) || size(self.ipFamilies) < 2 || (has(self.ipFamilyPolicy) && self.ipFamilyPolicy != 'SingleStack')",message="two ipFamilies need ipFamilyPolicy PreferDualStack or RequireDualStack: set it, or name one family"

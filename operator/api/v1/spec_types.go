@@ -104,6 +104,12 @@ type MemcachedSpec struct {
 	// +optional
 	Slots *Slots `json:"slots,omitempty"`
 
+	// discovery makes a Service NAME-discovery behind which clients with auto discovery (config get cluster, the protocol
+	// of Amazon ElastiCache) learn the memcached servers; {} turns it on. A change replaces the Pods. Defaults to none:
+	// clients use the endpoint of the status.
+	// +optional
+	Discovery *Discovery `json:"discovery,omitempty"`
+
 	// updatePolicy is when new defaults of the operator, such as another default image, reach running Pods:
 	// OnSpecChange, with the next change of the spec that replaces the Pods, or Automatic, immediately. A change
 	// replaces no Pod, except that Automatic applies a pending update. Defaults to OnSpecChange.

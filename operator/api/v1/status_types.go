@@ -42,6 +42,11 @@ type MemcachedStatus struct {
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
+	// discoveryEndpoint is the address for a client with auto discovery: <name>-discovery.<namespace>.svc:<port>, with the
+	// port of TLS where TLS is configured; empty without discovery.
+	// +optional
+	DiscoveryEndpoint string `json:"discoveryEndpoint,omitempty"`
+
 	// image is the memcached image of the Pods. During a rollout, some Pods still run the previous one.
 	// +optional
 	Image string `json:"image,omitempty"`

@@ -53,6 +53,7 @@ func Run(ctx context.Context, options *Options, version string, log *slog.Logger
 			return follower.Run(ctx)
 		})
 	}
+	a.addDiscovery(ctx, group)
 	group.Go(func() error { return serve(ctx, options.MetricsAddress, metricsHandler(a.samples)) })
 	group.Go(func() error { return serve(ctx, options.ProbeAddress, probes) })
 	return group.Wait()

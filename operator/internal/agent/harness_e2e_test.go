@@ -33,6 +33,7 @@ type pod struct {
 	clientCA    *agenttest.Certificate // makes memcached ask its clients for a certificate by that CA
 	arguments   []string               // further ones of memcached
 	slabClasses bool                   // has the agent serve the metrics of each
+	discovery   bool                   // has the agent answer clients with auto discovery
 
 	options   *Options
 	log       *buffer
@@ -76,13 +77,17 @@ func (p *pod) prepare(t *testing.T) {
 	p.options.MemcachedAddress, p.options.MetricsAddress = unused.Address(t), unused.Address(t)
 	p.options.ProbeAddress, p.options.Proc = unused.Address(t), t.TempDir()
 	p.options.SlabClasses = p.slabClasses
+	if p.discovery {
+		p.options.DiscoveryFile = filepath.Join(t.TempDir(), "list")
+		p.options.DiscoveryAddress, p.options.DiscoveryTLSAddress = unused.Address(t), unused.Address(t)
+	}
 	if p.users != "" {
 		p.options.AuthDir, p.options.AuthFile = t.TempDir(), filepath.Join(t.TempDir(), "auth")
 		p.mountUsers(t, p.users)
 	}
 	if p.certificate != nil {
 		p.options.TLSDir, p.options.MemcachedTLSAddress = t.TempDir(), unused.Address(t)
-		p.options.ClientCA = p.clientCA != nil
+		p.options.ClientCA, p.options.RequireClientCertificate = p.clientCA != nil, p.clientCA != nil
 		p.mountCertificate(t, p.certificate)
 	}
 	t.Cleanup(func() {

@@ -53,6 +53,19 @@ type Options struct {
 	// TerminationDelay is how long a Pod that gave its slot away still serves, while it terminates.
 	TerminationDelay time.Duration
 
+	// DiscoveryFile is the file with the list of servers for clients with auto discovery; empty without discovery.
+	DiscoveryFile string
+
+	// DiscoveryAddress and DiscoveryTLSAddress are where such clients are answered; "0" turns one off. The latter needs
+	// TLSDir.
+	DiscoveryAddress    string
+	DiscoveryTLSAddress string
+
+	// RequireClientCertificate refuses such clients over TLS without a certificate, and TLS13 those with an older version
+	// of TLS, as memcached does.
+	RequireClientCertificate bool
+	TLS13                    bool
+
 	// Proc is the folder with the processes. Tests show the agent only one.
 	Proc string
 
@@ -68,6 +81,8 @@ func NewOptions() *Options {
 		Interval:            2 * time.Second,
 		MetricsAddress:      ":9150",
 		ProbeAddress:        ":9151",
+		DiscoveryAddress:    ":9152",
+		DiscoveryTLSAddress: ":9153",
 		Proc:                "/proc",
 	}
 }
@@ -96,6 +111,15 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"Address of /healthz, /started and, with --handoff-file, /ready and the preStop hooks; 0 turns them off.")
 	flags.StringVar(&o.HandoffFile, "handoff-file", o.HandoffFile,
 		"File with the operator's instruction for the Pod's slot, from a downward API volume. Without it, no handoff.")
+	flags.StringVar(&o.DiscoveryFile, "discovery-file", o.DiscoveryFile,
+		"File with the servers of the cache, from a downward API volume. Without it, no auto discovery.")
+	flags.StringVar(&o.DiscoveryAddress, "discovery-bind-address", o.DiscoveryAddress,
+		"Address for clients with auto discovery, without TLS; 0 turns it off. Used with --discovery-file.")
+	flags.StringVar(&o.DiscoveryTLSAddress, "discovery-tls-bind-address", o.DiscoveryTLSAddress,
+		"The same with TLS. Used with --discovery-file and --tls-dir.")
+	flags.BoolVar(&o.RequireClientCertificate, "discovery-require-client-certificate", o.RequireClientCertificate,
+		"Refuse clients with auto discovery that have no certificate by a CA of ca.crt. Used with --client-ca.")
+	flags.BoolVar(&o.TLS13, "discovery-tls13", o.TLS13, "Refuse clients with auto discovery whose TLS is older than 1.3.")
 	flags.DurationVar(&o.HandoffTimeout, "handoff-timeout", o.HandoffTimeout,
 		"How long a Pod that terminates serves its slot until another Pod has it. Used with --handoff-file.")
 	flags.DurationVar(&o.TerminationDelay, "termination-delay", o.TerminationDelay,
@@ -120,6 +144,9 @@ func (o *Options) Validate() error {
 	}
 	if o.HandoffFile != "" && !filepath.IsAbs(o.HandoffFile) {
 		return fmt.Errorf("--handoff-file %q: set an absolute path such as /run/handoff/handoff", o.HandoffFile)
+	}
+	if o.RequireClientCertificate && !o.ClientCA {
+		return errors.New("--discovery-require-client-certificate needs --client-ca")
 	}
 	if o.HandoffTimeout < 0 || o.TerminationDelay < 0 {
 		return fmt.Errorf("--handoff-timeout %s, --termination-delay %s: set no negative time",

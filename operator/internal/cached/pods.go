@@ -65,6 +65,7 @@ func Container(statuses []corev1.ContainerStatus, name string) corev1.ContainerS
 // PortsByName are the names of the declared container ports.
 var PortsByName = map[string]names.Ports{
 	names.Port: names.PlaintextPort, names.TLSPort: names.EncryptedPort, names.MetricsPort: names.AgentMetricsPort,
+	names.DiscoveryPort: names.DiscoveryPorts, names.DiscoveryTLSPort: names.DiscoveryPorts,
 }
 
 // Ports returns the ports that the containers of a Pod declare: those that other Pods can reach.

@@ -21,6 +21,9 @@ func TrimPod(object any) (any, error) {
 	if IsGated(pod) {
 		keepSlot(trimmed, pod)
 	}
+	if Ports(&pod.Spec).Has(names.DiscoveryPorts) {
+		keepDiscovery(trimmed, pod)
+	}
 	return trimmed, nil
 }
 
@@ -81,14 +84,7 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 		return // It belongs to no Memcached.
 	}
 	trimmed.Labels[appsv1.DefaultDeploymentUniqueLabelKey] = pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-	for _, name := range []string{names.AnnotationHandoff, corev1.PodDeletionCost} {
-		if value, found := pod.Annotations[name]; found {
-			if trimmed.Annotations == nil {
-				trimmed.Annotations = map[string]string{}
-			}
-			trimmed.Annotations[name] = value
-		}
-	}
+	keepAnnotations(trimmed, pod, names.AnnotationHandoff, corev1.PodDeletionCost)
 	trimmed.Spec.ReadinessGates = onlyGate
 	trimmed.Status.PodIP = pod.Status.PodIP
 	if gate := Condition(pod, names.HasSlot); gate != nil {
@@ -97,6 +93,26 @@ func keepSlot(trimmed, pod *corev1.Pod) {
 	}
 	trimmed.Status.InitContainerStatuses = withReadiness(pod.Status.InitContainerStatuses, names.Agent)
 	trimmed.Status.ContainerStatuses = withReadiness(pod.Status.ContainerStatuses, names.Container)
+}
+
+// keepDiscovery adds to a trimmed Pod what discoveryPod reads.
+func keepDiscovery(trimmed, pod *corev1.Pod) {
+	if trimmed.Labels == nil {
+		return // It belongs to no Memcached.
+	}
+	if value, found := pod.Labels[names.LabelDiscovery]; found {
+		trimmed.Labels[names.LabelDiscovery] = value
+	}
+	keepAnnotations(trimmed, pod, names.AnnotationDiscovery)
+	trimmed.Status.PodIP = pod.Status.PodIP
+}
+
+func keepAnnotations(trimmed, pod *corev1.Pod, keys ...string) {
+	for _, key := range keys {
+		if value, found := pod.Annotations[key]; found {
+			metav1.SetMetaDataAnnotation(&trimmed.ObjectMeta, key, value)
+		}
+	}
 }
 
 var onlyGate = []corev1.PodReadinessGate{{ConditionType: names.HasSlot}}

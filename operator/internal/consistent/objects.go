@@ -35,13 +35,13 @@ func (c *Client) Predicate() predicate.Predicate {
 	}
 }
 
-// hear tells the records of an event that ends the wait for some writes of an object.
-func (c *Client) hear(object client.Object, tell func(identity, func(*record) bool), ends func(*record) bool) bool {
+// hear reports to the records an event that ends the wait for some writes of an object.
+func (c *Client) hear(object client.Object, report func(identity, func(*record) bool), ends func(*record) bool) bool {
 	if c.records.isEmpty() {
 		return true
 	}
 	if id, err := c.identify(object, client.ObjectKeyFromObject(object)); err == nil { // Else the operator writes none.
-		tell(id, ends)
+		report(id, ends)
 	}
 	return true
 }

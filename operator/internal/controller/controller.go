@@ -42,6 +42,7 @@ type Reconciler struct {
 	observe  observe.Collector
 	secrets  *secretWatch
 	slots    *slotWatch
+	rights   *rights // of discovery
 	syncer   *apply.Syncer
 	defaults Defaults
 	events   events.EventRecorder
@@ -90,6 +91,9 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 	if hasSlots, c.missingRights, err = r.slots.startFor(ctx, c.memcached); err != nil {
 		return err
 	}
+	if c.missingDiscoveryRights, err = r.missingForDiscovery(ctx, c.memcached); err != nil {
+		return err
+	}
 	c.snapshot, err = r.observe.Collect(ctx, c.memcached, hasSlots)
 	return err
 }
@@ -98,6 +102,7 @@ func (r *Reconciler) look(ctx context.Context, c *reconciliation) error {
 func (r *Reconciler) plan(ctx context.Context, c *reconciliation) error {
 	defaults := r.defaults(ctx)
 	defaults.Now, defaults.MissingRights = c.now, c.missingRights
+	defaults.MissingDiscoveryRights = c.missingDiscoveryRights
 	draft, err := plan.Resolve(c.memcached, c.snapshot.Current(), defaults)
 	if err == nil {
 		draft, c.template = desired.Choose(draft)
@@ -135,6 +140,7 @@ func (r *Reconciler) apply(ctx context.Context, c *reconciliation) {
 	if decided := c.slots(); len(decided.Changes) > 0 {
 		c.podsWritten, c.podsChanged, c.podsErr = r.syncer.SyncPods(ctx, c.memcached, c.snapshot, decided.Changes)
 	}
+	c.discoveryErr = r.syncer.SyncDiscovery(ctx, c.memcached, c.discovery().Changes)
 }
 
 // report writes the status if it differs, then the events, and decides whether to reconcile again.

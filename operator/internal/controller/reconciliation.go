@@ -8,6 +8,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/apply"
+	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/render"
@@ -22,6 +23,9 @@ type reconciliation struct {
 
 	// missingRights are rights that slots need and the operator does not have. None if the Memcached has no slots.
 	missingRights []string
+
+	// missingDiscoveryRights are the same for discovery.
+	missingDiscoveryRights []string
 
 	// snapshot is the observed state.
 	snapshot observe.Snapshot
@@ -41,6 +45,9 @@ type reconciliation struct {
 
 	// podsWritten are the changes of Pods for their slots that were written.
 	podsWritten []slots.Change
+
+	// discoveryErr is why the servers of the cache could not be announced to a Pod.
+	discoveryErr error
 
 	// podsErr is why a Pod could not be changed for its slot. podsChanged: another client had changed one before.
 	podsErr     error
@@ -63,7 +70,7 @@ type reconciliation struct {
 func (c *reconciliation) statusInput() status.Input {
 	in := status.Input{
 		Memcached: c.memcached, Snapshot: c.snapshot, Report: c.report, Pause: c.pause, Updating: c.updating,
-		PodsErr: c.podsErr, Nodes: c.nodes, Now: c.now, Err: c.err,
+		PodsErr: errors.Join(c.podsErr, c.discoveryErr), Nodes: c.nodes, Now: c.now, Err: c.err,
 	}
 	switch outcome := c.outcome.(type) {
 	case plan.Ready:
@@ -94,6 +101,15 @@ func (c *reconciliation) slots() slots.Decision {
 	return planned.Slots.Decision
 }
 
+// discovery returns the decision about what Pods are shown the servers; it is zero without discovery.
+func (c *reconciliation) discovery() discovery.Decision {
+	if planned, ok := plan.Of(c.outcome); ok && planned.Discovery != nil {
+		return planned.Discovery.Decision
+	}
+	invalid, _ := c.outcome.(plan.Invalid)
+	return invalid.Discovery
+}
+
 // failure returns the errors for which the reconciliation is repeated. One of an invalid spec would end the same way,
 // and the status names the fix; but a pause of a rollout may succeed.
 func (c *reconciliation) failure() error {
@@ -101,5 +117,5 @@ func (c *reconciliation) failure() error {
 	if _, invalid := c.outcome.(plan.Invalid); invalid {
 		err = nil
 	}
-	return errors.Join(err, c.report.Err(), c.podsErr)
+	return errors.Join(err, c.report.Err(), c.podsErr, c.discoveryErr)
 }

@@ -21,13 +21,15 @@ var requeues = []requeue{
 	slotsAreDecided,
 	// Another client changed a Pod with a slot before the operator did.
 	podsAreReadAgain,
+	// Another list of servers is due.
+	serversAreAnnounced,
 	// The cache becomes Stalled.
 	deadlinePasses,
 	// The certificate expires.
 	certificateExpires,
 	// The known Nodes are outdated.
 	nodesAreOutdated,
-	// The operator may have been given the rights for slots.
+	// The operator may have been given the rights for slots or discovery.
 	rightsAreReviewed,
 }
 
@@ -50,6 +52,8 @@ func statusMayBeWritten(c *reconciliation) time.Duration { return c.statusWait }
 func objectsMayBeWritten(c *reconciliation) time.Duration { return c.report.RetryAfter() }
 
 func slotsAreDecided(c *reconciliation) time.Duration { return c.slots().RequeueAfter }
+
+func serversAreAnnounced(c *reconciliation) time.Duration { return c.discovery().After }
 
 func podsAreReadAgain(c *reconciliation) time.Duration {
 	if c.podsChanged {
@@ -76,11 +80,12 @@ func nodesAreOutdated(c *reconciliation) time.Duration {
 	return max(nodesTTL-c.nodesAge, nodesFresh)
 }
 
-// rightsAreReviewed holds while the spec requests slots, and rights are missing: no event reports when they are
-// granted.
+// rightsAreReviewed holds while the spec requests slots or discovery, and rights are missing: no event reports when
+// they are granted.
 func rightsAreReviewed(c *reconciliation) time.Duration {
-	if len(c.missingRights) == 0 || c.memcached.Spec.Slots == nil {
+	forSlots := len(c.missingRights) > 0 && c.memcached.Spec.Slots != nil
+	if !forSlots && len(c.missingDiscoveryRights) == 0 {
 		return 0
 	}
-	return slotRightsTTL
+	return rightsTTL
 }

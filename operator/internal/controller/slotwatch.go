@@ -1,21 +1,16 @@
 package controller
 
-// What only caches with slots need: two watches, and rights that an installation may leave out.
+// What only caches with slots need: two watches.
 
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,64 +24,29 @@ import (
 	"github.com/example-inc/memcached-operator/operator/internal/observe"
 )
 
-// What slots need beyond the rights for other caches. overlays/components/without-slots takes these rights away.
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;patch
-// +kubebuilder:rbac:groups="",resources=pods/status,verbs=patch
-// +kubebuilder:rbac:groups="",resources=services,verbs=delete
-// +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
-// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch;create;patch;delete
-
-// slotRights are the same rights, by verb.
-var slotRights = []authorizationv1.ResourceAttributes{
-	{Group: "", Resource: "pods", Verb: "get"},
-	{Group: "", Resource: "pods", Verb: "patch"},
-	{Group: "", Resource: "pods", Subresource: "status", Verb: "patch"},
-	{Group: "", Resource: "services", Verb: "delete"},
-	{Group: "apps", Resource: "replicasets", Verb: "list"},
-	{Group: "apps", Resource: "replicasets", Verb: "watch"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "get"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "list"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "watch"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "create"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "patch"},
-	{Group: "discovery.k8s.io", Resource: "endpointslices", Verb: "delete"},
-}
-
-// slotRightsTTL is how long the answer is valid that rights are missing.
-const slotRightsTTL = time.Minute
-
 // slotWatch watches EndpointSlices, and the metadata of ReplicaSets, once a Memcached has slots.
 type slotWatch struct {
 	controller controller.Controller
 	cache      cache.Cache
 	reader     client.Reader
-	access     authorizationclient.SelfSubjectAccessReviewInterface
-	namespaces []string // empty means all
+	rights     *rights
 	slices     source.Source
 	sets       source.Source
 
 	mu      sync.Mutex
 	started bool
-	missing []string  // rights
-	asked   time.Time // when they were missing
 }
 
-func newSlotWatch(
-	mgr ctrl.Manager, reader client.Reader, namespaces []string, changes predicate.Predicate,
-) (*slotWatch, error) {
-	access, err := authorizationclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("set up the review of rights: %w", err)
-	}
+func newSlotWatch(mgr ctrl.Manager, reader client.Reader, slotRights *rights, changes predicate.Predicate) *slotWatch {
 	owner := handler.EnqueueRequestForOwner(
 		mgr.GetScheme(), mgr.GetRESTMapper(), &cachev1.Memcached{}, handler.OnlyControllerOwner())
 	var slice, set client.Object = &discoveryv1.EndpointSlice{}, observe.ReplicaSet()
 	return &slotWatch{
-		cache: mgr.GetCache(), reader: reader, access: access.SelfSubjectAccessReviews(), namespaces: namespaces,
+		cache: mgr.GetCache(), reader: reader, rights: slotRights,
 		slices: source.Kind(mgr.GetCache(), slice, owner, changes),
 		sets: source.Kind(mgr.GetCache(), set,
 			handler.EnqueueRequestsFromMapFunc(memcachedOf), predicate.Predicate(replicaSetChanges)),
-	}, nil
+	}
 }
 
 // startFor starts the watches if the Memcached has slots, or had some. It returns whether that is so, and which rights
@@ -100,14 +60,8 @@ func (w *slotWatch) startFor(ctx context.Context, mc *cachev1.Memcached) (hasSlo
 	if w.started {
 		return true, nil, nil
 	}
-	if len(w.missing) == 0 || time.Since(w.asked) >= slotRightsTTL {
-		if w.missing, err = w.missingRights(ctx); err != nil {
-			return false, nil, err
-		}
-		w.asked = time.Now()
-	}
-	if len(w.missing) > 0 {
-		return false, w.missing, nil
+	if missing, err = w.rights.missing(ctx); err != nil || len(missing) > 0 {
+		return false, missing, err
 	}
 	if err := w.start(ctx); err != nil {
 		return false, nil, err
@@ -148,34 +102,4 @@ func (w *slotWatch) start(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// missingRights asks the API server: a watch without the right to it would fail again and again.
-func (w *slotWatch) missingRights(ctx context.Context) ([]string, error) {
-	namespaces := w.namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{metav1.NamespaceAll}
-	}
-	var missing []string
-	for _, right := range slotRights {
-		for _, namespace := range namespaces {
-			asked := right
-			asked.Namespace = namespace
-			review := &authorizationv1.SelfSubjectAccessReview{
-				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &asked},
-			}
-			review, err := w.access.Create(ctx, review, metav1.CreateOptions{})
-			if err != nil {
-				return nil, fmt.Errorf("ask whether the operator may %s: %w", describe(right), err)
-			}
-			if text := describe(right); !review.Status.Allowed && !slices.Contains(missing, text) {
-				missing = append(missing, text)
-			}
-		}
-	}
-	return missing, nil
-}
-
-func describe(right authorizationv1.ResourceAttributes) string {
-	return right.Verb + " " + strings.TrimSuffix(right.Resource+"/"+right.Subresource, "/")
 }

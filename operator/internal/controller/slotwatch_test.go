@@ -65,7 +65,7 @@ func TestTheRightsOfSlotsAreReviewed(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			asker := &reviewer{denied: tc.denied, err: tc.err}
-			missing, err := (&slotWatch{access: asker, namespaces: tc.namespaces}).missingRights(t.Context())
+			missing, err := (&rights{access: asker, namespaces: tc.namespaces, needed: slotRights}).missing(t.Context())
 			if diff := cmp.Diff(tc.want, missing); diff != "" || !errors.Is(err, tc.err) || asker.asked != tc.asked {
 				t.Errorf("error %v, %d questions, want %d; missing (-want +got):\n%s", err, asker.asked, tc.asked, diff)
 			}
@@ -139,7 +139,8 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			watched, indexed := &watches{}, &indexes{}
 			watch := &slotWatch{
-				controller: watched, cache: indexed, reader: tc.services, access: &reviewer{denied: tc.denied},
+				controller: watched, cache: indexed, reader: tc.services,
+				rights: &rights{access: &reviewer{denied: tc.denied}, needed: slotRights},
 			}
 			mc := &cachev1.Memcached{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "team", UID: "uid-shop"}}
 			if tc.change != nil {
@@ -162,7 +163,7 @@ func TestWatchesOfSlotsStartOnceACacheHasSome(t *testing.T) {
 func TestMissingRightsAreReviewedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asker := &reviewer{denied: []string{"get pods"}}
-		watch := &slotWatch{controller: &watches{}, cache: &indexes{}, access: asker}
+		watch := &slotWatch{controller: &watches{}, cache: &indexes{}, rights: &rights{access: asker, needed: slotRights}}
 		mc := &cachev1.Memcached{Spec: cachev1.MemcachedSpec{Slots: &cachev1.Slots{}}}
 		look := func(want bool, asked int) {
 			t.Helper()

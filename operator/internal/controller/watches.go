@@ -5,10 +5,12 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,11 +77,15 @@ func Setup(mgr ctrl.Manager, config Config) error {
 		updates:  newUpdateQueue(config.MaxConcurrentUpdates),
 		metrics:  metrics.New(ctrlmetrics.Registry),
 	}
-	var err error
-	changes := predicate.And(writer.Predicate(), objectChanges(reconciler.syncer))
-	if reconciler.slots, err = newSlotWatch(mgr, writer, config.Namespaces, changes); err != nil {
-		return err
+	access, err := authorizationclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("set up the review of rights: %w", err)
 	}
+	reviews := access.SelfSubjectAccessReviews()
+	changes := predicate.And(writer.Predicate(), objectChanges(reconciler.syncer))
+	reconciler.rights = &rights{access: reviews, namespaces: config.Namespaces, needed: discoveryRights}
+	reconciler.slots = newSlotWatch(mgr, writer,
+		&rights{access: reviews, namespaces: config.Namespaces, needed: slotRights}, changes)
 	metrics.NewUpdates(ctrlmetrics.Registry, reconciler.updates.counts)
 	counted := metrics.NewMemcacheds(ctrlmetrics.Registry, mgr.GetCache())
 	build := ctrl.NewControllerManagedBy(mgr).

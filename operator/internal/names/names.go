@@ -54,6 +54,13 @@ const (
 	// the Pod (instruction.Instruction).
 	AnnotationHandoff = "cache.example.com/handoff"
 
+	// AnnotationDiscovery is on the Pods that answer clients with auto discovery: the servers of the cache
+	// (discovery.List).
+	AnnotationDiscovery = "cache.example.com/discovery"
+
+	// LabelDiscovery selects these Pods. Its value is "true".
+	LabelDiscovery = "cache.example.com/discovery"
+
 	// AnnotationRevision numbers the ReplicaSets of a Deployment: the one that it scales up has the highest revision. An
 	// undo gives an old ReplicaSet a new one. The Deployment controller writes the revision to the ReplicaSet first, then
 	// to the Deployment (pkg/controller/deployment/util of Kubernetes).
@@ -91,6 +98,18 @@ const (
 	// AgentProbePortNumber is the port on which the agent serves its probes.
 	AgentProbePortNumber = int32(9151)
 
+	// DiscoveryPort is the name of the port on which the agent answers clients with auto discovery.
+	DiscoveryPort = "discovery"
+
+	// DiscoveryPortNumber is its number.
+	DiscoveryPortNumber = int32(9152)
+
+	// DiscoveryTLSPort is the name of the port on which it does that with TLS.
+	DiscoveryTLSPort = "discovery-tls"
+
+	// DiscoveryTLSPortNumber is its number.
+	DiscoveryTLSPortNumber = int32(9153)
+
 	// TLSDir is where both containers mount the Secret of the certificate.
 	TLSDir = "/etc/memcached/tls"
 
@@ -109,6 +128,12 @@ const (
 	// HandoffFile is the file with the instruction.
 	HandoffFile = HandoffDir + "/handoff"
 
+	// DiscoveryDir is where the agent mounts the Pod's annotation AnnotationDiscovery.
+	DiscoveryDir = "/run/discovery"
+
+	// DiscoveryFile is the file with the list of servers.
+	DiscoveryFile = DiscoveryDir + "/list"
+
 	// UserID is the user that the official memcached image runs as.
 	UserID = int64(11211)
 )
@@ -121,6 +146,9 @@ const SliceManager = LeaderElectionID
 
 // SlotService returns the name of the headless Service of a Memcached's slots.
 func SlotService(instance string) string { return instance + "-slots" }
+
+// DiscoveryService returns the name of the Service behind which agents answer clients with auto discovery.
+func DiscoveryService(instance string) string { return instance + "-discovery" }
 
 // SlotName returns the name of a slot: its host name below the Service of the slots.
 func SlotName(instance string, number int) string { return instance + "-" + strconv.Itoa(number) }

@@ -13,6 +13,9 @@ const (
 	// AgentMetricsPort is the agent's metrics.
 	AgentMetricsPort
 
+	// DiscoveryPorts are those on which the agent answers which servers the cache has.
+	DiscoveryPorts
+
 	// AllPorts are all of these.
 	AllPorts Ports = 1<<iota - 1
 )

@@ -18,6 +18,7 @@ import (
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
 	"github.com/example-inc/memcached-operator/operator/internal/cached"
+	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 	"github.com/example-inc/memcached-operator/operator/internal/plan"
 	"github.com/example-inc/memcached-operator/operator/internal/secrets"
@@ -49,6 +50,9 @@ type Snapshot struct {
 	Slots    plan.CurrentSlots
 	Versions map[string]string
 
+	// Discovery are the Pods with what they answer clients with auto discovery; none if the spec does not request that.
+	Discovery []discovery.Pod
+
 	// TLS and Auth are the Secrets that the spec names; nil if it names none.
 	TLS, Auth *secrets.State
 }
@@ -73,12 +77,15 @@ func (s Snapshot) DeployedPorts() names.Ports {
 // Current is the observed state on which the plan depends.
 func (s Snapshot) Current() plan.Current {
 	current := plan.Current{
-		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots,
+		Deployment: s.Deployment(), SecretsUsable: s.Usable(), Slots: s.Slots, Discovery: s.Discovery,
 		OpenPorts:    s.OpenPorts | s.DeployedPorts(), // It may just be creating Pods that are not in the cache.
 		ServicePorts: servicePorts(s.Main(ServiceKind.GroupKind())),
 	}
 	for _, pod := range s.Pods {
 		current.Pods = append(current.Pods, pod.Ports)
+	}
+	if len(s.Discovery) > 0 {
+		current.SlotAddresses = s.clusterIPs()
 	}
 	return current
 }
@@ -138,7 +145,7 @@ func (c Collector) Collect(ctx context.Context, mc *cachev1.Memcached, hasSlots 
 	if hasSlots {
 		err = c.addSlots(ctx, mc, &snapshot, pods)
 	}
-	return snapshot, err
+	return snapshot, errors.Join(err, c.addDiscovery(ctx, mc, &snapshot, pods))
 }
 
 // needsLiveDeployment reports whether the Deployment must be read from the API server. One that lost its labels is

@@ -133,8 +133,10 @@ func OneLine(message string) string {
 	return strings.Join(strings.Fields(randomPodName.ReplaceAllString(message, "")), " ")
 }
 
-// PodChanged reports whether an update of a Pod changes the result of podsOf, or what decides about its slot.
+// PodChanged reports whether an update of a Pod changes the result of podsOf, or what decides about its slot and its
+// answers.
 func PodChanged(before, after *corev1.Pod) bool {
 	old, now := podsOf([]corev1.Pod{*before}), podsOf([]corev1.Pod{*after})
-	return !slices.Equal(old, now) || cached.IsGated(after) && slotPod(before) != slotPod(after)
+	return !slices.Equal(old, now) || cached.IsGated(after) && slotPod(before) != slotPod(after) ||
+		serves(after) && discoveryPod(before) != discoveryPod(after)
 }

@@ -91,7 +91,7 @@ func (d Draft) pendingFor(made Record) []string {
 // has none.
 func (d Draft) Outcome(hash string) Outcome {
 	if !d.IsValid() {
-		return Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
+		return d.invalid()
 	}
 	if d.waitsForSecrets(hash) {
 		d = d.from(*d.before) // The Pods stay as they are, and need slots, or do not.
@@ -109,6 +109,20 @@ func (d Draft) Outcome(hash string) Outcome {
 		return Blocked{Plan: d.plan(decided), By: blocker}
 	}
 	return Ready{Plan: d.plan(decided)}
+}
+
+// invalid is the outcome of a spec with errors: what the existing Pods need continues.
+func (d Draft) invalid() Invalid {
+	outcome := Invalid{Problems: d.problems, Endpoint: d.endpoint(d.servicePorts()), Kept: d.keptSlots()}
+	var slots *Slots
+	if outcome.Kept != nil {
+		slots = outcome.Kept.Slots
+	}
+	decided := d.decideDiscovery(outcome.Endpoint, slots)
+	if decided != nil && len(d.defaults.MissingDiscoveryRights) == 0 {
+		outcome.Discovery = decided.Decision
+	}
+	return outcome
 }
 
 // waitsForSecrets reports whether another Pod template than the deployed one waits for Secrets.

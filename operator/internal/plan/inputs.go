@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/discovery"
 	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
@@ -74,6 +75,9 @@ type Defaults struct {
 	// MissingRights are rights that slots need and the operator does not have.
 	MissingRights []string
 
+	// MissingDiscoveryRights are rights that discovery needs and the operator does not have.
+	MissingDiscoveryRights []string
+
 	// Now is the current time.
 	Now time.Time
 }
@@ -103,8 +107,12 @@ type Current struct {
 	// Pods are the ports of each Pod that is not terminating.
 	Pods []names.Ports
 
-	// Slots is the observed state of the slots.
-	Slots CurrentSlots
+	// Slots is the observed state of the slots, and SlotAddresses are the cluster IPs of their Services, by slot.
+	Slots         CurrentSlots
+	SlotAddresses map[string]string
+
+	// Discovery are the Pods with what they answer clients with auto discovery.
+	Discovery []discovery.Pod
 }
 
 // records returns what the Pods are made from, or nil if that is unknown, and what the operator would make them from

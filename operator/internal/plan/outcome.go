@@ -1,6 +1,10 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/example-inc/memcached-operator/operator/internal/discovery"
+)
 
 // Outcome is the answer of this package about a cache: exactly one of Ready, Blocked and Invalid.
 type Outcome interface{ isOutcome() }
@@ -21,6 +25,9 @@ type Invalid struct {
 
 	// Endpoint is where the existing Pods can be reached.
 	Endpoint string
+
+	// Discovery is what to do so that clients learn of the servers that come and go.
+	Discovery discovery.Decision
 
 	// Kept is the plan for the slots that the cache has, and for nothing else; nil if it has none. Otherwise a lost Pod
 	// would stay in its slot, its replacement would get none, and a handoff would never end.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/operator/internal/names"
 )
 
 // Plan is the desired state of a cache, with all defaults resolved.
@@ -49,6 +50,10 @@ type Plan struct {
 
 	// Slots are the slots of the Pods; nil means none.
 	Slots *Slots
+
+	// Discovery announces the servers to clients; nil means that nobody does. AnswersDiscovery reports whether a Pod can.
+	Discovery        *Discovery
+	AnswersDiscovery bool
 
 	// Disruption is how many Pods may be unavailable; nil means no PodDisruptionBudget.
 	Disruption *intstr.IntOrString
@@ -115,6 +120,7 @@ type decisions struct {
 // plan combines the decisions with what follows from the spec.
 func (d Draft) plan(decided decisions) Plan {
 	spec, ports := d.memcached.Spec, d.servicePorts()
+	endpoint := d.endpoint(ports)
 	return Plan{
 		Pod:       d.Pod,
 		Namespace: d.memcached.Namespace,
@@ -124,17 +130,20 @@ func (d Draft) plan(decided decisions) Plan {
 		Size:         decided.size,
 		Record:       decided.record,
 		Template:     decided.template,
-		Endpoint:     d.endpoint(ports),
+		Endpoint:     endpoint,
 		ServicePorts: ports,
 		AgentMetrics: d.servesMetrics(),
 		Pending:      decided.pending,
 
 		Rollout:        rollout(spec, d.record.Slots),
 		Slots:          decided.slots,
+		Discovery:      d.decideDiscovery(endpoint, decided.slots),
 		Disruption:     decided.disruption,
 		NetworkPolicy:  networkPolicy(spec),
 		CommonMetadata: orZero(spec.CommonMetadata),
 		Service:        service(spec),
+
+		AnswersDiscovery: spec.Discovery != nil || d.current.OpenPorts.Has(names.DiscoveryPorts),
 	}
 }
 

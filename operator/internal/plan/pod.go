@@ -39,6 +39,9 @@ type Pod struct {
 	// NeedsSlot: the Pod becomes ready only with a slot.
 	NeedsSlot bool
 
+	// Discovery: the agent answers clients with auto discovery.
+	Discovery bool
+
 	// HandoffTimeoutSeconds is how long a terminating Pod continues to serve its slot, until another Pod has it. 0 without
 	// slots.
 	HandoffTimeoutSeconds int32
@@ -84,6 +87,7 @@ func podOf(mc *cachev1.Memcached, record Record) Pod {
 		AuthSecret:  orZero(spec.Auth).SecretName,
 		Agent:       agent(spec, record),
 		NeedsSlot:   record.Slots,
+		Discovery:   spec.Discovery != nil,
 
 		HandoffTimeoutSeconds:   handoffTimeout,
 		TerminationDelaySeconds: orDefault(spec.TerminationDelaySeconds, defaultTerminationDelaySeconds),

@@ -62,7 +62,7 @@ func hasMetrics(spec cachev1.MemcachedSpec) bool {
 
 // needsAgent reports whether the agent has anything to do besides the handoff of slots.
 func needsAgent(spec cachev1.MemcachedSpec) bool {
-	return spec.TLS != nil || spec.Auth != nil || hasMetrics(spec)
+	return spec.TLS != nil || spec.Auth != nil || spec.Discovery != nil || hasMetrics(spec)
 }
 
 func agent(spec cachev1.MemcachedSpec, record Record) *Agent {

@@ -23,7 +23,7 @@ import (
 // validate returns all problems of a spec together.
 func validate(mc *cachev1.Memcached, pod Pod, defaults Defaults) []string {
 	spec := mc.Spec
-	problems := slotProblems(mc, defaults)
+	problems := append(slotProblems(mc, defaults), discoveryProblems(mc, defaults)...)
 	for _, problem := range []string{
 		imageProblem(spec),
 		itemSizeProblem(spec, pod),

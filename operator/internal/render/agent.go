@@ -48,6 +48,9 @@ func addAgent(spec *corev1ac.PodSpecApplyConfiguration, p plan.Pod) {
 			WithVolumeMounts(readOnly(handoffVolume, names.HandoffDir))
 		spec.WithShareProcessNamespace(true) // The agent sends a signal to memcached.
 	}
+	if p.Discovery {
+		answerDiscovery(spec, agent, p)
+	}
 	spec.WithInitContainers(agent)
 }
 
@@ -89,6 +92,9 @@ func agentArguments(p plan.Pod) []string {
 			fmt.Sprintf("--handoff-timeout=%ds", p.HandoffTimeoutSeconds),
 			fmt.Sprintf("--termination-delay=%ds", p.TerminationDelaySeconds))
 	}
+	if p.Discovery {
+		arguments = append(arguments, discoveryArguments(p)...)
+	}
 	return arguments
 }
 
@@ -104,7 +110,8 @@ const (
 	usersVolume = "users"
 	authVolume  = "auth"
 
-	handoffVolume = "handoff"
+	handoffVolume   = "handoff"
+	discoveryVolume = "discovery"
 )
 
 // addVolumes mounts the Secrets as whole folders: the kubelet updates those, but no subPath mounts. The agent's

@@ -80,6 +80,12 @@ func withSlots(s *cachev1.MemcachedSpec) {
 	s.Slots = &cachev1.Slots{}
 }
 
+func withDiscovery(s *cachev1.MemcachedSpec) {
+	networkPeers(s)
+	mutualTLS(s)
+	s.Discovery = &cachev1.Discovery{}
+}
+
 func tls(s *cachev1.MemcachedSpec) {
 	s.TLS = &cachev1.TLS{SecretName: "cache-tls"}
 }

@@ -28,6 +28,9 @@ func networkPolicy(p plan.Plan) Object {
 		metrics := plan.Port{Name: names.MetricsPort, Number: names.MetricsPortNumber}
 		spec.WithIngress(ingress(p.NetworkPolicy.MetricsFrom, metrics))
 	}
+	if p.AnswersDiscovery {
+		spec.WithIngress(ingress(p.NetworkPolicy.From, discoveryPorts...))
+	}
 	policy := networkingv1ac.NetworkPolicy(p.Name, p.Namespace).
 		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels)).
 		WithAnnotations(p.CommonMetadata.Annotations).

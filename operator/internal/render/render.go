@@ -42,6 +42,9 @@ type Object struct {
 // closed to its clients. The template is the one rendered for the plan; deployed is the existing Deployment, or nil.
 func Objects(p plan.Plan, template Template, deployed *appsv1.Deployment) []Object {
 	objects := append([]Object{service(p)}, slotObjects(p)...)
+	if p.Discovery != nil {
+		objects = append(objects, discoveryService(p))
+	}
 	if p.NetworkPolicy != nil {
 		objects = append(objects, networkPolicy(p))
 	}

@@ -128,6 +128,7 @@ func TestObjectsMatchTheirGoldenFiles(t *testing.T) {
 			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
 		}},
 		"slots":            {change: withSlots},
+		"discovery":        {change: withDiscovery},
 		"assigned user":    {change: nothing, operator: func(d *plan.Defaults) { d.Platform = plan.OpenShift }},
 		"any architecture": {change: nothing, operator: func(d *plan.Defaults) { d.Architectures = nil }},
 	}

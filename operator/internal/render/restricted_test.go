@@ -51,7 +51,8 @@ func FuzzThePodsOfAnySpecAreRestricted(f *testing.F) {
 func TestThePodsOfEachModeAreRestricted(t *testing.T) {
 	for name, change := range map[string]func(*cachev1.MemcachedSpec){
 		"a size alone": nothing, "TLS": tls, "mutual TLS": mutualTLS, "users": auth, "placement": placement, "slots": withSlots,
-		"metadata": metadata, "all Pod fields": podFields, "resources": memoryAndResources,
+		"discovery": withDiscovery,
+		"metadata":  metadata, "all Pod fields": podFields, "resources": memoryAndResources,
 		"TLS and users": func(s *cachev1.MemcachedSpec) { tls(s); auth(s) },
 		"no agent": func(s *cachev1.MemcachedSpec) {
 			s.Metrics = &cachev1.Metrics{Mode: cachev1.MetricsDisabled}
@@ -139,13 +140,15 @@ func holdsOnly(t *testing.T, pod corev1.PodSpec, spec cachev1.MemcachedSpec) {
 	}
 }
 
-// readsItsInstruction checks that a Pod with a slot reads one annotation of the Pod, and nothing else.
+// readsItsInstruction checks that a Pod reads one of the annotations by which the operator instructs agents.
 func readsItsInstruction(t *testing.T, items []corev1.DownwardAPIVolumeFile) {
 	t.Helper()
-	const want = "metadata.annotations['" + names.AnnotationHandoff + "']"
-	if len(items) != 1 || items[0].FieldRef == nil || items[0].FieldRef.FieldPath != want {
-		t.Errorf("the Pod reads %+v, want %s", items, want)
+	for _, name := range []string{names.AnnotationHandoff, names.AnnotationDiscovery} {
+		if len(items) == 1 && items[0].FieldRef != nil && items[0].FieldRef.FieldPath == "metadata.annotations['"+name+"']" {
+			return
+		}
 	}
+	t.Errorf("the Pod reads %+v, want one of the operator's annotations", items)
 }
 
 // holdsItsOwn checks one container: memcached never sees the Secret of the users.
@@ -153,7 +156,8 @@ func holdsItsOwn(t *testing.T, container corev1.Container) {
 	t.Helper()
 	mounts := map[string][]string{
 		names.Container: {tlsVolume + " read-only", authVolume + " read-only"},
-		names.Agent:     {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only"},
+		names.Agent: {tlsVolume + " read-only", usersVolume + " read-only", authVolume, handoffVolume + " read-only",
+			discoveryVolume + " read-only"},
 	}
 	for _, mount := range container.VolumeMounts {
 		text := strings.TrimSpace(mount.Name + " " + map[bool]string{true: "read-only"}[mount.ReadOnly])

@@ -114,11 +114,5 @@ func slice(p plan.Plan, service string, endpoints []slots.Endpoint, hostnames bo
 // needSlot lets a Pod become ready only with a slot, and shows the agent the operator's instruction.
 func needSlot(spec *corev1ac.PodSpecApplyConfiguration) {
 	spec.WithReadinessGates(corev1ac.PodReadinessGate().WithConditionType(names.HasSlot)).
-		WithVolumes(corev1ac.Volume().WithName(handoffVolume).
-			WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
-				WithItems(corev1ac.DownwardAPIVolumeFile().
-					WithPath("handoff").
-					WithFieldRef(corev1ac.ObjectFieldSelector().
-						WithAPIVersion("v1"). // The default, which counts as a part of it.
-						WithFieldPath("metadata.annotations['" + names.AnnotationHandoff + "']")))))
+		WithVolumes(annotationVolume(handoffVolume, "handoff", names.AnnotationHandoff))
 }

@@ -66,7 +66,10 @@ func Evaluate(in Input) cachev1.MemcachedStatus {
 	status.Selector = labels.SelectorFromSet(names.Selector(in.Memcached.Name)).String()
 	switch {
 	case in.isPlanned():
-		status.Endpoint = in.Plan.Endpoint
+		status.Endpoint, status.DiscoveryEndpoint = in.Plan.Endpoint, ""
+		if in.Plan.Discovery != nil {
+			status.DiscoveryEndpoint = in.Plan.Discovery.Endpoint
+		}
 	case in.Invalid != nil && (status.Endpoint == "" || len(in.Snapshot.Pods) > 0):
 		status.Endpoint = in.Invalid.Endpoint // Without Pods, the port of the next ones is unknown.
 	}

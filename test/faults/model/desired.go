@@ -81,8 +81,11 @@ func (d *desired) expected(mc *cachev1.Memcached) map[ref]bool {
 	hasSlots := isGated(d.current[ref{"Deployment", mc.Name}])
 	for _, o := range d.managedOf(mc.Name) {
 		if of, ok := slotOf(refOf(o)); ok {
-			expected[refOf(o)] = hasSlots && of.isWanted(mc)
+			expected[refOf(o)] = (hasSlots || of.isDiscovery()) && of.isWanted(mc)
 		}
+	}
+	if mc.Spec.Discovery != nil {
+		expected[ref{"Service", mc.Name + "-discovery"}] = true
 	}
 	if hasSlots {
 		expected[ref{"Service", mc.Name + "-slots"}] = true

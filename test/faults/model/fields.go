@@ -94,6 +94,8 @@ func serviceOf(mc *cachev1.Memcached, name string) []expectation {
 	switch {
 	case !ok:
 		return []expectation{{"None", clusterIP}, {selectorOf(mc), selector}}
+	case of.isDiscovery():
+		return []expectation{{nil, clusterIP}}
 	case of.isRecord():
 		return []expectation{{"None", clusterIP}, {nil, selector}}
 	}

@@ -28,8 +28,9 @@ func ownershipRules() []Rule {
 	}, {
 		Name: "rights",
 		Promise: "The operator writes Deployments, Services, EndpointSlices, NetworkPolicies, PodDisruptionBudgets, " +
-			"events, the status of Memcacheds, and of Pods with slots two annotations and one condition, in the namespaces " +
-			"that it serves, and nothing else. It may ask what it is allowed to do.",
+			"events, the status of Memcacheds, of Pods with slots two annotations and one condition, and of those that answer " +
+			"clients with auto discovery an annotation and a label, in the namespaces that it serves, and nothing " +
+			"else. It may ask what it is allowed to do.",
 		New: rights,
 	}}
 }

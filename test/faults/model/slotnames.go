@@ -11,13 +11,13 @@ import (
 // slotRef is the cache and the slot that the name of an object of slots contains.
 type slotRef struct {
 	cache  string
-	slot   string // "slots" is all of them
+	slot   string // "slots" is all of them, and "discovery" the Service that announces the servers to clients
 	family string // of an EndpointSlice
 }
 
-var slotObject = regexp.MustCompile(`^(.+)-(slots|\d+)(?:-(ipv[46]))?$`)
+var slotObject = regexp.MustCompile(`^(.+)-(slots|discovery|\d+)(?:-(ipv[46]))?$`)
 
-// slotOf reads the name of an object of slots. Other objects have the name of their Memcached.
+// slotOf reads the name of an object of slots, or of discovery. Other objects have the name of their Memcached.
 func slotOf(at ref) (of slotRef, ok bool) {
 	found := slotObject.FindStringSubmatch(at.name)
 	isSlice := at.kind == "EndpointSlice"
@@ -50,9 +50,15 @@ func cacheOfPod(name string) string {
 // isRecord reports whether an object is about all slots.
 func (s slotRef) isRecord() bool { return s.slot == "slots" }
 
+// isDiscovery reports whether an object announces the servers to clients. A cache needs no slots for it.
+func (s slotRef) isDiscovery() bool { return s.slot == "discovery" }
+
 // isWanted reports whether a Memcached with slots has the object. The Pods have addresses of only one family.
 func (s slotRef) isWanted(mc *cachev1.Memcached) bool {
-	if s.isRecord() {
+	switch {
+	case s.isDiscovery():
+		return mc.Spec.Discovery != nil
+	case s.isRecord():
 		return true
 	}
 	return s.isBelow(sizeOf(mc)) && orEmpty(mc.Spec.Slots).Mode == cachev1.SlotsClusterIP

@@ -96,8 +96,9 @@ func isOfSlots(q *audit.Request) bool {
 	switch q.ObjectRef.Subresource {
 	case "":
 		annotations, _ := metadata["annotations"].(map[string]any)
-		return only(body.Object, "metadata") && only(metadata, "uid", "resourceVersion", "annotations") &&
-			only(annotations, handoff, deletionCost)
+		labels, _ := metadata["labels"].(map[string]any)
+		return only(body.Object, "metadata") && only(metadata, "uid", "resourceVersion", "annotations", "labels") &&
+			only(annotations, handoff, deletionCost, discoveryMark) && only(labels, discoveryMark)
 	case "status":
 		status, _ := value(body, "status").(map[string]any)
 		conditions, _ := status["conditions"].([]any)
@@ -121,7 +122,8 @@ func (p *past) deploymentsSeen(cache string, process history.Process) []*object 
 // mayHave reports whether the operator may create an object of slots: the spec requests slots, or the Pods still have
 // them.
 func (p *past) mayHave(mc *cachev1.Memcached, of slotRef, process history.Process) bool {
-	on := wantsSlots(mc) || recordsSlots(mc) || slices.ContainsFunc(p.deploymentsSeen(mc.Name, process), isGated)
+	on := of.isDiscovery() || wantsSlots(mc) || recordsSlots(mc) ||
+		slices.ContainsFunc(p.deploymentsSeen(mc.Name, process), isGated)
 	return on && of.isWanted(mc)
 }
 
@@ -129,6 +131,9 @@ func (p *past) mayHave(mc *cachev1.Memcached, of slotRef, process history.Proces
 func (p *past) slotNotToBeDeleted(of slotRef, q *audit.Request) string {
 	process := history.ProcessOf(q)
 	seen := p.deploymentsSeen(of.cache, process)
+	if of.isDiscovery() {
+		return p.discoveryNotToBeDeleted(of, q)
+	}
 	if len(seen) == 0 || slices.ContainsFunc(seen, func(o *object) bool { return !isGated(o) }) || of.family == "ipv6" {
 		return ""
 	}

@@ -1,0 +1,140 @@
+package discovery
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/example-inc/memcached-operator/operator/internal/agent/protocol"
+)
+
+// session is the conversation with one client.
+type session struct {
+	server   *Server
+	in       *bufio.Reader
+	admitted bool
+}
+
+// errQuit means that the client said good bye.
+var errQuit = errors.New("the client has quit")
+
+// answer answers a command. With an error, the connection ends.
+func (s *session) answer(ctx context.Context, line string) (string, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return "ERROR\r\n", nil
+	}
+	command := words[0]
+	if isStorage(command) {
+		return s.store(ctx, words)
+	}
+	switch {
+	case command == "quit":
+		return "", errQuit
+	case !s.admitted:
+		return "CLIENT_ERROR unauthenticated\r\n", nil
+	case command == "version":
+		return s.version(ctx), nil
+	case len(words) == 3 && command == "config" && words[1] == "get" && words[2] == "cluster":
+		return s.servers(ctx, "CONFIG cluster"), nil
+	case len(words) == 2 && (command == "get" || command == "gets") && words[1] == oldKey:
+		return s.servers(ctx, "VALUE "+oldKey), nil
+	}
+	return s.elsewhere(ctx), nil
+}
+
+// oldKey is the key by which clients ask that take memcached for older than 1.4.14.
+const oldKey = "AmazonElastiCache:cluster"
+
+// servers answers with the list.
+func (s *session) servers(ctx context.Context, header string) string {
+	list, err := s.server.list(ctx)
+	if err != nil {
+		s.server.Log.Warn("A client requests the servers of the cache, which are not known", "err", err)
+		return "SERVER_ERROR " + err.Error() + ": ask again\r\n"
+	}
+	payload := list.Payload()
+	return fmt.Sprintf("%s 0 %d\r\n%s\r\nEND\r\n", header, len(payload), payload)
+}
+
+// version is that of memcached in the same Pod: clients choose the command for the list by it.
+func (s *session) version(ctx context.Context) string {
+	client, err := s.server.Login(ctx)
+	if err == nil {
+		defer client.Close()
+		var version string
+		if version, err = client.Ask(ctx, "version\r\n"); err == nil {
+			return version + "\r\n"
+		}
+	}
+	s.server.Log.Warn("A client requests the version, and memcached does not answer", "err", err)
+	return "SERVER_ERROR memcached does not answer: ask again\r\n"
+}
+
+// elsewhere refuses what belongs to memcached.
+func (s *session) elsewhere(ctx context.Context) string {
+	list, err := s.server.list(ctx)
+	if err != nil {
+		return "CLIENT_ERROR this is the discovery endpoint, which has no keys\r\n"
+	}
+	return "CLIENT_ERROR this is the discovery endpoint, which has no keys: use " + list.Endpoint + "\r\n"
+}
+
+func isStorage(command string) bool {
+	switch command {
+	case "set", "add", "replace", "append", "prepend", "cas":
+		return true
+	}
+	return false
+}
+
+// mostData is the longest value that is read: that of a login is much shorter.
+const mostData = 1 << 20
+
+// store reads the value that follows the command. The first one of a client with a password is its login.
+func (s *session) store(ctx context.Context, words []string) (string, error) {
+	if len(words) < 5 {
+		return "ERROR\r\n", nil
+	}
+	length, err := strconv.Atoi(words[4])
+	if err != nil || length < 0 || length > mostData {
+		return "CLIENT_ERROR bad data chunk\r\n", errors.New("a value whose length is not known")
+	}
+	if s.admitted || length > longestCommand {
+		if _, err := io.CopyN(io.Discard, s.in, int64(length)+2); err != nil {
+			return "", err
+		}
+		if !s.admitted {
+			return "CLIENT_ERROR authentication failure\r\n", nil
+		}
+		return s.elsewhere(ctx), nil
+	}
+	value := make([]byte, length+2)
+	if _, err := io.ReadFull(s.in, value); err != nil {
+		return "", err
+	}
+	return s.login(ctx, string(value[:length])), nil
+}
+
+// login admits whom memcached admits.
+func (s *session) login(ctx context.Context, value string) string {
+	user, password, _ := strings.Cut(value, " ")
+	client, err := protocol.Dial(ctx, s.server.Memcached, nil)
+	if err == nil {
+		defer client.Close()
+		err = client.Authenticate(ctx, user, password)
+	}
+	switch {
+	case err == nil:
+		s.admitted = true
+		return "STORED\r\n"
+	case errors.Is(err, protocol.ErrRefused), strings.ContainsAny(password, " \r\n\x00"):
+		return "CLIENT_ERROR authentication failure\r\n"
+	}
+	s.server.Log.Warn("A client cannot log in, because memcached does not answer", "err", err)
+	return "SERVER_ERROR memcached does not answer: ask again\r\n"
+}

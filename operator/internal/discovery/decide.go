@@ -1,0 +1,160 @@
+package discovery
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// answering is how many Pods answer: enough that one may be lost, and few, because each change of the list is a write
+// of each of them.
+const answering = 3
+
+// Input is what a decision depends on.
+type Input struct {
+	// Endpoint is where clients without auto discovery find the cache.
+	Endpoint string
+
+	// Slots are the slots as clients find them, in their order. Without slots, the ready Pods are the servers.
+	Slots []Node
+
+	// HasSlots: Slots are the servers, also if there are none.
+	HasSlots bool
+
+	// Port is the port of the Pods.
+	Port int32
+
+	// Pods are all Pods of the cache.
+	Pods []Pod
+
+	Now time.Time
+}
+
+// Pod is the observed state of a Pod.
+type Pod struct {
+	Name    string
+	UID     string
+	IP      string
+	Created time.Time
+
+	// Serves: the agent of the Pod can answer.
+	Serves bool
+
+	// Ready: the Pod is ready. Leaving: it terminates or has ended.
+	Ready   bool
+	Leaving bool
+
+	// Answers: the Pod has the label by which the Service finds it, and List is the content of its annotation.
+	Answers bool
+	List    string
+}
+
+// Decision is what to do now, and when to decide again.
+type Decision struct {
+	// Changes are the Pods to change.
+	Changes []Change
+
+	// After is when a change of the list is due; 0 if there is none.
+	After time.Duration
+}
+
+// Change is a change of a Pod. It leaves everything else of the Pod as it is.
+type Change struct {
+	Pod string
+	UID string
+
+	// Answers is whether the Pod answers from now on, with List. Otherwise it loses both.
+	Answers bool
+	List    string
+}
+
+// Decide decides which Pods answer, and what.
+func Decide(in Input) Decision {
+	list, after := in.list()
+	chosen, content := in.choose(), list.Encode()
+	decision := Decision{After: after}
+	for _, pod := range in.Pods {
+		answers := chosen[pod.UID]
+		change := Change{Pod: pod.Name, UID: pod.UID, Answers: answers}
+		if answers {
+			change.List = content
+		}
+		if pod.Leaving || !pod.Serves && !pod.Answers || pod.Answers == answers && pod.List == change.List {
+			continue
+		}
+		decision.Changes = append(decision.Changes, change)
+	}
+	return decision
+}
+
+// choose returns the uids of the Pods that answer. One that does stays, as long as it is ready: another one would first
+// have to get the list. Pods that are not ready yet get it before clients can reach them.
+func (in Input) choose() map[string]bool {
+	candidates := slices.DeleteFunc(slices.Clone(in.Pods), func(pod Pod) bool { return pod.Leaving || !pod.Serves })
+	rank := func(pod Pod) int {
+		switch {
+		case pod.Ready && pod.Answers:
+			return 0
+		case pod.Ready:
+			return 1
+		case pod.Answers:
+			return 2
+		}
+		return 3
+	}
+	slices.SortFunc(candidates, func(a, b Pod) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), b.Created.Compare(a.Created), strings.Compare(a.Name, b.Name))
+	})
+	chosen := map[string]bool{}
+	for _, pod := range candidates[:min(answering, len(candidates))] {
+		chosen[pod.UID] = true
+	}
+	return chosen
+}
+
+// fromTheFuture is how far a version may be ahead of the clock: more than two clocks differ.
+const fromTheFuture = time.Minute
+
+// list returns the current list, and when another one is due. The version of a list is that of the Pods that have it
+// already. That of another list is the time, in seconds, because it grows also if no Pod is left that remembers one. So
+// there is at most one list a second.
+func (in Input) list() (list List, after time.Duration) {
+	newest := List{}
+	for _, pod := range in.Pods {
+		if known, err := Decode(pod.List); err == nil && known.Version > newest.Version {
+			newest = known
+		}
+	}
+	list = List{Version: in.Now.Unix(), Endpoint: in.Endpoint, Nodes: in.nodes()}
+	next := time.Unix(newest.Version+1, 0)
+	switch {
+	case newest.isFor(list.Endpoint, list.Nodes):
+		return newest, 0
+	case next.Sub(in.Now) > fromTheFuture:
+		list.Version = newest.Version + 1
+	case next.After(in.Now):
+		return newest, next.Sub(in.Now)
+	}
+	return list, 0
+}
+
+// nodes returns the servers.
+func (in Input) nodes() []Node {
+	if in.HasSlots {
+		return in.Slots
+	}
+	var addresses []netip.Addr
+	for _, pod := range in.Pods {
+		if address, err := netip.ParseAddr(pod.IP); err == nil && pod.Ready && !pod.Leaving {
+			addresses = append(addresses, address)
+		}
+	}
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	var nodes []Node
+	for _, address := range addresses {
+		nodes = append(nodes, Node{Host: address.String(), IP: address.String(), Port: in.Port})
+	}
+	return nodes
+}

@@ -1,0 +1,75 @@
+// Package discovery answers which memcached servers a cache has, for clients with auto discovery: the operator decides
+// which Pods answer, and writes the list into their annotation cache.example.com/discovery; the agent in such a Pod reads
+// it from a downward API volume, and answers with it.
+//
+// The package is pure. Both programs share it, and their versions may differ: unknown fields are ignored, and a field
+// never changes its type or meaning.
+package discovery
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// List is the content of the annotation.
+type List struct {
+	// Version grows with each change of Nodes. A client ignores a list that is older than the one that it has.
+	Version int64 `json:"version"`
+
+	// Endpoint is where clients without auto discovery find the cache, for error messages.
+	Endpoint string `json:"endpoint"`
+
+	// Nodes are the memcached servers.
+	Nodes []Node `json:"nodes"`
+}
+
+// Node is a memcached server.
+type Node struct {
+	// Host is the name of the slot, or the address of the Pod.
+	Host string `json:"host"`
+
+	// IP is the address; empty if a client has to resolve the name.
+	IP string `json:"ip,omitempty"`
+
+	Port int32 `json:"port"`
+}
+
+// Encode returns the JSON for the annotation.
+func (l List) Encode() string {
+	content, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // It consists of texts and numbers.
+	}
+	return string(content)
+}
+
+// Decode reads the annotation.
+func Decode(content string) (List, error) {
+	var l List
+	if err := json.Unmarshal([]byte(content), &l); err != nil {
+		return List{}, fmt.Errorf("the list of servers is not valid JSON: %w", err)
+	}
+	for _, node := range l.Nodes {
+		if node.Host == "" || strings.ContainsAny(node.Host+node.IP, " |\r\n") {
+			return List{}, fmt.Errorf("the list of servers has the host %q with the IP %q", node.Host, node.IP)
+		}
+	}
+	return l, nil
+}
+
+// Payload returns the list as clients parse it: the version in a line, and the servers in the next one. The format is
+// that of Amazon ElastiCache (https://docs.aws.amazon.com/AmazonElastiCache/latest/dg/AutoDiscovery.AddingToYourClientLibrary.html).
+func (l List) Payload() string {
+	nodes := make([]string, len(l.Nodes))
+	for i, node := range l.Nodes {
+		nodes[i] = fmt.Sprintf("%s|%s|%d", node.Host, node.IP, node.Port)
+	}
+	return fmt.Sprintf("%d\n%s\n", l.Version, strings.Join(nodes, " "))
+}
+
+// isFor reports whether a list has the given content, of whatever version.
+func (l List) isFor(endpoint string, nodes []Node) bool {
+	return l.Endpoint == endpoint && slices.Equal(l.Nodes, nodes)
+}

@@ -1,0 +1,94 @@
+package render
+
+// Discovery: the Service, and what the agent needs to answer.
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/example-inc/memcached-operator/operator/internal/names"
+	"github.com/example-inc/memcached-operator/operator/internal/plan"
+)
+
+// discoveryService has a cluster IP: any of the Pods that it selects gives the same answer. Its ports are those of the
+// cache.
+func discoveryService(p plan.Plan) Object {
+	service := corev1ac.Service(names.DiscoveryService(p.Name), p.Namespace).
+		WithLabels(labelsWith(p.Name, p.CommonMetadata.Labels, p.Service.Metadata.Labels)).
+		WithAnnotations(p.CommonMetadata.Annotations).
+		WithAnnotations(p.Service.Metadata.Annotations).
+		WithOwnerReferences(owner(p)).
+		WithSpec(corev1ac.ServiceSpec().
+			WithType(corev1.ServiceTypeClusterIP).
+			WithSelector(names.Selector(p.Name)).
+			WithSelector(map[string]string{names.LabelDiscovery: "true"}))
+	for _, port := range p.ClientPorts() {
+		service.Spec.WithPorts(corev1ac.ServicePort().
+			WithName(port.Name).
+			WithPort(port.Number).
+			WithTargetPort(intstr.FromString(discoveryPort(port).Name)).
+			WithProtocol(corev1.ProtocolTCP))
+	}
+	return Object{
+		GroupKind:     corev1.SchemeGroupVersion.WithKind("Service").GroupKind(),
+		Configuration: service,
+		Metadata:      service.ObjectMetaApplyConfiguration,
+	}
+}
+
+// discoveryPort returns the port of the agent that belongs to a port of memcached.
+func discoveryPort(port plan.Port) plan.Port {
+	if port.Name == names.TLSPort {
+		return plan.Port{Name: names.DiscoveryTLSPort, Number: names.DiscoveryTLSPortNumber}
+	}
+	return plan.Port{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber}
+}
+
+// discoveryPorts are those of a network policy: of any Pod, before and after a rollout.
+var discoveryPorts = []plan.Port{
+	{Name: names.DiscoveryPort, Number: names.DiscoveryPortNumber},
+	{Name: names.DiscoveryTLSPort, Number: names.DiscoveryTLSPortNumber},
+}
+
+// answerDiscovery lets the agent answer, and shows it the list of servers.
+func answerDiscovery(
+	spec *corev1ac.PodSpecApplyConfiguration, agent *corev1ac.ContainerApplyConfiguration, p plan.Pod,
+) {
+	for _, served := range p.ClientPorts() {
+		port := discoveryPort(served)
+		agent.WithPorts(corev1ac.ContainerPort().
+			WithName(port.Name).WithContainerPort(port.Number).WithProtocol(corev1.ProtocolTCP))
+	}
+	agent.WithVolumeMounts(readOnly(discoveryVolume, names.DiscoveryDir))
+	spec.WithVolumes(annotationVolume(discoveryVolume, "list", names.AnnotationDiscovery))
+}
+
+func discoveryArguments(p plan.Pod) []string {
+	arguments := []string{"--discovery-file=" + names.DiscoveryFile}
+	secured := p.Memcached.TLS
+	if secured == nil {
+		return arguments
+	}
+	if !secured.Plaintext {
+		arguments = append(arguments, "--discovery-bind-address=0")
+	}
+	if secured.ClientCA != "" && secured.Require {
+		arguments = append(arguments, "--discovery-require-client-certificate")
+	}
+	if secured.Only13 {
+		arguments = append(arguments, "--discovery-tls13")
+	}
+	return arguments
+}
+
+// annotationVolume shows an annotation of the Pod as a file. The kubelet writes it again within a second or two.
+func annotationVolume(volume, file, annotation string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(volume).
+		WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
+			WithItems(corev1ac.DownwardAPIVolumeFile().
+				WithPath(file).
+				WithFieldRef(corev1ac.ObjectFieldSelector().
+					WithAPIVersion("v1"). // The default, which counts as a part of it.
+					WithFieldPath("metadata.annotations['" + annotation + "']"))))
+}

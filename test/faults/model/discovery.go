@@ -1,0 +1,82 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/test/faults/history"
+)
+
+// discoveryMark is the annotation of a Pod with the servers of the cache, and the label by which clients reach the Pod.
+const discoveryMark = "cache.example.com/discovery"
+
+func discoveryRules() []Rule {
+	return []Rule{{
+		Name: "a newer list of servers has a higher version",
+		Promise: "A list of the servers of a cache that the operator announces to a Pod has a higher version than each " +
+			"other list that a Pod of the cache has at the time.",
+		New: newerList,
+	}}
+}
+
+// servers is what was announced to a Pod.
+type servers struct {
+	Version  int64
+	Endpoint string
+	Nodes    json.RawMessage
+}
+
+func serversOf(pod *object) (list servers, ok bool) {
+	err := json.Unmarshal([]byte(pod.GetAnnotations()[discoveryMark]), &list)
+	return list, err == nil && list.Version > 0
+}
+
+func newerList(p *past) func(history.Entry) string {
+	return func(e history.Entry) string {
+		if p.byOperator(e) == nil || e.State.Type == watch.Deleted || e.State.Object.GetKind() != "Pod" {
+			return ""
+		}
+		pod, before := e.State.Object, p.before(e.State.Object)
+		announced, ok := serversOf(pod)
+		if !ok || before != nil && before.GetAnnotations()[discoveryMark] == pod.GetAnnotations()[discoveryMark] {
+			return ""
+		}
+		for _, other := range p.otherPods(pod, before) {
+			known, ok := serversOf(other)
+			isOther := string(known.Nodes) != string(announced.Nodes) || known.Endpoint != announced.Endpoint
+			if ok && isOther && known.Version >= announced.Version {
+				return fmt.Sprintf("Pod %s gets %s (version %d), and Pod %s has %s (version %d)",
+					pod.GetName(), announced.Nodes, announced.Version, other.GetName(), known.Nodes, known.Version)
+			}
+		}
+		return ""
+	}
+}
+
+// otherPods returns the other Pods of the cache of a Pod, and the Pod as it was before.
+func (p *past) otherPods(pod, before *object) []*object {
+	var pods []*object
+	for _, other := range p.existing("Pod") {
+		if other.GetUID() != pod.GetUID() && other.GetLabels()["memcached_cr"] == pod.GetLabels()["memcached_cr"] {
+			pods = append(pods, other)
+		}
+	}
+	if before != nil {
+		pods = append(pods, before)
+	}
+	return pods
+}
+
+// discoveryNotToBeDeleted returns why the operator may not request the deletion of the Service.
+func (p *past) discoveryNotToBeDeleted(of slotRef, q *audit.Request) string {
+	for _, mc := range p.specsNamed(of.cache, history.ProcessOf(q)) {
+		if !of.isWanted(mc) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the operator asked to delete %s %s against the spec (%d)", q.Resource(), q.ObjectRef.Name,
+		q.Response.Code)
+}
