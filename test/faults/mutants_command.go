@@ -73,16 +73,16 @@ func choose(only []string) ([]mutants.Mutant, error) {
 	return chosen, nil
 }
 
-// editsOf returns the edits of a mutant; none without a name.
-func editsOf(mutant string) ([]variants.Edit, error) {
-	if mutant == "" {
-		return nil, nil
+// mutantNamed returns a mutant; without a name, one that has no fault.
+func mutantNamed(name string) (mutants.Mutant, error) {
+	if name == "" {
+		return mutants.Mutant{}, nil
 	}
-	chosen, err := choose([]string{mutant})
+	chosen, err := choose([]string{name})
 	if err != nil {
-		return nil, err
+		return mutants.Mutant{}, err
 	}
-	return chosen[0].Edits, nil
+	return chosen[0], nil
 }
 
 func findMutants(
@@ -121,7 +121,7 @@ func findMutants(
 type search struct {
 	dir      string
 	original *campaign.Campaign // with the operator as it is
-	controls sync.Map           // by seed, what came of its plan with that one
+	controls sync.Map           // by seed, what came of its plan with that one, for one mutant
 }
 
 func newSearch(ctx context.Context, workers int) (s *search, err error) {
@@ -157,6 +157,7 @@ var errMissed = errors.New("no seed found it")
 // find runs seeds until one finds the mutant.
 func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
 	found := mutants.Found{Mutant: mutant, By: seeds.String()}
+	s.controls.Clear() // Another mutant has other plans.
 	faulty := &campaign.Campaign{Dir: s.dir, Programs: s.original.Programs, Actions: s.original.Actions}
 	faulty.Programs.Operator = filepath.Join(s.dir, "mutant")
 	if err := variants.Build(ctx, s.original.Root, faulty.Programs.Operator, mutant.Edits...); err != nil {
@@ -191,7 +192,7 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 // showing returns the plans of seeds that may show a mutant.
 func showing(mutant mutants.Mutant, seeds campaign.Seeds, all []actions.Action) iter.Seq[plan.Plan] {
 	return func(yield func(plan.Plan) bool) {
-		for p := range seeds.Plans(all) {
+		for p := range seeds.Plans(mutant.Focus(all)) {
 			if mutant.MayShow(p) && !yield(p) {
 				return
 			}

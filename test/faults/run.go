@@ -140,11 +140,12 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	work, err := flags.validate(all)
+	mutant, err := mutantNamed(flags.mutant)
 	if err != nil {
 		return err
 	}
-	edits, err := editsOf(flags.mutant)
+	all = mutant.Focus(all)
+	work, err := flags.validate(all)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		return err
 	}
 	defer os.RemoveAll(operators)
-	programs, err := build(ctx, root, operators, edits...)
+	programs, err := build(ctx, root, operators, mutant.Edits...)
 	if err != nil {
 		return err
 	}
