@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
-	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/mutants"
@@ -166,7 +164,8 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	err := progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
-		plans, first, mu := campaign.Feed(searching, showing(mutant, seeds, faulty.Actions), 0), seeds.Last, sync.Mutex{}
+		showing := mutant.Plans(seeds.Plans(mutant.Focus(faulty.Actions)))
+		plans, first, mu := campaign.Feed(searching, showing, 0), seeds.Last, sync.Mutex{}
 		err := s.each(plans, func(cluster *environment.Environment, p plan.Plan) error {
 			rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
 			mu.Lock()
@@ -187,17 +186,6 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 		err = nil
 	}
 	return found, err
-}
-
-// showing returns the plans of seeds that may show a mutant.
-func showing(mutant mutants.Mutant, seeds campaign.Seeds, all []actions.Action) iter.Seq[plan.Plan] {
-	return func(yield func(plan.Plan) bool) {
-		for p := range seeds.Plans(mutant.Focus(all)) {
-			if mutant.MayShow(p) && !yield(p) {
-				return
-			}
-		}
-	}
 }
 
 // each carries out plans on all clusters.

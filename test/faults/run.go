@@ -149,6 +149,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
+	work.plans = mutant.Plans(work.plans)
 	if flags.dir == "" {
 		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
 			return err
