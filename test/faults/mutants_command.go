@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
-	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/campaign"
 	"github.com/example-inc/memcached-operator/test/faults/environment"
 	"github.com/example-inc/memcached-operator/test/faults/mutants"
@@ -73,16 +71,16 @@ func choose(only []string) ([]mutants.Mutant, error) {
 	return chosen, nil
 }
 
-// editsOf returns the edits of a mutant; none without a name.
-func editsOf(mutant string) ([]variants.Edit, error) {
-	if mutant == "" {
-		return nil, nil
+// mutantNamed returns a mutant; without a name, one that has no fault.
+func mutantNamed(name string) (mutants.Mutant, error) {
+	if name == "" {
+		return mutants.Mutant{}, nil
 	}
-	chosen, err := choose([]string{mutant})
+	chosen, err := choose([]string{name})
 	if err != nil {
-		return nil, err
+		return mutants.Mutant{}, err
 	}
-	return chosen[0].Edits, nil
+	return chosen[0], nil
 }
 
 func findMutants(
@@ -121,7 +119,7 @@ func findMutants(
 type search struct {
 	dir      string
 	original *campaign.Campaign // with the operator as it is
-	controls sync.Map           // by seed, what came of its plan with that one
+	controls sync.Map           // by seed, what came of its plan with that one, for one mutant
 }
 
 func newSearch(ctx context.Context, workers int) (s *search, err error) {
@@ -157,6 +155,7 @@ var errMissed = errors.New("no seed found it")
 // find runs seeds until one finds the mutant.
 func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign.Seeds) (mutants.Found, error) {
 	found := mutants.Found{Mutant: mutant, By: seeds.String()}
+	s.controls.Clear() // Another mutant has other plans.
 	faulty := &campaign.Campaign{Dir: s.dir, Programs: s.original.Programs, Actions: s.original.Actions}
 	faulty.Programs.Operator = filepath.Join(s.dir, "mutant")
 	if err := variants.Build(ctx, s.original.Root, faulty.Programs.Operator, mutant.Edits...); err != nil {
@@ -165,7 +164,8 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 	err := progress.Stage(ctx, mutant.Name, func(update func(string)) error {
 		searching, stop := context.WithCancel(ctx)
 		defer stop()
-		plans, first, mu := campaign.Feed(searching, showing(mutant, seeds, faulty.Actions), 0), seeds.Last, sync.Mutex{}
+		showing := mutant.Plans(seeds.Plans(mutant.Focus(faulty.Actions)))
+		plans, first, mu := campaign.Feed(searching, showing, 0), seeds.Last, sync.Mutex{}
 		err := s.each(plans, func(cluster *environment.Environment, p plan.Plan) error {
 			rule, err := s.try(ctx, cluster, faulty, p, mutant.Rule)
 			mu.Lock()
@@ -186,17 +186,6 @@ func (s *search) find(ctx context.Context, mutant mutants.Mutant, seeds campaign
 		err = nil
 	}
 	return found, err
-}
-
-// showing returns the plans of seeds that may show a mutant.
-func showing(mutant mutants.Mutant, seeds campaign.Seeds, all []actions.Action) iter.Seq[plan.Plan] {
-	return func(yield func(plan.Plan) bool) {
-		for p := range seeds.Plans(all) {
-			if mutant.MayShow(p) && !yield(p) {
-				return
-			}
-		}
-	}
 }
 
 // each carries out plans on all clusters.

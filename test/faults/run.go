@@ -140,14 +140,16 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 	if err != nil {
 		return err
 	}
+	mutant, err := mutantNamed(flags.mutant)
+	if err != nil {
+		return err
+	}
+	all = mutant.Focus(all)
 	work, err := flags.validate(all)
 	if err != nil {
 		return err
 	}
-	edits, err := editsOf(flags.mutant)
-	if err != nil {
-		return err
-	}
+	work.plans = mutant.Plans(work.plans)
 	if flags.dir == "" {
 		if flags.dir, err = os.MkdirTemp("", "faults-"); err != nil {
 			return err
@@ -159,7 +161,7 @@ func run(ctx context.Context, out io.Writer, flags runFlags) error {
 		return err
 	}
 	defer os.RemoveAll(operators)
-	programs, err := build(ctx, root, operators, edits...)
+	programs, err := build(ctx, root, operators, mutant.Edits...)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,11 @@
 package mutants
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 
+	"github.com/example-inc/memcached-operator/test/faults/actions"
 	"github.com/example-inc/memcached-operator/test/faults/plan"
 	"github.com/example-inc/memcached-operator/test/faults/variants"
 )
@@ -19,8 +21,11 @@ type Mutant struct {
 	Rule string
 
 	// Needs are the actions without which it does the same as the operator: each regular expression matches the name of a
-	// step, in this order.
+	// step, in this order. Plans are drawn with more of them.
 	Needs []string
+
+	// CuredByRestart: a restart of the operator makes good what it did wrong, so its plans have none.
+	CuredByRestart bool
 
 	Edits []variants.Edit
 }
@@ -51,6 +56,41 @@ const (
 // replace is an edit of a file.
 func replace(file, old, by string) []variants.Edit {
 	return []variants.Edit{{File: file, Old: old, New: by}}
+}
+
+// Plans returns those of the plans that may show the mutant.
+func (m Mutant) Plans(all iter.Seq[plan.Plan]) iter.Seq[plan.Plan] {
+	return func(yield func(plan.Plan) bool) {
+		for p := range all {
+			p.Restart = p.Restart && !m.CuredByRestart
+			if m.MayShow(p) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Focus makes the actions that the mutant needs as likely as all actions together, each need as likely as another.
+// Otherwise it would take hundreds of seeds until a plan has the rarer ones in the right order; with nothing else, no
+// plan would surprise.
+func (m Mutant) Focus(all []actions.Action) []actions.Action {
+	focused := slices.Clone(all)
+	for _, need := range m.Needs {
+		name := regexp.MustCompile("^(" + need + ")$")
+		sum, needed := 0, 0
+		for _, action := range all {
+			sum += action.Weight
+			if name.MatchString(action.Name) {
+				needed += action.Weight
+			}
+		}
+		for i, action := range all {
+			if name.MatchString(action.Name) {
+				focused[i].Weight += action.Weight * sum / (needed * len(m.Needs))
+			}
+		}
+	}
+	return focused
 }
 
 // MayShow reports whether a plan has what the mutant needs. A plan that has not need not be carried out.

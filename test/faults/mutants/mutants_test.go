@@ -121,3 +121,27 @@ func TestAMutantShowsOnlyWithWhatItNeedsInOrder(t *testing.T) {
 		})
 	}
 }
+
+func TestPlansHaveMoreOfWhatAMutantNeeds(t *testing.T) {
+	s, err := schema.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const seeds = 20
+	all := actions.All(s)
+	for _, mutant := range All() {
+		shows := 0
+		for seed := range uint64(seeds) {
+			p, err := plan.New(seed, actions.Plans(mutant.Focus(all)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mutant.MayShow(p) {
+				shows++
+			}
+		}
+		if shows < seeds/10 {
+			t.Errorf("%q: only %d of %d plans have what it needs", mutant.Name, shows, seeds)
+		}
+	}
+}

@@ -3,10 +3,12 @@ package mutants
 import "github.com/example-inc/memcached-operator/test/faults/variants"
 
 const (
-	takesNames = "a third party takes the names of a Memcached's objects"
-	changes    = "change.*|undo.*|unset.*|replace the whole spec|scale"
-	drifts     = "a third party (edits|keeps editing) an owned field"
-	recreates  = "a third party recreates an object|" + takesNames
+	takesNames   = "a third party takes the names of a Memcached's objects"
+	changesOwner = "a third party changes the owner of an object"
+
+	changes   = "change.*|undo.*|unset.*|replace the whole spec|scale"
+	drifts    = "a third party (edits|keeps editing) an owned field"
+	recreates = "a third party recreates an object|" + takesNames
 )
 
 func ownership() []Mutant {
@@ -21,7 +23,7 @@ func ownership() []Mutant {
 			Edits: replace(createFile, "	object.Metadata.WithResourceVersion(noResourceVersion)\n", ""),
 		},
 		{
-			Name: "deletes unowned objects", Rule: "ownership", Needs: []string{"a third party changes the owner of an object"},
+			Name: "deletes unowned objects", Rule: "ownership", Needs: []string{changesOwner, "scale"},
 			Edits: []variants.Edit{
 				{
 					File: removeFile,
@@ -32,14 +34,15 @@ func ownership() []Mutant {
 			},
 		},
 		{
-			Name: "deletes whatever has the name by now", Rule: "ownership", Needs: []string{changes},
+			Name: "deletes whatever has the name by now", Rule: "ownership",
+			Needs: []string{"events of watches are late|watches are silent", "a third party recreates an object", "scale"},
 			Edits: replace(removeFile, `, client.Preconditions{
 			UID: new(live.GetUID()), ResourceVersion: new(live.GetResourceVersion()),
 		})`, ")"),
 		},
 		{
 			Name: "removes annotations of other clients", Rule: "unowned fields stay",
-			Needs: []string{"a third party adds a field"},
+			Needs: []string{"a third party adds a field", changes},
 			Edits: []variants.Edit{
 				{File: applyFile, Old: "	\"fmt\"\n", New: "	\"fmt\"\n	\"strings\"\n"},
 				{

@@ -30,7 +30,8 @@ func statuses() []Mutant {
 			},
 		},
 		{
-			Name: "repeats a Secret in a message", Rule: "no secrets", Needs: []string{"the spec names a Secret"},
+			Name: "repeats a Secret in a message", Rule: "no secrets",
+			Needs: []string{"the spec names a Secret", "a Secret is written"},
 			Edits: replace(secretsFile, `	list, err := users.Parse(data)
 	if err != nil {
 		return record{State: State{Problem: err.Error()}}`,
