@@ -24,8 +24,10 @@ var (
 	SetKind         = v1alpha1.ApplicationSetSchemaGroupVersionKind
 )
 
-// Decode fills an Application or an AppProject from an object. It passes over fields of newer versions of Argo CD.
-func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstructured) (*T, error) {
+// Decode fills an object of Argo CD from another form of it. It passes over fields of newer versions of Argo CD.
+func Decode[T v1alpha1.Application | v1alpha1.ApplicationSet | v1alpha1.AppProject](
+	u *unstructured.Unstructured,
+) (*T, error) {
 	content, err := u.MarshalJSON()
 	if err != nil {
 		return nil, err
