@@ -43,7 +43,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 	dir := config.Dir
 	err = cmp.Or(err,
 		writeAccess(dir, opts.Name, config.Ports.API),
-		rundir.Write(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
+		worktree.WriteFile(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
 		rundir.WriteJSON(dir.Config(), config),
 	)
 	if err != nil {
@@ -101,7 +101,7 @@ func copyFiles(ctx context.Context, component *builds.Component, to string, patt
 			if err != nil {
 				return err
 			}
-			if err := rundir.Write(filepath.Join(to, filepath.Base(path)), content, 0o755); err != nil {
+			if err := worktree.WriteFile(filepath.Join(to, filepath.Base(path)), content, 0o755); err != nil {
 				return err
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // resync is how often Argo CD looks for commits, as a local repository has no webhook.
@@ -51,7 +51,7 @@ func (s *supervisor) write(name string, elem ...string) error {
 	if err != nil {
 		return err
 	}
-	return rundir.Write(s.Dir.Path(append(elem, name)...), content, 0o644)
+	return worktree.WriteFile(s.Dir.Path(append(elem, name)...), content, 0o644)
 }
 
 // writeFor renders a file of one Node into the run directory.
@@ -61,5 +61,5 @@ func (s *supervisor) writeFor(of node, name string) error {
 		return err
 	}
 	extension := filepath.Ext(name)
-	return rundir.Write(s.Dir.Path(strings.TrimSuffix(name, extension)+of.Suffix+extension), content, 0o644)
+	return worktree.WriteFile(s.Dir.Path(strings.TrimSuffix(name, extension)+of.Suffix+extension), content, 0o644)
 }

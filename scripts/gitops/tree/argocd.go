@@ -48,8 +48,6 @@ type ArgoCD struct {
 	Tracking string
 	// Overrides are the health checks in Lua, by "group/Kind".
 	Overrides map[string]v1alpha1.ResourceOverride
-	// Data is the whole ConfigMap.
-	Data map[string]string
 }
 
 // ArgoCD lets Argo CD read its settings.
@@ -69,7 +67,7 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
 	defer cancel()
 	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
-	a := ArgoCD{Data: cm.Data}
+	var a ArgoCD
 	if a.Overrides, err = manager.GetResourceOverrides(); err != nil {
 		return ArgoCD{}, fmt.Errorf("ConfigMap %s, which Argo CD can't read: %w", cm.Name, err)
 	}
