@@ -145,13 +145,13 @@ func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range slices.Concat(Cluster(), ArgoCDs, []*Component{Kwok, kustomize}) {
+	for _, c := range append(WithArgoCD(), Kwok, ApplicationSets) {
 		if version, err := c.Version(); err != nil || !strings.HasPrefix(version, "v") {
 			t.Errorf("the version of %s = %q, %v", c.name, version, err)
 		}
 		for _, p := range c.programs {
 			folder, ok := strings.CutPrefix(p.pkg, own)
-			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd"}, p.name) { // by other names, or by none
+			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd", "argocd-applicationset-controller"}, p.name) { // by other names, or by none
 				continue
 			}
 			source, err := os.ReadFile(filepath.Join(root, "scripts/cluster/builds", folder, "main.go"))
@@ -159,35 +159,6 @@ func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 				t.Errorf("%s is built from %s, which knows no such name: %v", p.name, folder, err)
 			}
 		}
-	}
-}
-
-func TestArgoCDIsFoundByVersion(t *testing.T) {
-	pin, err := ArgoCDs[0].Version()
-	if err != nil {
-		t.Fatal(err)
-	}
-	number := strings.TrimPrefix(pin, "v")
-	tests := map[string]struct {
-		version string
-		found   bool
-	}{
-		"no version is the default":          {"", true},
-		"an exact version is found":          {pin, true},
-		"the letter v may be left out":       {number, true},
-		"the end may be left out":            {"3.5", true},
-		"a major version is enough":          {"3", true},
-		"half a number is no version":        {"3.5.", false},
-		"an unknown version names the known": {"3.1.0", false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := ArgoCD(tc.version)
-			if tc.found && (err != nil || got != ArgoCDs[0]) ||
-				!tc.found && (err == nil || !strings.Contains(err.Error(), "want one of "+number)) {
-				t.Errorf("ArgoCD(%q) = %v, %v", tc.version, got, err)
-			}
-		})
 	}
 }
 

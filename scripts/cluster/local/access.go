@@ -56,7 +56,8 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	}
 	for file, pair := range pairs {
 		err := errors.Join(
-			worktree.WriteFile(dir.PKI(file+".crt"), pair.Cert, 0o644), worktree.WriteFile(dir.PKI(file+".key"), pair.Key, 0o600))
+			worktree.WriteFile(dir.PKI(file+".crt"), pair.Cert, 0o644),
+			worktree.WriteFile(dir.PKI(file+".key"), pair.Key, 0o600))
 		if _, isUser := users[file]; isUser && err == nil {
 			err = worktree.WriteFile(dir.Kubeconfig(file), kubeconfigOf(name, apiPort, authority.Cert, pair), 0o600)
 		}

@@ -83,15 +83,15 @@ const (
 )
 
 // CheckedBy is who checks the health of objects of the kind.
-func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) (string, error) {
+func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) string {
 	if a.Overrides[lua.GetConfigMapKey(kind)].HealthLua != "" {
-		return ByTree, nil
+		return ByTree
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(kind)
 	script, _, err := lua.VM{ResourceOverrides: a.Overrides}.GetHealthScript(object)
-	if script != "" || health.GetHealthCheckFunc(kind) != nil {
-		return ByArgoCD, err
+	if err == nil && script != "" || health.GetHealthCheckFunc(kind) != nil {
+		return ByArgoCD
 	}
-	return ByNone, err
+	return ByNone
 }
