@@ -56,27 +56,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-func TestTheGoModIsTheOnePlaceThatStatesAVersion(t *testing.T) {
-	tests := map[string]struct {
-		files   map[string]string
-		wantErr string
-	}{
-		"a requirement":            {map[string]string{"go.mod": pinned}, ""},
-		"no requirement":           {map[string]string{"go.mod": "module example.com/wrap\n"}, "doesn't require"},
-		"a file that is no go.mod": {map[string]string{"go.mod": "?"}, "wrap/go.mod"},
-		"no file":                  {nil, "wrap/go.mod, which pins example.com/tool, is missing"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			version, err := tool(t, tc.files).Version()
-			if tc.wantErr == "" && (err != nil || version != "v1.2.3") ||
-				tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Errorf("Version() = %q, %v, want an error with %q", version, err, tc.wantErr)
-			}
-		})
-	}
-}
-
 func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
 	changes := map[string]struct {
 		file, tags string
