@@ -72,7 +72,7 @@ func (e edit) apply(text string) string {
 	return text
 }
 
-// edited is the template in the place of what was found.
+// edited is the template that replaces what was found.
 func (e edit) edited(found string) string {
 	lines := slices.Collect(strings.Lines(found))
 	switch {
