@@ -121,8 +121,8 @@ var (
 	moving = regexp.MustCompile(`^(latest|main|master|HEAD|head|nightly)$`)
 )
 
-// Pinned reports whether the content of the URL stays the same: a version or a commit is its ?ref=, or a part of the path
-// of a file.
+// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit, or, where a file is
+// named, a part of its path is.
 func Pinned(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
