@@ -71,8 +71,8 @@ func (c *Consumer) Builder() (*Builder, error) {
 	return b, nil
 }
 
-// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout: only of what it cloned
-// does it know the ref, which replacements in the operator's repository read.
+// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout. It knows the ref only
+// of what it cloned, and replacements in the operator's repository read that.
 func (c *Consumer) render(files Files, dir string) ([]Object, error) {
 	temporary, err := os.MkdirTemp("", "gitops-")
 	if err != nil {
