@@ -13,14 +13,8 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 )
 
-// addArgoCDVersion adds a flag without a default, so that `up` accepts a running cluster with any version.
-func addArgoCDVersion(cmd *cobra.Command, version *string) {
-	cmd.Flags().StringVar(version, "argocd-version", "", "version of Argo CD, like 3.5 (default: the newest known)")
-}
-
 func buildCommand() *cobra.Command {
-	var argoCDVersion string
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:     "build",
 		Short:   "Build all programs of the cluster into the cache",
 		Example: "  go run ./scripts/cluster build",
@@ -28,11 +22,7 @@ func buildCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			components := builds.Simulated()
 			if runtime.GOOS == "linux" {
-				argoCD, err := builds.ArgoCD(argoCDVersion)
-				if err != nil {
-					return err
-				}
-				components = builds.WithArgoCD(argoCD)
+				components = builds.WithArgoCD()
 			}
 			binaries, err := builds.Ensure(cmd.Context(), components...)
 			if err != nil {
@@ -44,8 +34,6 @@ func buildCommand() *cobra.Command {
 			return nil
 		},
 	}
-	addArgoCDVersion(cmd, &argoCDVersion)
-	return cmd
 }
 
 func assetsCommand() *cobra.Command {

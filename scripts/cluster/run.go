@@ -61,7 +61,6 @@ func (f *flags) upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&opts.ArgoCD, "argocd", true, "with Argo CD")
 	cmd.Flags().BoolVar(&opts.SecondNode, "second-node", false,
 		"another real Node, for Pods that tolerate its taint "+supervisor.SecondNodeTaint)
-	addArgoCDVersion(cmd, &opts.ArgoCDVersion)
 	cmd.Flags().BoolVar(&opts.NoInstall, "no-install", false, "fail instead of installing missing packages with apt-get")
 	f.addOutput(cmd)
 	return cmd

@@ -72,7 +72,7 @@ var kindScript string
 
 // install runs the script. Argo CD has the version of the local cluster.
 func install(ctx context.Context, method, registry, repo string, env ...string) error {
-	version, err := builds.ArgoCDs[0].Version()
+	version, err := builds.ArgoCD.Version()
 	if err != nil {
 		return err
 	}

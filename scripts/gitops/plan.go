@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fatih/color"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
@@ -17,17 +16,16 @@ import (
 // plan is a tree without faults.
 type plan struct {
 	*tree.Tree
-	checkedBy map[schema.GroupVersionKind]string
+	argoCD tree.ArgoCD
 }
 
 // newPlan plans an install method.
-func newPlan(ctx context.Context, b *tree.Builder, method string) (plan, error) {
-	t, err := b.Build(method)
-	if err != nil {
+func newPlan(ctx context.Context, b *tree.Builder, method string) (p plan, err error) {
+	if p.Tree, err = b.Build(method); err != nil {
 		return plan{}, err
 	}
 	var errs []error
-	for _, fault := range t.Faults {
+	for _, fault := range p.Faults {
 		errs = append(errs, fault)
 	}
 	for _, remote := range b.Remotes {
@@ -35,19 +33,8 @@ func newPlan(ctx context.Context, b *tree.Builder, method string) (plan, error) 
 			errs = append(errs, fmt.Errorf("%s: %w", remote.URL, remote.Err))
 		}
 	}
-	argoCD, err := b.ArgoCD(ctx)
-	if err := errors.Join(append(errs, err)...); err != nil {
-		return plan{}, err
-	}
-	p := plan{Tree: t, checkedBy: map[schema.GroupVersionKind]string{}}
-	for _, part := range p.parts() {
-		for _, o := range part.Objects {
-			if p.checkedBy[o.GroupVersionKind()], err = argoCD.CheckedBy(o.GroupVersionKind()); err != nil {
-				return plan{}, err
-			}
-		}
-	}
-	return p, nil
+	p.argoCD, err = b.ArgoCD(ctx)
+	return p, errors.Join(append(errs, err)...)
 }
 
 // parts are those of the tree, in the order in which they are applied. A plan without a tree has none.
@@ -106,7 +93,7 @@ func (p plan) table(out io.Writer, objects []tree.Object) {
 	}
 	images := sets.New[string]()
 	for _, o := range objects {
-		checkedBy := p.checkedBy[o.GroupVersionKind()]
+		checkedBy := p.argoCD.CheckedBy(o.GroupVersionKind())
 		health, keep := color.GreenString("%-7s", checkedBy), ""
 		if checkedBy == tree.ByNone {
 			health = dim(fmt.Sprintf("%-7s", checkedBy))

@@ -83,6 +83,16 @@ func (p plan) defaults() (d defaults) {
 		return d
 	}
 	d = defaults{Image: p.Settings["memcachedImage"], Agent: p.Settings["agentImage"], Platform: "Kubernetes"}
+	for _, part := range p.parts() {
+		for _, o := range part.Objects { // What installs the operator may replace both.
+			for _, image := range tree.Variables(o.Object, tree.MemcachedVariable) {
+				d.Image = image
+			}
+			for _, image := range tree.Variables(o.Object, tree.AgentVariable) {
+				d.Agent = image
+			}
+		}
+	}
 	if p.Method == "openshift" {
 		d.Platform = "OpenShift"
 	}

@@ -2,11 +2,11 @@
 package kustomize
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fluxcd/pkg/ssa/utils"
 	appsv1 "k8s.io/api/apps/v1"
@@ -54,17 +54,26 @@ func Build(dir string, images ...types.Image) (resmap.ResMap, error) {
 	return built, nil
 }
 
-// Objects renders the kustomization in dir to objects for the Kubernetes libraries.
-func Objects(dir string, images ...types.Image) ([]*unstructured.Unstructured, error) {
+// Manifest renders the kustomization in dir to text.
+func Manifest(dir string, images ...types.Image) (string, error) {
 	built, err := Build(dir, images...)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	content, err := built.AsYaml()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return "", fmt.Errorf("%s: %w", dir, err)
 	}
-	return utils.ReadObjects(bytes.NewReader(content))
+	return string(content), nil
+}
+
+// Objects renders the kustomization in dir to objects for the Kubernetes libraries.
+func Objects(dir string, images ...types.Image) ([]*unstructured.Unstructured, error) {
+	manifest, err := Manifest(dir, images...)
+	if err != nil {
+		return nil, err
+	}
+	return utils.ReadObjects(strings.NewReader(manifest))
 }
 
 // Deployments returns the Deployments among the objects.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"os"
 	"path"
@@ -91,80 +90,48 @@ func markdownProse(content []byte) []string {
 // generated is the line by which Go's tools recognize generated code.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// goProse returns the comments and strings of each line, and the names that it declares as words.
+// goProse returns the comments and strings of each line, and its names as words, but for those of other packages, which
+// can't be changed.
 func goProse(content []byte) []string {
 	if generated.Match(content) {
 		return nil
 	}
 	lines := make([]string, bytes.Count(content, []byte("\n"))+1)
-	add := func(first int, text string) {
-		for i, line := range strings.Split(text, "\n") {
-			lines[first-1+i] += line + "\n" // which no expression has
-		}
-	}
-	eachText(content, add)
-	eachName(content, func(line int, name string) { add(line, asWords(name)) })
-	return lines
-}
-
-// eachText calls a function with each comment and string, and its first line.
-func eachText(content []byte, call func(line int, text string)) {
-	file := token.NewFileSet().AddFile("", -1, len(content))
-	var s scanner.Scanner
-	s.Init(file, content, nil, scanner.ScanComments)
-	for {
-		position, kind, text := s.Scan()
-		if kind == token.EOF {
-			return
-		}
-		if kind == token.COMMENT || kind == token.STRING {
-			call(file.Line(position), text)
-		}
-	}
-}
-
-// eachName calls a function with each name that Go code declares, and its line. Names of others can't be changed.
-func eachName(content []byte, call func(line int, name string)) {
 	files := token.NewFileSet()
-	file, _ := parser.ParseFile(files, "", content, parser.SkipObjectResolution) // the compiler reports errors
-	ast.Inspect(file, func(node ast.Node) bool {
-		for _, name := range declared(node) {
-			if identifier, is := name.(*ast.Ident); is {
-				call(files.Position(name.Pos()).Line, identifier.Name)
+	add := func(at token.Pos, text string) {
+		first := files.Position(at).Line - 1
+		for i, line := range strings.Split(text, "\n") {
+			lines[first+i] += line + "\n" // which no expression has
+		}
+	}
+	file, _ := parser.ParseFile(files, "", content, parser.ParseComments|parser.SkipObjectResolution)
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			add(comment.Pos(), comment.Text)
+		}
+	}
+	var visit func(ast.Node) bool
+	visit = func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.BasicLit:
+			if node.Kind == token.STRING {
+				add(node.Pos(), node.Value)
+			}
+		case *ast.Ident:
+			add(node.Pos(), asWords(node.Name))
+		case *ast.SelectorExpr:
+			ast.Inspect(node.X, visit)
+			return false
+		case *ast.KeyValueExpr:
+			if _, isField := node.Key.(*ast.Ident); isField {
+				ast.Inspect(node.Value, visit)
+				return false
 			}
 		}
 		return true
-	})
-}
-
-// declared returns the expressions in which a node declares names. An expression that is no identifier declares none.
-func declared(node ast.Node) []ast.Expr {
-	switch node := node.(type) {
-	case *ast.FuncDecl:
-		return []ast.Expr{node.Name}
-	case *ast.TypeSpec:
-		return []ast.Expr{node.Name}
-	case *ast.ValueSpec:
-		return expressions(node.Names)
-	case *ast.Field: // of a struct, parameters, results, and the methods of an interface
-		return expressions(node.Names)
-	case *ast.AssignStmt:
-		if node.Tok == token.DEFINE {
-			return node.Lhs
-		}
-	case *ast.RangeStmt:
-		if node.Tok == token.DEFINE {
-			return []ast.Expr{node.Key, node.Value}
-		}
 	}
-	return nil
-}
-
-func expressions(names []*ast.Ident) (all []ast.Expr) {
-	for _, name := range names {
-		all = append(all, name)
-	}
-	return all
+	ast.Inspect(file, visit)
+	return lines
 }
 
 var nameParts = regexp.MustCompile(`[A-Z][a-z0-9]*|[a-z0-9]+`)

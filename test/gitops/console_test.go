@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,10 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const (
@@ -40,62 +40,22 @@ data:
 	withIngress  = "resources: [console, oidc.yaml]\ncomponents:\n- console/ingress\n"
 )
 
-// consoleRules return the violations in a build.
-var consoleRules = map[string][]func(*testing.T, resmap.ResMap) []string{
-	withoutLogin: {readsOnly, byPortForwardOnly, restricted},
-	withAdmin:    {readsOnly},
-	withIngress:  {readsOnly, afterLoginOnly, restricted},
-}
-
 func TestTheConsoleKeepsItsRules(t *testing.T) {
-	for _, build := range []string{withoutLogin, withIngress} {
-		if problems := consoleProblems(t, build); len(problems) > 0 {
-			t.Errorf("%s%q", build, problems)
+	for build, rules := range map[string][]func(*testing.T, resmap.ResMap) []string{
+		withoutLogin: {readsOnly, byPortForwardOnly, restricted},
+		withIngress:  {readsOnly, afterLoginOnly, restricted},
+	} {
+		objects, err := buildConsole(t, build, consoleOIDC)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestABrokenCopyOfTheConsoleIsFound(t *testing.T) {
-	const (
-		viewer, console = "viewer.yaml", "console.yaml"
-		ingress, login  = "ingress/kustomization.yaml", "ingress/login.yaml"
-		read            = "[get, list, watch]"
-	)
-	tests := map[string]struct{ build, file, old, new, want string }{
-		"it reads Secrets":                    {withoutLogin, viewer, "- configmaps", "- secrets", "may get secrets"},
-		"it reads everything":                 {withoutLogin, viewer, "[cronjobs, jobs]", `["*"]`, "may get *"},
-		"it runs commands in Pods":            {withoutLogin, viewer, "pods/log", "pods/exec", "may get pods/exec"},
-		"it deletes":                          {withoutLogin, viewer, read, "[delete]", "may delete configmaps"},
-		"it does what it likes":               {withoutLogin, viewer, read, `["*"]`, "may * configmaps"},
-		"its role is made of others":          {withoutLogin, viewer, "rules:", "aggregationRule: {}\nrules:", "made elsewhere"},
-		"its role is that of another install": {withoutLogin, viewer, "viewer\nsubjects", "x\nsubjects", "made elsewhere"},
-		"it may do everything":                {withAdmin, viewer, "", "", "cluster-admin is made elsewhere"},
-		"each Node has a port for it":         {withoutLogin, console, "ClusterIP", "NodePort", "NodePort"},
-		"other Pods reach it":                 {withoutLogin, console, "podS", "ingress: [{}]\n  podS", "Ingress:"},
-		"nothing guards its Pod":              {withoutLogin, console, "policyTypes: [Ingress]", "policyTypes: []", "PolicyTypes"},
-		"it may run as root":                  {withoutLogin, console, "NonRoot: true", "NonRoot: false", "RunAsNonRoot"},
-		"it has capabilities":                 {withoutLogin, console, "[ALL]", "[CHOWN]", "CHOWN"},
-		"its namespace takes any Pod":         {withoutLogin, console, "e: restricted", "e: baseline", "baseline"},
-
-		"the login is off":            {withIngress, login, "value: oidc", "value: openshift", "something else answers"},
-		"the login is put off":        {withIngress, login, "value: oidc", "value: disabled", "says disabled"},
-		"a flag puts the login off":   {withIngress, console, "env:", "args: [--x]\n          env:", "says args"},
-		"requests carry the token":    {withIngress, login, "$patch: delete", "value: x", "says BEARER_TOKEN"},
-		"the viewer is there":         {withIngress, ingress, "{kind: ServiceAccount, name: okd-console-viewer}", "{kind: X}", "ServiceAccount okd-console-viewer"},
-		"the viewer's token is there": {withIngress, ingress, "{kind: Secret, name: okd-console-viewer}", "{kind: X}", "Secret okd-console-viewer"},
-		"a second container answers":  {withIngress, console, "containers:", "containers:\n        - {name: x, image: x}", "something else answers"},
-		"an issuer is not filled in":  {withIngress, ingress, "ISSUER_URL]", "CLIENT_ID]", "says from-console-oidc"},
-		"passwords go by plain HTTP":  {withIngress, login, "https://0", "http://0", "says http://0"},
-		"it reaches everything":       {withIngress, ingress, "[Ingress, Egress]", "[Ingress]", "it reaches everything"},
-		"the gateway reads along":     {withIngress, "ingress/istio.yaml", "PASSTHROUGH", "SIMPLE", "says mode: SIMPLE"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			problems := strings.Join(consoleProblems(t, tc.build, [3]string{tc.file, tc.old, tc.new}), "\n")
-			if !strings.Contains(problems, tc.want) {
-				t.Errorf("problems: %q, want one with %q", problems, tc.want)
+		for _, rule := range rules {
+			for _, problem := range rule(t, objects) {
+				if problem != "" {
+					t.Errorf("%s%s", build, problem)
+				}
 			}
-		})
+		}
 	}
 }
 
@@ -239,45 +199,13 @@ func restricted(t *testing.T, objects resmap.ResMap) []string {
 	return problems
 }
 
-// consoleProblems returns the problems of a build, in a copy with edits.
-func consoleProblems(t *testing.T, build string, edits ...[3]string) []string {
+// buildConsole builds in a copy of the console's folder, with each kind of ingress.
+func buildConsole(t *testing.T, build, oidc string) (resmap.ResMap, error) {
 	t.Helper()
-	objects, err := buildConsole(t, build, consoleOIDC, edits...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var problems []string
-	for _, rule := range consoleRules[build] {
-		problems = append(problems, rule(t, objects)...)
-	}
-	return slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
-}
-
-// buildConsole builds in a copy of the console's folder, with each kind of ingress. An edit is a file, a piece of it, and
-// what replaces that.
-func buildConsole(t *testing.T, build, oidc string, edits ...[3]string) (resmap.ResMap, error) {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "console"), os.DirFS("../../gitops/console")); err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := copied(t)
 	for _, kind := range []string{"gateway-api", "istio", "plain-ingress"} {
 		edited(t, dir, "console/ingress/kustomization.yaml", "# - "+kind+".yaml", "- "+kind+".yaml")
 	}
-	write("kustomization.yaml", build)
-	write("oidc.yaml", oidc)
-	for _, edit := range edits {
-		name := filepath.Join("console", edit[0])
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil || !strings.Contains(string(content), edit[1]) {
-			t.Fatalf("%s has no %q: %v", name, edit[1], err)
-		}
-		write(name, strings.Replace(string(content), edit[1], edit[2], 1))
-	}
-	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	tree.Write(t, dir, map[string]string{"kustomization.yaml": build, "oidc.yaml": oidc})
+	return kustomize.Build(dir)
 }

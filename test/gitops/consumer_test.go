@@ -241,7 +241,7 @@ func TestMistakesInAConsumersRepository(t *testing.T) {
 	checkout := shipped(t)
 	const apps, bootstrap = "kustomization.yaml", "bootstrap.yaml"
 	tests := map[string]struct{ file, pattern, with, want string }{
-		"a ref that moves":                      {apps, `\?ref=v0\.1\.0`, "?ref=HEAD", "?ref=HEAD is neither a version nor a commit"},
+		"a ref that moves":                      {apps, `\?ref=v0\.1\.0`, "?ref=HEAD", "?ref=HEAD is not pinned"},
 		"a ref that the checkout does not have": {apps, `\?ref=v0\.1\.0`, "?ref=v9.9.9", "fetch it there"},
 		"no operator's repository":              {apps, `  - https.*`, "  - caches", "restore the line from Git"},
 		"a right that the operator needs":       {bootstrap, `  - group: apps\n    kind: Deployment\n`, "", "its namespaceResourceWhitelist does not have"},

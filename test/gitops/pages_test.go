@@ -5,15 +5,17 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const argoCD = "bootstrap/argocd/existing"
@@ -47,9 +49,7 @@ func TestEachKindOfIngressLeadsToThePageByTLS(t *testing.T) {
 				if page.folder == "console" {
 					edited(t, dir, "console/kustomization.yaml", "# - ", "- ")
 					edited(t, dir, "console/kustomization.yaml", "  - cluster-admin.yaml", "  # - cluster-admin.yaml")
-					if err := os.WriteFile(filepath.Join(dir, "console/console-oidc.yaml"), []byte(consoleOIDC), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					tree.Write(t, dir, map[string]string{"console/console-oidc.yaml": consoleOIDC})
 				}
 				want := page.want
 				want.TLS, want.Class = mode, page.classes[kind]
@@ -165,19 +165,12 @@ func copied(t *testing.T) string {
 // edited replaces a text of a file everywhere.
 func edited(t *testing.T, dir, file, old, replacement string) {
 	t.Helper()
-	name := filepath.Join(dir, file)
-	content, err := os.ReadFile(name)
-	if err != nil || !strings.Contains(string(content), old) {
-		t.Fatalf("%s has no %q: %v", file, old, err)
-	}
-	if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(content), old, replacement)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	edit(t, dir, file, regexp.QuoteMeta(old), replacement)
 }
 
 func built(t *testing.T, dir string) resmap.ResMap {
 	t.Helper()
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	objects, err := kustomize.Build(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

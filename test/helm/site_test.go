@@ -47,21 +47,18 @@ func newSite(t *testing.T) *site {
 		}
 	}
 	down(t.Context()) // what an interrupted run left
-	cluster, err := local.Up(t.Context(), local.Options{Name: clusterName})
-	if err != nil {
+	s := &site{operators: map[string]string{}}
+	var err error
+	if s.Pipeline, err = deployed.Up(t.Context(), local.Options{Name: clusterName}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if os.Getenv("E2E_KEEP") != "" {
-			t.Logf("The cluster is left running: export KUBECONFIG=%s", cluster.Kubeconfig)
+			t.Logf("The cluster is left running: export KUBECONFIG=%s", s.Cluster.Kubeconfig)
 			return
 		}
 		down(context.WithoutCancel(t.Context()))
 	})
-	s := &site{operators: map[string]string{}}
-	if s.Pipeline, err = pipeline.New(t.Context(), cluster); err != nil {
-		t.Fatal(err)
-	}
 	err = progress.Stage(t.Context(), "Images", func(update func(string)) error {
 		if s.images, err = deployed.PushImages(t.Context(), s.Pipeline, oldVersion, update); err != nil {
 			return err

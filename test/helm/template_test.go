@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
+	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/release/chart"
 )
 
@@ -124,21 +124,12 @@ func buildOverlay(t *testing.T, overlay string, components ...string) objects {
 	}
 	text := fmt.Sprintf("resources: [../overlays/%s]\ncomponents: [%s]\n", overlay, strings.Join(paths, ", "))
 	mine := filepath.Join(dir, "mine")
-	if err := os.Mkdir(mine, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(mine, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), mine)
+	tree.Write(t, mine, map[string]string{"kustomization.yaml": text})
+	manifest, err := kustomize.Manifest(mine)
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decode(t, string(manifest))
+	return decode(t, manifest)
 }
 
 // dropHelmsOwn takes away what only an object of a Helm release has, and fails where it is missing.

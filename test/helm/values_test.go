@@ -16,6 +16,7 @@ const (
 	deployment    = "Deployment/" + namespace + "/memcached-operator-controller-manager"
 	networkPolicy = "NetworkPolicy/" + namespace + "/memcached-operator-controller-manager"
 	metrics       = "Service/" + namespace + "/memcached-operator-controller-manager-metrics-service"
+	rules         = "PrometheusRule/" + namespace + "/memcached-operator"
 	serviceMon    = "ServiceMonitor/" + namespace + "/memcached-operator"
 	crd           = "CustomResourceDefinition//memcacheds.cache.example.com"
 
@@ -102,7 +103,20 @@ var reaches = map[string]reach{
 	"metrics.enabled, the right to ask": {
 		"metrics: {enabled: false}", "ClusterRoleBinding//memcached-operator-metrics-auth-rolebinding", map[string]string{"": missing},
 	},
-	"monitoring.enabled":    {"monitoring: {enabled: true}", serviceMon, map[string]string{".spec.endpoints[0].port": "https"}},
+	"monitoring.enabled": {"monitoring: {enabled: true}", serviceMon, map[string]string{".spec.endpoints[0].port": "https"}},
+	"monitoring.enabled, caches": {
+		"monitoring: {enabled: true}", "PodMonitor/" + namespace + "/memcached", map[string]string{"": "there"},
+	},
+	// An alert for an operator whose metrics are missing would fire for ever, and nothing would be scraped.
+	"monitoring.enabled, metrics are off": {
+		"{monitoring: {enabled: true}, metrics: {enabled: false}}", rules, map[string]string{".spec.groups[*].name": "memcached"},
+	},
+	"monitoring.enabled, rights in one namespace": {
+		"{monitoring: {enabled: true}, watchNamespaces: [a]}", rules, map[string]string{".spec.groups[*].name": "memcached"},
+	},
+	"monitoring.enabled, with metrics": {
+		"monitoring: {enabled: true}", rules, map[string]string{".spec.groups[*].name": "memcached memcached-operator"},
+	},
 	"networkPolicy.enabled": {"networkPolicy: {enabled: false}", networkPolicy, map[string]string{"": missing}},
 	"crds.install":          {"crds: {install: false}", crd, map[string]string{"": missing}},
 	"crds.keep":             {"crds: {keep: false}", crd, map[string]string{`.metadata.annotations.helm\.sh/resource-policy`: missing}},
@@ -145,6 +159,23 @@ func TestEachValueReachesItsFields(t *testing.T) {
 				t.Errorf("%s is the same without %s", tc.object, tc.values)
 			}
 		})
+	}
+}
+
+// TestAnOperatorWithoutMetricsIsNotMonitored: without metrics, or with rights in some namespaces only.
+func TestAnOperatorWithoutMetricsIsNotMonitored(t *testing.T) {
+	loaded := load(t, pack(t, released))
+	for _, values := range []string{"metrics: {enabled: false}", "watchNamespaces: [team-a]"} {
+		rendered := mustTemplate(t, loaded, "{monitoring: {enabled: true}, "+values+"}")
+		for id, object := range rendered {
+			if strings.HasSuffix(id, "-scraper") || id == serviceMon {
+				t.Errorf("%s: there is a %s", values, id)
+			}
+			role := look(t, object, ".roleRef.name")
+			if strings.HasPrefix(id, "ClusterRoleBinding") && rendered["ClusterRole//"+role] == nil {
+				t.Errorf("%s: %s binds %s, which is not there", values, id, role)
+			}
+		}
 	}
 }
 

@@ -191,28 +191,12 @@ func TestRunbooksCanBeOnAMirror(t *testing.T) {
 	text := page.Read(t, monitoringPage)
 	replacements := page.Find(t, text, "(?s)```yaml\n[^`]*operator/config/monitoring\n(replacements:.*?)```")
 	mirror := page.Find(t, replacements, `sourceValue: (\S+)`)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := filepath.Abs(repository + "/operator/config/monitoring")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if base, err = filepath.Rel(dir, base); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "kustomization.yaml"), "resources: ["+base+"]\n"+replacements)
-	built, err := kustomize.Build(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifests, err := built.AsYaml()
+	manifest, err := kustomize.Manifest(folder(t, "resources: [ROOT/operator/config/monitoring]\n"+replacements))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, alert := range alerts(t) {
-		if want := "runbook_url: " + mirror + "/docs/runbooks/" + alert.Alert + ".md\n"; !strings.Contains(string(manifests), want) {
+		if want := "runbook_url: " + mirror + "/docs/runbooks/" + alert.Alert + ".md\n"; !strings.Contains(manifest, want) {
 			t.Errorf("the overlay has no %s", want)
 		}
 	}

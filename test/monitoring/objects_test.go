@@ -101,7 +101,8 @@ func TestThePodMonitorFindsTheNodesOfEveryCache(t *testing.T) {
 }
 
 func TestTheServiceMonitorFindsTheOperatorAndMayReadItsMetrics(t *testing.T) {
-	objects := build(t, withComponent(t))
+	objects := build(t, folder(t,
+		"resources: [ROOT/overlays/multiarch]\ncomponents: [ROOT/overlays/components/monitoring]\n"))
 	var monitor monitoringv1.ServiceMonitor
 	decode(t, objects, "ServiceMonitor", &monitor)
 	var service corev1.Service
@@ -124,38 +125,32 @@ func TestTheServiceMonitorFindsTheOperatorAndMayReadItsMetrics(t *testing.T) {
 		t.Errorf("its token is %s of the Secret %s, not of %s", credentials.Key, credentials.Name, secret.Name)
 	}
 	account := secret.Annotations[corev1.ServiceAccountNameKey]
-	find(t, objects, "ServiceAccount", account)
+	decode(t, objects, "ServiceAccount/"+account, &corev1.ServiceAccount{})
 	var binding rbacv1.ClusterRoleBinding
-	if err := yaml.UnmarshalStrict(find(t, objects, "ClusterRoleBinding", account), &binding); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, objects, "ClusterRoleBinding/"+account, &binding)
 	var role rbacv1.ClusterRole
-	if err := yaml.UnmarshalStrict(find(t, objects, "ClusterRole", binding.RoleRef.Name), &role); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, objects, "ClusterRole/"+binding.RoleRef.Name, &role)
 	want := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
 	if diff := cmp.Diff(want, role.Rules); diff != "" || binding.Subjects[0].Name != account {
 		t.Errorf("what %s may (-want +got):\n%s", binding.Subjects[0].Name, diff)
 	}
 }
 
-// withComponent is a folder with an overlay and the component, as a user would write it.
-func withComponent(t *testing.T) string {
+// folder is one with a kustomization, as a user would write it, that names the repository as ROOT.
+func folder(t *testing.T, kustomization string) string {
 	t.Helper()
-	root, err := filepath.Abs(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	up, err := filepath.Rel(dir, root)
+	root, err := filepath.Abs(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "kustomization.yaml"), "resources: ["+up+"/overlays/multiarch]\n"+
-		"components: ["+up+"/overlays/components/monitoring]\n")
+	if root, err = filepath.Rel(dir, root); err != nil { // kustomize refuses an absolute path
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "kustomization.yaml"), strings.ReplaceAll(kustomization, "ROOT", root))
 	return dir
 }
 
@@ -168,27 +163,23 @@ func build(t *testing.T, dir string) resmap.ResMap {
 	return objects
 }
 
-// decode reads the only object of a kind, and takes no field that the kind does not have.
-func decode(t *testing.T, objects resmap.ResMap, kind string, into any) {
+// decode reads the object of a kind/name, or the only one of a kind, and takes no field that the kind does not have.
+func decode(t *testing.T, objects resmap.ResMap, id string, into any) {
 	t.Helper()
-	if err := yaml.UnmarshalStrict(find(t, objects, kind, ""), into); err != nil {
-		t.Fatalf("%s: %v", kind, err)
-	}
-}
-
-// find returns the object of a kind and name, or the only one of the kind.
-func find(t *testing.T, objects resmap.ResMap, kind, name string) []byte {
-	t.Helper()
-	var found [][]byte
+	kind, name, _ := strings.Cut(id, "/")
+	found := 0
 	for _, object := range objects.Resources() {
-		if object.GetKind() == kind && (name == "" || object.GetName() == name) {
-			found = append(found, []byte(object.MustYaml()))
+		if object.GetKind() != kind || name != "" && object.GetName() != name {
+			continue
+		}
+		found++
+		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), into); err != nil {
+			t.Fatalf("%s: %v", id, err)
 		}
 	}
-	if len(found) != 1 {
-		t.Fatalf("%d objects are a %s %q, want 1", len(found), kind, name)
+	if found != 1 {
+		t.Fatalf("%d objects are a %s, want 1", found, id)
 	}
-	return found[0]
 }
 
 // golden holds a file to what it is made of, or makes it.

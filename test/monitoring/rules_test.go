@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -35,35 +34,10 @@ func TestEachAlertFiresWhenItShouldAndNotOtherwise(t *testing.T) {
 	t.Parallel()
 	for _, alert := range alerts(t) {
 		t.Run(alert.Alert, func(t *testing.T) {
-			if out, ok := run(t, "test", "rules", fixture(alert.Alert)); !ok {
+			if out, ok := run(t, "test", "rules", filepath.Join(fixtures, alert.Alert+".yaml")); !ok {
 				t.Error(out)
 			}
 		})
-	}
-}
-
-// TestTheFixturesNoticeABrokenAlert breaks each alert in a copy of the rules.
-func TestTheFixturesNoticeABrokenAlert(t *testing.T) {
-	t.Parallel()
-	for how, change := range map[string]func(*monitoringv1.Rule){
-		"never fires":     func(r *monitoringv1.Rule) { r.Expr.StrVal = "vector(1) > 2" },
-		"always fires":    func(r *monitoringv1.Rule) { r.Expr.StrVal = "vector(1)" },
-		"does not wait":   func(r *monitoringv1.Rule) { r.For = nil },
-		"has no severity": func(r *monitoringv1.Rule) { delete(r.Labels, "severity") },
-		"leads elsewhere": func(r *monitoringv1.Rule) { r.Annotations["runbook_url"] += "x" },
-	} {
-		for i, alert := range alerts(t) {
-			if how == "does not wait" && alert.For == nil {
-				continue
-			}
-			t.Run(alert.Alert+" "+how, func(t *testing.T) {
-				broken := alerts(t)
-				change(&broken[i])
-				if _, ok := run(t, "test", "rules", withRules(t, fixture(alert.Alert), broken)); ok {
-					t.Errorf("its fixture does not notice: let one cache of %s be well", fixture(alert.Alert))
-				}
-			})
-		}
 	}
 }
 
@@ -93,19 +67,6 @@ func alerts(t *testing.T) []monitoringv1.Rule {
 		t.Fatalf("%s: %d rules, of which some are no alerts", rulesFile, len(all))
 	}
 	return all
-}
-
-func fixture(alert string) string { return filepath.Join(fixtures, alert+".yaml") }
-
-// withRules is a copy of a fixture for other rules.
-func withRules(t *testing.T, fixture string, rules []monitoringv1.Rule) string {
-	t.Helper()
-	dir := t.TempDir()
-	writeRules(t, filepath.Join(dir, "rules.yaml"), rules)
-	text := strings.ReplaceAll(page.Read(t, fixture), "../../"+rulesFile, "rules.yaml")
-	path := filepath.Join(dir, "test.yaml")
-	write(t, path, text)
-	return path
 }
 
 func writeRules(t *testing.T, path string, rules []monitoringv1.Rule) {

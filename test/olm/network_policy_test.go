@@ -2,6 +2,7 @@ package olm
 
 import (
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,8 +10,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kubelabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
@@ -72,24 +73,20 @@ func ingressOnly(ports []networkingv1.NetworkPolicyPort) networkingv1.NetworkPol
 }
 
 // builtInto builds a folder, and reads the one object of each kind that is requested.
-func builtInto(t *testing.T, folder string, objects ...metav1.Object) {
+func builtInto(t *testing.T, folder string, into ...metav1.Object) {
 	t.Helper()
-	built, err := kustomize.Build(folder)
+	objects, err := kustomize.Objects(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range objects {
-		kind := "Deployment"
-		if _, isPolicy := object.(*networkingv1.NetworkPolicy); isPolicy {
-			kind = "NetworkPolicy"
-		}
-		found := 0
-		for _, resource := range built.Resources() {
-			if resource.GetKind() != kind {
+	for _, object := range into {
+		kind, found := reflect.TypeOf(object).Elem().Name(), 0
+		for _, o := range objects {
+			if o.GetKind() != kind {
 				continue
 			}
 			found++
-			if err := yaml.UnmarshalStrict([]byte(resource.MustYaml()), object); err != nil {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, object, true); err != nil {
 				t.Fatal(err)
 			}
 		}

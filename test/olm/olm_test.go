@@ -3,16 +3,15 @@
 package olm
 
 import (
-	"maps"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/release/bundle"
 	"github.com/example-inc/memcached-operator/scripts/release/catalog"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
@@ -25,59 +24,17 @@ const (
 	csvFile = bundle.CSVFile
 )
 
-// TestTheBundleIsWhatItsSourcesGenerate generates it again, by the options that the committed one states. Build checks
+// TestBundleAndCatalogAreWhatTheirSourcesGenerate renews copies of them, by the options that they state. That also checks
 // the rules of OLM and OperatorHub.
-func TestTheBundleIsWhatItsSourcesGenerate(t *testing.T) {
-	have := committed(t)
-	v, err := have.Version()
-	if err != nil {
+func TestBundleAndCatalogAreWhatTheirSourcesGenerate(t *testing.T) {
+	dir, have := t.TempDir(), tree.Read(t, bundleDir)
+	tree.Write(t, dir, have)
+	if err := catalog.Renew(t.Context(), root, dir); err != nil {
 		t.Fatal(err)
 	}
-	options, err := v.Renewed(root)
-	if err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff(tree.Read(t, dir), have); diff != "" {
+		t.Errorf("run make generate (-sources +bundle):\n%s", diff)
 	}
-	want, err := bundle.Build(t.Context(), root, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(merged(want, have))) {
-		if want[name] != have[name] {
-			t.Errorf("%s is not what its sources generate: run make generate, and look at the difference", name)
-		}
-	}
-}
-
-// TestTheCatalogListsTheBundle adds the bundle once more: nothing may change.
-func TestTheCatalogListsTheBundle(t *testing.T) {
-	c, err := catalog.Load(bundleDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := text(t, c)
-	if err := c.Check(); err != nil {
-		t.Error(err)
-	}
-	v, err := committed(t).Version()
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := c.Bundle(v.Metadata.Name)
-	if listed == nil {
-		t.Fatalf("%s is not in the catalog: run make catalog", v.Metadata.Name)
-	}
-	if err := c.Add(committed(t), listed.Image); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(text(t, c), before); diff != "" {
-		t.Errorf("run make catalog (-bundle +catalog):\n%s", diff)
-	}
-}
-
-func merged(a, b bundle.Files) bundle.Files {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 func committed(t *testing.T) bundle.Files {
@@ -87,15 +44,6 @@ func committed(t *testing.T) bundle.Files {
 		t.Fatal(err)
 	}
 	return files
-}
-
-func text(t *testing.T, c *catalog.Catalog) string {
-	t.Helper()
-	text, err := c.String()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 func unmarshal(t *testing.T, text string, into any) {

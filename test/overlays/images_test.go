@@ -10,33 +10,9 @@ import (
 	"testing"
 
 	"github.com/distribution/reference"
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/example-inc/memcached-operator/scripts/kustomize"
 )
 
 const root = "../.."
-
-// TestEachImageIsSetInEveryOverlay: entries of images change each place of an image, and nothing else, in the library
-// that kubectl has.
-func TestEachImageIsSetInEveryOverlay(t *testing.T) {
-	images := defaults(t)
-	for _, overlay := range all(t) {
-		t.Run(overlay, func(t *testing.T) {
-			before := build(t, filepath.Join(root, overlay))
-			for _, image := range images {
-				if !strings.Contains(before, ": "+image.ref+"\n") {
-					t.Errorf("%s is not in it", image.ref)
-				}
-			}
-			dir := tempDir(t)
-			writeFile(t, filepath.Join(dir, "kustomization.yaml"), consumer(relative(t, dir, overlay), images))
-			if diff := cmp.Diff(replaced(before, images), build(t, dir)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // image is one that the manifests name, and one of a consumer's.
 type image struct{ ref, name, newName, newTag string }
@@ -80,46 +56,11 @@ func all(t *testing.T) []string {
 	return overlays
 }
 
-func consumer(resource string, images []image) string {
-	text := "resources:\n  - " + resource + "\nimages:\n"
-	for _, i := range images {
-		text += "  - {name: " + i.name + ", newName: " + i.newName + ", newTag: " + i.newTag + "}\n"
-	}
-	return text
-}
-
 func replaced(manifests string, images []image) string {
 	for _, i := range images {
 		manifests = strings.ReplaceAll(manifests, ": "+i.ref+"\n", ": "+i.newName+":"+i.newTag+"\n")
 	}
 	return manifests
-}
-
-func build(t *testing.T, dir string) string {
-	t.Helper()
-	built, err := kustomize.Build(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifests, err := built.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(manifests)
-}
-
-// relative is the path that kustomize accepts; an absolute one it refuses.
-func relative(t *testing.T, from, overlay string) string {
-	t.Helper()
-	to, err := filepath.Abs(filepath.Join(root, overlay))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := filepath.Rel(from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // tempDir is a folder by its own name, and not by that of a link to it: from there two dots would lead elsewhere.
@@ -130,14 +71,4 @@ func tempDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,7 +1,7 @@
 package overlays
 
 import (
-	"errors"
+	"bytes"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -12,26 +12,34 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
-// TestAConsumerNeedsNoClone: a kustomization names a tag of the repository by URL, and the images by
-// `kustomize edit set image`. Git's own server is the remote, and the pinned kustomize the consumer's.
-func TestAConsumerNeedsNoClone(t *testing.T) {
+// TestAConsumerSetsEachImageOfEveryOverlay by `kustomize edit set image`, which changes each place of an image, and
+// nothing else. Without a clone, a kustomization names a tag of the repository by URL: Git's own server is the remote. In
+// a clone, as in that of Argo CD for an Application that names images, the overlay itself is edited.
+func TestAConsumerSetsEachImageOfEveryOverlay(t *testing.T) {
 	const tag = "v0.1.0"
-	kustomize := pinned(t)
-	remote := serve(t, tag)
-	images := defaults(t)
+	kustomize, remote, clone, images := pinned(t), serve(t, tag), copied(t), defaults(t)
 	for _, overlay := range all(t) {
 		t.Run(overlay, func(t *testing.T) {
-			dir := tempDir(t)
-			writeFile(t, filepath.Join(dir, "kustomization.yaml"), "resources:\n  - "+remote+"//"+overlay+"?ref="+tag+"\n")
+			before, alone := run(t, root, kustomize, "build", overlay), tempDir(t)
+			tree.Write(t, alone, map[string]string{
+				"kustomization.yaml": "resources:\n  - " + remote + "//" + overlay + "?ref=" + tag + "\n",
+			})
 			for _, i := range images {
-				run(t, dir, kustomize, "edit", "set", "image", i.name+"="+i.newName+":"+i.newTag)
+				if !strings.Contains(before, ": "+i.ref+"\n") {
+					t.Errorf("%s is not in it", i.ref)
+				}
+				for _, dir := range []string{alone, filepath.Join(clone, overlay)} {
+					run(t, dir, kustomize, "edit", "set", "image", i.name+"="+i.newName+":"+i.newTag)
+				}
 			}
-			want := replaced(run(t, root, kustomize, "build", overlay), images)
-			if diff := cmp.Diff(want, run(t, dir, kustomize, "build", ".")); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			for _, dir := range []string{alone, filepath.Join(clone, overlay)} {
+				if diff := cmp.Diff(replaced(before, images), run(t, dir, kustomize, "build", ".")); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", dir, diff)
+				}
 			}
 		})
 	}
@@ -54,31 +62,16 @@ func TestTheBootstrapNeedsNoClone(t *testing.T) {
 	}
 }
 
-// TestAnOverlayIsEditedInPlace: as in a clone, and by Argo CD for an Application that names images.
-func TestAnOverlayIsEditedInPlace(t *testing.T) {
-	kustomize := pinned(t)
-	tree := copied(t)
-	images := defaults(t)
-	for _, overlay := range all(t) {
-		dir := filepath.Join(tree, overlay)
-		for _, i := range images {
-			run(t, dir, kustomize, "edit", "set", "image", i.name+"="+i.newName+":"+i.newTag)
-		}
-		want := replaced(run(t, root, kustomize, "build", overlay), images)
-		if diff := cmp.Diff(want, run(t, dir, kustomize, "build", ".")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", overlay, diff)
-		}
-	}
-}
-
 // TestArgoCDAddsAComponent: the Application of the operator names an overlay, and a component of the tree.
 func TestArgoCDAddsAComponent(t *testing.T) {
 	const component = "gitops/operator/direct"
-	kustomize, tree := pinned(t), copied(t)
+	kustomize, clone := pinned(t), copied(t)
 	for _, overlay := range all(t) {
-		writeFile(t, filepath.Join(tree, "kustomization.yaml"), "resources: ["+overlay+"]\ncomponents: ["+component+"]\n")
-		want := run(t, tree, kustomize, "build", ".")
-		dir := filepath.Join(tree, overlay)
+		tree.Write(t, clone, map[string]string{
+			"kustomization.yaml": "resources: [" + overlay + "]\ncomponents: [" + component + "]\n",
+		})
+		want := run(t, clone, kustomize, "build", ".")
+		dir := filepath.Join(clone, overlay)
 		run(t, dir, kustomize, "edit", "add", "component", "../../"+component)
 		if diff := cmp.Diff(want, run(t, dir, kustomize, "build", ".")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", overlay, diff)
@@ -95,17 +88,13 @@ func pinned(t *testing.T) string {
 // serve serves the manifests of the working tree from a Git repository, and returns its URL.
 func serve(t *testing.T, tag string) string {
 	t.Helper()
-	tree, served := copied(t), t.TempDir()
-	for _, args := range [][]string{
-		{"init", "--quiet"},
-		{"add", "--all"},
-		{"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "A release"},
-		{"tag", tag},
-		{"clone", "--quiet", "--bare", ".", filepath.Join(served, "memcached-operator.git")},
-	} {
-		run(t, tree, "git", args...)
-	}
-	programs := strings.TrimSpace(run(t, tree, "git", "--exec-path"))
+	clone, served := copied(t), t.TempDir()
+	tree.Git(t, clone, "init", "--quiet")
+	tree.Git(t, clone, "add", "--all")
+	tree.Git(t, clone, "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", tag)
+	tree.Git(t, clone, "tag", tag)
+	tree.Git(t, clone, "clone", "--quiet", "--bare", ".", filepath.Join(served, "memcached-operator.git"))
+	programs := tree.Git(t, clone, "--exec-path")
 	server := httptest.NewServer(&cgi.Handler{
 		Path:   filepath.Join(programs, "git-http-backend"),
 		Stderr: t.Output(), // Before anything else, kustomize requests a file of that URL.
@@ -118,30 +107,24 @@ func serve(t *testing.T, tag string) string {
 // copied is a copy of all that overlays and gitops/ are made of.
 func copied(t *testing.T) string {
 	t.Helper()
-	tree := tempDir(t)
+	clone := tempDir(t)
 	for _, folder := range []string{"overlays", "operator/config", "gitops"} {
-		if err := os.CopyFS(filepath.Join(tree, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+		if err := os.CopyFS(filepath.Join(clone, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return tree
+	return clone
 }
 
 func run(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), program, args...)
-	command.Dir = dir
+	var stderr bytes.Buffer
+	command.Dir, command.Stderr = dir, &stderr
 	command.Env = append(worktree.Environment(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, stderrOf(err))
+		t.Fatalf("%s: %v\n%s", command, err, &stderr)
 	}
 	return string(out)
-}
-
-func stderrOf(err error) string {
-	if exit, isExit := errors.AsType[*exec.ExitError](err); isExit {
-		return string(exit.Stderr)
-	}
-	return ""
 }

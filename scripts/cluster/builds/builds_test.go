@@ -56,27 +56,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-func TestTheGoModIsTheOnePlaceThatStatesAVersion(t *testing.T) {
-	tests := map[string]struct {
-		files   map[string]string
-		wantErr string
-	}{
-		"a requirement":            {map[string]string{"go.mod": pinned}, ""},
-		"no requirement":           {map[string]string{"go.mod": "module example.com/wrap\n"}, "doesn't require"},
-		"a file that is no go.mod": {map[string]string{"go.mod": "?"}, "wrap/go.mod"},
-		"no file":                  {nil, "wrap/go.mod, which pins example.com/tool, is missing"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			version, err := tool(t, tc.files).Version()
-			if tc.wantErr == "" && (err != nil || version != "v1.2.3") ||
-				tc.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tc.wantErr)) {
-				t.Errorf("Version() = %q, %v, want an error with %q", version, err, tc.wantErr)
-			}
-		})
-	}
-}
-
 func TestTheCacheKeyFollowsWhatIsBuiltAndNotThePathOfTheTree(t *testing.T) {
 	changes := map[string]struct {
 		file, tags string
@@ -140,24 +119,18 @@ func TestOneFileIsSeveralPrograms(t *testing.T) {
 	}
 }
 
-func TestTheFirstHintThatFitsIsGiven(t *testing.T) {
-	if got := hint("no space left on device, dial tcp: i/o timeout, signal: killed"); !strings.HasPrefix(got, "\nThe disk is full.") {
-		t.Error(got)
-	}
-}
-
 func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 	root, err := Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range slices.Concat(Cluster(), ArgoCDs, []*Component{Kwok, kustomize}) {
+	for _, c := range append(WithArgoCD(), Kwok, ApplicationSets) {
 		if version, err := c.Version(); err != nil || !strings.HasPrefix(version, "v") {
 			t.Errorf("the version of %s = %q, %v", c.name, version, err)
 		}
 		for _, p := range c.programs {
 			folder, ok := strings.CutPrefix(p.pkg, own)
-			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd"}, p.name) { // by other names, or by none
+			if !ok || slices.Contains([]string{"coredns", "kubectl", "argocd", "argocd-applicationset-controller"}, p.name) { // by other names, or by none
 				continue
 			}
 			source, err := os.ReadFile(filepath.Join(root, "scripts/cluster/builds", folder, "main.go"))
@@ -168,39 +141,10 @@ func TestEachComponentIsPinnedAndItsProgramsKnowTheirNames(t *testing.T) {
 	}
 }
 
-func TestArgoCDIsFoundByVersion(t *testing.T) {
-	pin, err := ArgoCDs[0].Version()
-	if err != nil {
-		t.Fatal(err)
-	}
-	number := strings.TrimPrefix(pin, "v")
-	tests := map[string]struct {
-		version string
-		found   bool
-	}{
-		"no version is the default":          {"", true},
-		"an exact version is found":          {pin, true},
-		"the letter v may be left out":       {number, true},
-		"the end may be left out":            {"3.5", true},
-		"a major version is enough":          {"3", true},
-		"half a number is no version":        {"3.5.", false},
-		"an unknown version names the known": {"3.1.0", false},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := ArgoCD(tc.version)
-			if tc.found && (err != nil || got != ArgoCDs[0]) ||
-				!tc.found && (err == nil || !strings.Contains(err.Error(), "want one of "+number)) {
-				t.Errorf("ArgoCD(%q) = %v, %v", tc.version, got, err)
-			}
-		})
-	}
-}
-
 func TestAFailureShowsTheCommandTheEndOfItsOutputAndAHint(t *testing.T) {
 	tests := map[string]struct{ output, err, want string }{
 		"a full disk, as the compiler reports it": {
-			"open /cache/x: no space left on device", "exit status 1", "The disk is full. Free some space",
+			"open /cache/x: no space left on device, i/o timeout", "exit status 1", "The disk is full. Free some space",
 		},
 		"a proxy without an address": {
 			`Get "https://proxy.example.com/m": dial tcp: no such host`, "exit status 1", "go env GOPROXY",

@@ -1,10 +1,5 @@
 package builds
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Component is what one call of the compiler makes from the modules that one go.mod pins.
 type Component struct {
 	name     string // as people call it
@@ -66,12 +61,15 @@ var (
 		programs: []program{{"kustomize", "sigs.k8s.io/kustomize/kustomize/v5"}},
 	}
 
-	// ArgoCDs are the versions of Argo CD that a cluster can have, the default first. Another one is an entry here and
-	// its go.mod, with another name in the same folder.
-	ArgoCDs = []*Component{{
+	ArgoCD = &Component{
 		name: "argocd", mod: folder + "argocd/go.mod", module: "github.com/argoproj/argo-cd/v3",
 		programs: []program{{"argocd", own + "argocd"}},
-	}}
+	}
+	// ApplicationSets is Argo CD's controller of these, whose generators are much code.
+	ApplicationSets = &Component{
+		name: ArgoCD.name + "-applicationset", mod: ArgoCD.mod, module: ArgoCD.module,
+		programs: []program{{"argocd-applicationset-controller", own + "argocd/applicationset"}},
+	}
 )
 
 // Simulated is what a cluster of simulated Nodes needs.
@@ -81,27 +79,4 @@ func Simulated() []*Component { return []*Component{Kubernetes, Kwok} }
 func Cluster() []*Component { return []*Component{Kubernetes, node, runtimes} }
 
 // WithArgoCD is what a cluster with a real Node and Argo CD needs.
-func WithArgoCD(argoCD *Component) []*Component { return append(Cluster(), argoCD, kustomize) }
-
-// ApplicationSets is the controller of an Argo CD's ApplicationSets, whose generators are much code.
-func ApplicationSets(argoCD *Component) *Component {
-	of := Component{name: argoCD.name + "-applicationset", mod: argoCD.mod, module: argoCD.module}
-	of.programs = []program{{"argocd-applicationset-controller", own + "argocd/applicationset"}}
-	return &of
-}
-
-// ArgoCD finds the Argo CD of a version. A version may leave its end out, as in 3.5; an empty one is the default.
-func ArgoCD(version string) (*Component, error) {
-	var known []string
-	for _, c := range ArgoCDs {
-		pinned, err := c.Version()
-		if err != nil {
-			return nil, err
-		}
-		if version == "" || strings.HasPrefix(pinned+".", "v"+strings.TrimPrefix(version, "v")+".") {
-			return c, nil
-		}
-		known = append(known, strings.TrimPrefix(pinned, "v"))
-	}
-	return nil, fmt.Errorf("no Argo CD %s: want one of %s", version, strings.Join(known, ", "))
-}
+func WithArgoCD() []*Component { return append(Cluster(), ArgoCD, kustomize) }

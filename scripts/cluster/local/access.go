@@ -9,6 +9,7 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/pki"
 	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/supervisor"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 const masters = "system:masters"
@@ -55,15 +56,16 @@ func writeAccess(dir rundir.Dir, name string, apiPort int) error {
 	}
 	for file, pair := range pairs {
 		err := errors.Join(
-			rundir.Write(dir.PKI(file+".crt"), pair.Cert, 0o644), rundir.Write(dir.PKI(file+".key"), pair.Key, 0o600))
+			worktree.WriteFile(dir.PKI(file+".crt"), pair.Cert, 0o644),
+			worktree.WriteFile(dir.PKI(file+".key"), pair.Key, 0o600))
 		if _, isUser := users[file]; isUser && err == nil {
-			err = rundir.Write(dir.Kubeconfig(file), kubeconfigOf(name, apiPort, authority.Cert, pair), 0o600)
+			err = worktree.WriteFile(dir.Kubeconfig(file), kubeconfigOf(name, apiPort, authority.Cert, pair), 0o600)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return rundir.Write(dir.Path("kubeconfig"), kubeconfigOf(name, apiPort, authority.Cert, pairs["admin"]), 0o600)
+	return worktree.WriteFile(dir.Path("kubeconfig"), kubeconfigOf(name, apiPort, authority.Cert, pairs["admin"]), 0o600)
 }
 
 const kubeconfig = `apiVersion: v1

@@ -43,7 +43,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 	dir := config.Dir
 	err = cmp.Or(err,
 		writeAccess(dir, opts.Name, config.Ports.API),
-		rundir.Write(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
+		worktree.WriteFile(dir.Path("audit-policy.yaml"), []byte(cmp.Or(opts.AuditPolicy, metadataOnly)), 0o600),
 		rundir.WriteJSON(dir.Config(), config),
 	)
 	if err != nil {
@@ -58,7 +58,13 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 		return err
 	}
 	if opts.ArgoCD {
-		if err := copyArgoFiles(ctx, dir, opts.ArgoCDVersion); err != nil {
+		// Definitions, default settings and scripts, which always fit the program.
+		err := errors.Join(
+			copyFiles(ctx, builds.ArgoCD, dir.Path("argocd", "manifests"),
+				"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
+			copyFiles(ctx, builds.ArgoCD, dir.Path("argocd", "bin"), "hack/git-verify-wrapper.sh"),
+		)
+		if err != nil {
 			return err
 		}
 	}
@@ -69,20 +75,7 @@ func prepare(ctx context.Context, opts Options, config *supervisor.Config) (err 
 	return sandbox.Create(group)
 }
 
-// copyArgoFiles takes the definitions, default settings and scripts from Argo CD's own module, so that they always fit
-// the program.
-func copyArgoFiles(ctx context.Context, dir rundir.Dir, version string) error {
-	argoCD, err := builds.ArgoCD(version)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		copyFiles(ctx, argoCD, dir.Path("argocd", "manifests"),
-			"manifests/crds/*-crd.yaml", "manifests/base/config/argocd-*.yaml"),
-		copyFiles(ctx, argoCD, dir.Path("argocd", "bin"), "hack/git-verify-wrapper.sh"),
-	)
-}
-
+// copyFiles takes files from the module that a component is built from.
 func copyFiles(ctx context.Context, component *builds.Component, to string, patterns ...string) error {
 	module, err := component.ModuleDir(ctx)
 	if err != nil {
@@ -101,7 +94,7 @@ func copyFiles(ctx context.Context, component *builds.Component, to string, patt
 			if err != nil {
 				return err
 			}
-			if err := rundir.Write(filepath.Join(to, filepath.Base(path)), content, 0o755); err != nil {
+			if err := worktree.WriteFile(filepath.Join(to, filepath.Base(path)), content, 0o755); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Up returns a running cluster: the one that runs already, or a new one. When it fails or is interrupted, it leaves
 // nothing but the logs, which the next up or down deletes.
 func Up(ctx context.Context, opts Options) (*Cluster, error) {
-	programs, argoCDVersion, err := opts.programs()
+	programs, err := opts.programs()
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +26,8 @@ func Up(ctx context.Context, opts Options) (*Cluster, error) {
 		}
 	}
 	if running, err := Find(opts.Name); err == nil {
-		return running, opts.accept(running, argoCDVersion)
+		return running, opts.accept(running)
 	}
-	opts.ArgoCDVersion = argoCDVersion
 	binaries, err := builds.Ensure(ctx, programs...)
 	if err != nil {
 		return nil, err
@@ -115,19 +114,23 @@ func (c *Cluster) finish(ctx context.Context, opts Options, dir rundir.Dir) (err
 func describe(opts Options, config supervisor.Config) (cluster *Cluster, err error) {
 	dir := config.Dir
 	cluster = &Cluster{
-		Name:          opts.Name,
-		Simulated:     opts.Simulated,
-		Kubeconfig:    dir.Path("kubeconfig"),
-		Logs:          dir.Logs(),
-		AuditLog:      dir.Log("audit"),
-		Kubectl:       config.Binaries["kubectl"],
-		ArgoCD:        opts.ArgoCD,
-		ArgoCDVersion: opts.ArgoCDVersion,
-		Started:       time.Now().Truncate(time.Second),
-		Created:       true,
+		Name:       opts.Name,
+		Simulated:  opts.Simulated,
+		Kubeconfig: dir.Path("kubeconfig"),
+		Logs:       dir.Logs(),
+		AuditLog:   dir.Log("audit"),
+		Kubectl:    config.Binaries["kubectl"],
+		ArgoCD:     opts.ArgoCD,
+		Started:    time.Now().Truncate(time.Second),
+		Created:    true,
 	}
 	if config.Real {
 		cluster.Registry, cluster.Git = config.Registry(), "file://"+dir.Path("repo.git")
+	}
+	if opts.ArgoCD {
+		if cluster.ArgoCDVersion, err = builds.ArgoCD.Version(); err != nil {
+			return nil, err
+		}
 	}
 	cluster.Kubernetes, err = builds.Kubernetes.Version()
 	return cluster, err

@@ -17,15 +17,15 @@ import (
 
 // Ensure prepares the machine for a cluster, or reports in one error all that it does not have.
 func Ensure(ctx context.Context, needs []Need, mayInstall bool) error {
-	m := machine{os: runtime.GOOS, root: os.Geteuid() == 0, has: Need.Installed}
-	missing := m.missing(needs)
-	if problem := m.verdict(missing, mayInstall); problem != nil || len(missing) == 0 {
-		return problem
+	missing := slices.DeleteFunc(slices.Clone(needs), Need.Installed)
+	err := verdict(runtime.GOOS, os.Geteuid() == 0, missing, mayInstall && apt.Installed())
+	if err != nil || len(missing) == 0 {
+		return err
 	}
 	if err := install(ctx, missing); err != nil {
 		return err
 	}
-	return m.verdict(m.missing(needs), false)
+	return Ensure(ctx, missing, false)
 }
 
 // pluginDirs are where distributions have the network plugins.
@@ -62,26 +62,17 @@ func (n Need) Installed() bool {
 	return err == nil
 }
 
-// machine is what counts about a machine. Tests make others than the one they run on.
-type machine struct {
-	os   string
-	root bool
-	has  func(Need) bool
-}
-
-func (m machine) missing(needs []Need) []Need { return slices.DeleteFunc(slices.Clone(needs), m.has) }
-
 // verdict is nil when nothing is missing, or all of it can be installed.
-func (m machine) verdict(missing []Need, mayInstall bool) error {
+func verdict(system string, isRoot bool, missing []Need, canInstall bool) error {
 	var problems []string
-	if m.os != "linux" {
+	if system != "linux" {
 		problems = append(problems, fmt.Sprintf("a real Node needs Linux, for its namespaces (this is %s): "+
-			"use `up --nodes simulated`, or a Linux machine or a virtual one", m.os))
+			"use `up --nodes simulated`, or a Linux machine or a virtual one", system))
 	}
-	if !m.root {
+	if !isRoot {
 		problems = append(problems, "root is needed, to make namespaces and mounts: run the command with sudo")
 	}
-	if !mayInstall || !m.has(apt) || len(problems) > 0 {
+	if !canInstall || len(problems) > 0 {
 		for _, need := range missing {
 			problems = append(problems, fmt.Sprintf("%s is missing, which %s", need.Program, need.Why))
 		}

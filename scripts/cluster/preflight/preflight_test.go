@@ -9,41 +9,32 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/progress"
 )
 
-// with is a machine that has the programs named.
-func with(m machine, programs ...string) machine {
-	m.has = func(need Need) bool {
-		return strings.Contains(" "+strings.Join(programs, " ")+" ", " "+need.Program+" ")
-	}
-	return m
-}
-
 func TestVerdict(t *testing.T) {
-	needs := []Need{
+	missing := []Need{
 		{Program: "runc", Package: "runc", Why: "starts containers"},
 		{Program: "ptp", Package: "cni", Why: "gives Pods their network"},
 		{Program: "loopback", Package: "cni", Why: "gives Pods their localhost"},
 	}
-	debian := machine{os: "linux", root: true}
-	tests := map[string]struct {
-		machine machine
-		install bool
-		want    []string // in the verdict, or none where it is nil
+	for name, tc := range map[string]struct {
+		system     string
+		isRoot     bool
+		missing    []Need
+		canInstall bool
+		want       []string // in the verdict, or none where it is nil
 	}{
-		"a machine with everything passes":       {with(debian, "runc", "ptp", "loopback"), false, nil},
-		"what apt-get can install is no problem": {with(debian, "apt-get"), true, nil},
-		"without leave to install, all that is missing is reported together, with reasons and packages": {
-			with(debian, "apt-get", "ptp"), false,
+		"a machine with everything passes":       {"linux", true, nil, false, nil},
+		"what apt-get can install is no problem": {"linux", true, missing, true, nil},
+		"otherwise all that is missing is reported together, with reasons and packages": {
+			"linux", true, missing, false,
 			[]string{"runc is missing, which starts containers", "loopback is missing", "apt-get install runc cni"},
 		},
-		"without apt-get the same is reported": {with(debian), true, []string{"runc is missing", "ptp is missing"}},
 		"another system and user are reported together with the missing": {
-			with(machine{os: "darwin"}, "apt-get"), true,
+			"darwin", false, missing, true,
 			[]string{"a real Node needs Linux, for its namespaces (this is darwin)", "with sudo", "runc is missing"},
 		},
-	}
-	for name, tc := range tests {
+	} {
 		t.Run(name, func(t *testing.T) {
-			err := tc.machine.verdict(tc.machine.missing(needs), tc.install)
+			err := verdict(tc.system, tc.isRoot, tc.missing, tc.canInstall)
 			if (err == nil) != (tc.want == nil) {
 				t.Fatalf("verdict() = %v, want %v", err, tc.want)
 			}

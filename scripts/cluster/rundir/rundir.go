@@ -5,15 +5,14 @@ package rundir
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // Dir is the folder of one cluster. All of it is deleted with the cluster.
@@ -92,7 +91,10 @@ func WriteJSON(path string, value any) error {
 	if err != nil {
 		return err
 	}
-	return Write(path, append(content, '\n'), 0o600)
+	if err := worktree.WriteFile(path+".new", append(content, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // ReadJSON reads what WriteJSON wrote.
@@ -102,22 +104,4 @@ func ReadJSON(path string, value any) error {
 		return err
 	}
 	return json.Unmarshal(content, value)
-}
-
-// Write replaces a file in one step and makes its folder where that is missing.
-func Write(path string, content []byte, mode fs.FileMode) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // fails once it is renamed, which is the usual case
-	_, err = tmp.Write(content)
-	if err := errors.Join(err, tmp.Chmod(mode), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/example-inc/memcached-operator/scripts/cluster/rundir"
 	"github.com/example-inc/memcached-operator/scripts/cluster/sandbox"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
 // resync is how often Argo CD looks for commits, as a local repository has no webhook.
@@ -45,21 +45,12 @@ func (s *supervisor) render(name string, of node) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// write renders a file into the run directory, at a path there.
-func (s *supervisor) write(name string, elem ...string) error {
-	content, err := s.render(name, firstNode)
+// write renders a file of a Node into the run directory, at a path there, whose last element is the file's name.
+func (s *supervisor) write(of node, path string) error {
+	content, err := s.render(filepath.Base(path), of)
 	if err != nil {
 		return err
 	}
-	return rundir.Write(s.Dir.Path(append(elem, name)...), content, 0o644)
-}
-
-// writeFor renders a file of one Node into the run directory.
-func (s *supervisor) writeFor(of node, name string) error {
-	content, err := s.render(name, of)
-	if err != nil {
-		return err
-	}
-	extension := filepath.Ext(name)
-	return rundir.Write(s.Dir.Path(strings.TrimSuffix(name, extension)+of.Suffix+extension), content, 0o644)
+	extension := filepath.Ext(path)
+	return worktree.WriteFile(s.Dir.Path(strings.TrimSuffix(path, extension)+of.Suffix+extension), content, 0o644)
 }

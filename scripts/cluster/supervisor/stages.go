@@ -64,11 +64,11 @@ func (s *supervisor) startControlPlane(ctx context.Context) error {
 }
 
 func (s *supervisor) startNode(ctx context.Context) error {
-	if err := errors.Join(s.write("resolv.conf"), s.write("pods.conflist", "cni")); err != nil {
+	if err := errors.Join(s.write(firstNode, "resolv.conf"), s.write(firstNode, "cni/pods.conflist")); err != nil {
 		return err
 	}
 	for _, of := range s.nodes() {
-		if err := errors.Join(s.writeFor(of, "containerd.toml"), s.writeFor(of, "kubelet.yaml")); err != nil {
+		if err := errors.Join(s.write(of, "containerd.toml"), s.write(of, "kubelet.yaml")); err != nil {
 			return err
 		}
 		for _, name := range []string{"containerd", "kubelet"} {
@@ -89,7 +89,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 }
 
 func (s *supervisor) startDNS(ctx context.Context) error {
-	if err := errors.Join(s.write("Corefile"), s.write("dns.yaml")); err != nil {
+	if err := errors.Join(s.write(firstNode, "Corefile"), s.write(firstNode, "dns.yaml")); err != nil {
 		return err
 	}
 	if err := s.apply(ctx, fieldManager, "kube-system", s.Dir.Path("dns.yaml")); err != nil {
@@ -121,7 +121,7 @@ func (s *supervisor) startArgoCD(ctx context.Context) error {
 // Those have their own field manager: an apply removes what its manager applied before and leaves out now, which
 // would be every default in the same ConfigMap.
 func (s *supervisor) installArgoCD(ctx context.Context) error {
-	if err := s.write("argocd.yaml"); err != nil {
+	if err := s.write(firstNode, "argocd.yaml"); err != nil {
 		return err
 	}
 	if err := s.kubectl(ctx, "create", "namespace", ArgoCDNamespace); err != nil {

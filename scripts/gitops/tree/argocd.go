@@ -24,8 +24,10 @@ var (
 	SetKind         = v1alpha1.ApplicationSetSchemaGroupVersionKind
 )
 
-// Decode fills an Application or an AppProject from an object. It passes over fields of newer versions of Argo CD.
-func Decode[T v1alpha1.Application | v1alpha1.AppProject](u *unstructured.Unstructured) (*T, error) {
+// Decode fills an object of Argo CD from another form of it. It passes over fields of newer versions of Argo CD.
+func Decode[T v1alpha1.Application | v1alpha1.ApplicationSet | v1alpha1.AppProject](
+	u *unstructured.Unstructured,
+) (*T, error) {
 	content, err := u.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -46,8 +48,6 @@ type ArgoCD struct {
 	Tracking string
 	// Overrides are the health checks in Lua, by "group/Kind".
 	Overrides map[string]v1alpha1.ResourceOverride
-	// Data is the whole ConfigMap.
-	Data map[string]string
 }
 
 // ArgoCD lets Argo CD read its settings.
@@ -67,7 +67,7 @@ func (b *Builder) ArgoCD(ctx context.Context) (ArgoCD, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the watches that the manager begins
 	defer cancel()
 	manager := settings.NewSettingsManager(ctx, fake.NewSimpleClientset(&cm), cm.Namespace)
-	a := ArgoCD{Data: cm.Data}
+	var a ArgoCD
 	if a.Overrides, err = manager.GetResourceOverrides(); err != nil {
 		return ArgoCD{}, fmt.Errorf("ConfigMap %s, which Argo CD can't read: %w", cm.Name, err)
 	}
@@ -83,15 +83,15 @@ const (
 )
 
 // CheckedBy is who checks the health of objects of the kind.
-func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) (string, error) {
+func (a ArgoCD) CheckedBy(kind schema.GroupVersionKind) string {
 	if a.Overrides[lua.GetConfigMapKey(kind)].HealthLua != "" {
-		return ByTree, nil
+		return ByTree
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(kind)
 	script, _, err := lua.VM{ResourceOverrides: a.Overrides}.GetHealthScript(object)
-	if script != "" || health.GetHealthCheckFunc(kind) != nil {
-		return ByArgoCD, err
+	if err == nil && script != "" || health.GetHealthCheckFunc(kind) != nil {
+		return ByArgoCD
 	}
-	return ByNone, err
+	return ByNone
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -70,7 +71,8 @@ func (c *Consumer) Builder() (*Builder, error) {
 	return b, nil
 }
 
-// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout.
+// render builds a folder of the consumer. kustomize clones, as in Argo CD, but from the checkout. It knows the ref only
+// of what it cloned, and replacements in the operator's repository read that.
 func (c *Consumer) render(files Files, dir string) ([]Object, error) {
 	temporary, err := os.MkdirTemp("", "gitops-")
 	if err != nil {
@@ -114,21 +116,11 @@ func (b *Builder) own(source v1alpha1.ApplicationSource) bool {
 	return b.Consumer != nil && source.RepoURL != b.Consumer.URL
 }
 
-// settings are what the operator's repository would have as settings to install what the consumer does.
+// settings are what the operator's repository would have as settings for what the consumer installs. The images are of
+// the operator's repository: Applications of the consumer may replace them.
 func (c *Consumer) settings(t *Tree, upstream Settings) Settings {
-	s := Settings{"argocdNamespace": t.Root.Namespace, "architecture": upstream["architecture"]}
-	root := t.Root.Spec.GetSource()
-	s["repoURL"], s["revision"] = root.RepoURL, root.TargetRevision
-	for _, key := range []string{"operatorImage", "agentImage", "memcachedImage", "catalogImage"} {
-		s[key] = upstream[key]
-	}
-	for _, app := range t.Apps {
-		if k := app.Spec.GetSource().Kustomize; k != nil && app.Name == "memcached-operator" {
-			for key, value := range s {
-				s[key] = replaced(value, k.Images)
-			}
-		}
-	}
+	s, root := maps.Clone(upstream), t.Root.Spec.GetSource()
+	s["argocdNamespace"], s["repoURL"], s["revision"] = t.Root.Namespace, root.RepoURL, root.TargetRevision
 	s["architecture"] = cmp.Or(t.architecture(), s["architecture"])
 	return s
 }
@@ -146,24 +138,6 @@ func (t *Tree) architecture() string {
 		}
 	}
 	return ""
-}
-
-// replaced is an image that Argo CD replaces by one of others, of the form name=new.
-func replaced(name string, images v1alpha1.KustomizeImages) string {
-	old, tag, digest := split(name)
-	for _, i := range imageEntries(images) {
-		if old == i.Name {
-			return i.NewName + prefixed(":", cmp.Or(i.NewTag, tag)) + prefixed("@", cmp.Or(i.Digest, digest))
-		}
-	}
-	return name
-}
-
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
-	}
-	return prefix + text
 }
 
 // split splits an image like kustomize.

@@ -1,11 +1,9 @@
 package tree
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -30,16 +28,40 @@ func Load(dir string) (root string, files Files, err error) {
 	if root, err = Root(dir); err != nil {
 		return "", nil, err
 	}
-	files = Files{}
-	folder := os.DirFS(root)
-	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+	files, err = read(os.DirFS(root))
+	return root, files, err
+}
+
+// At reads the files of a commit, which revision names: a branch, a tag, HEAD~1, a hash.
+func At(root, revision string) (Files, error) {
+	command := exec.Command("git", "-C", root, "archive", "--format=zip", "-0", revision)
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "GIT_") // of a hook, which may be of another repository
+	})
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	content, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("revision %q of %s: %s", revision, root, strings.TrimSpace(stderr.String()))
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, fmt.Errorf("revision %q of %s: %w", revision, root, err)
+	}
+	return read(archive)
+}
+
+// read reads all files that a kustomization can be made of: neither large ones nor Go.
+func read(folder fs.FS) (Files, error) {
+	files := Files{}
+	return files, fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if entry.IsDir() && entry.Name() == ".git" {
 			return fs.SkipDir
 		}
-		if !entry.Type().IsRegular() || skipped(name) {
+		if !entry.Type().IsRegular() || path.Ext(name) == ".go" {
 			return nil
 		}
 		info, err := entry.Info()
@@ -49,7 +71,6 @@ func Load(dir string) (root string, files Files, err error) {
 		files[name], err = fs.ReadFile(folder, name)
 		return err
 	})
-	return root, files, err
 }
 
 // Root is the folder of the repository that dir is in.
@@ -67,40 +88,6 @@ func Root(dir string) (string, error) {
 		if current == filepath.Dir(current) {
 			return "", fmt.Errorf("neither %s nor a folder above it holds %s or %s: name the root of the repository by --dir",
 				absolute, SettingsFile, bootstrapFile)
-		}
-	}
-}
-
-// skipped: no kustomization is made of Go.
-func skipped(name string) bool { return path.Ext(name) == ".go" }
-
-// At reads the files of a commit, which revision names: a branch, a tag, HEAD~1, a hash.
-func At(root, revision string) (Files, error) {
-	command := exec.Command("git", "-C", root, "archive", "--format=tar", revision)
-	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "GIT_") // of a hook, which may be of another repository
-	})
-	archive, err := command.Output()
-	if err != nil {
-		if exit, failed := errors.AsType[*exec.ExitError](err); failed {
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
-		}
-		return nil, fmt.Errorf("revision %q of %s: %w", revision, root, err)
-	}
-	files := Files{}
-	for reader := tar.NewReader(bytes.NewReader(archive)); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("revision %q of %s: %w", revision, root, err)
-		}
-		if header.Typeflag != tar.TypeReg || skipped(header.Name) || header.Size > maxFile {
-			continue
-		}
-		if files[header.Name], err = io.ReadAll(reader); err != nil {
-			return nil, err
 		}
 	}
 }

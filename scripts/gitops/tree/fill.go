@@ -3,7 +3,6 @@ package tree
 import (
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -33,12 +32,6 @@ func (b *Builder) fill(t *Tree, app *App) {
 		t.fault(app.Manifest.File, app.Name, text, "name one, from the root of the repository")
 		return
 	}
-	if k := source.Kustomize; k != nil && !reflect.DeepEqual(*k, v1alpha1.ApplicationSourceKustomize{
-		Components: k.Components, Images: k.Images, NameSuffix: k.NameSuffix, Patches: k.Patches,
-	}) {
-		t.fault(app.Manifest.File, app.Name, "spec.source.kustomize names more than components, images, "+
-			"nameSuffix and patches", "name only these")
-	}
 	files, err := files.edited(source.Path, source.Kustomize)
 	switch {
 	case err != nil:
@@ -67,18 +60,20 @@ func (f Files) directory(dir string, recurse bool) Files {
 	return f.With(Files{path.Join(dir, "kustomization.yaml"): content})
 }
 
-// edited is a copy with what Argo CD adds to the kustomization of a folder.
+// edited is a copy with what Argo CD adds to the kustomization of a folder: all but images has the same form in both.
 func (f Files) edited(dir string, k *v1alpha1.ApplicationSourceKustomize) (Files, error) {
 	if k == nil {
 		return f, nil
 	}
-	additions := types.Kustomization{Components: k.Components, Images: imageEntries(k.Images), NameSuffix: k.NameSuffix}
-	content, err := yaml.Marshal(k.Patches)
-	if err == nil {
-		err = yaml.Unmarshal(content, &additions.Patches)
-	}
+	others := k.DeepCopy()
+	others.Images = nil
+	content, err := yaml.Marshal(others)
 	if err != nil {
 		return nil, err
+	}
+	additions := types.Kustomization{Images: imageEntries(k.Images)}
+	if err := yaml.UnmarshalStrict(content, &additions); err != nil {
+		return nil, fmt.Errorf("spec.source.kustomize, whose other fields can't be verified: %w", err)
 	}
 	return f.appended(dir, additions)
 }

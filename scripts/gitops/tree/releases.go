@@ -121,24 +121,16 @@ var (
 	moving = regexp.MustCompile(`^(latest|main|master|HEAD|head|nightly)$`)
 )
 
-// Unpinned is the reason why the content of the URL may change. It is empty where it may not.
-func Unpinned(address string) string {
+// Pinned reports whether the content of the URL stays the same: its ?ref= is a version or a commit, or, where a file is
+// named, a part of its path is.
+func Pinned(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return "is no https:// URL"
+		return false
 	}
-	ref, segments := u.Query().Get("ref"), strings.Split(u.Path, "/")
-	switch i := slices.IndexFunc(segments, moving.MatchString); {
-	case ref != "" && !fixed.MatchString(ref):
-		return fmt.Sprintf("?ref=%s is neither a version nor a commit", ref)
-	case ref != "":
-		return ""
-	case strings.Contains(strings.TrimPrefix(u.Path, "/"), "//"):
-		return "has no ?ref=, so that it follows the repository's default branch"
-	case i >= 0:
-		return fmt.Sprintf("%q in it names the newest version", segments[i])
-	case !slices.ContainsFunc(segments, fixed.MatchString):
-		return "no part of it is a version or a commit"
+	if isGit := strings.Contains(strings.TrimPrefix(u.Path, "/"), "//"); isGit || u.Query().Has("ref") {
+		return fixed.MatchString(u.Query().Get("ref"))
 	}
-	return ""
+	segments := strings.Split(u.Path, "/")
+	return slices.ContainsFunc(segments, fixed.MatchString) && !slices.ContainsFunc(segments, moving.MatchString)
 }

@@ -214,3 +214,20 @@ func Walk(value any, path string, visit func(path string, value any)) {
 		}
 	}
 }
+
+// Environment variables of the operator with the images of caches.
+const (
+	MemcachedVariable = "RELATED_IMAGE_MEMCACHED"
+	AgentVariable     = "RELATED_IMAGE_AGENT"
+)
+
+// Variables are the values of an environment variable, wherever the object sets it.
+func Variables(object map[string]any, name string) (values []string) {
+	Walk(object, "", func(_ string, value any) {
+		if fields, _ := value.(map[string]any); fields["name"] == name {
+			text, _ := fields["value"].(string)
+			values = append(values, strings.TrimSpace(text))
+		}
+	})
+	return values
+}

@@ -1,12 +1,9 @@
 package tree
 
 import (
-	"path"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/distribution/reference"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 )
@@ -98,38 +95,4 @@ spec:
 	if diff := cmp.Diff([]string{"a:1", "b:1", "c:1", "d:1", "g:1"}, images(object)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-}
-
-// TestArgoCDsKustomizeReplacesTheImagesOfCaches: test/overlays proves it for newer versions of kustomize.
-func TestArgoCDsKustomizeReplacesTheImagesOfCaches(t *testing.T) {
-	_, files, err := Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	consumer, want := "resources: [../overlays/arm64]\nimages:\n", []string{}
-	for _, image := range imagesOf(t, files, "overlays/arm64") {
-		named, err := reference.ParseNormalizedNamed(image)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := "mirror.example.org/" + path.Base(named.Name())
-		consumer += "  - {name: " + named.Name() + ", newName: " + other + ", newTag: 9.8.7}\n"
-		want = append(want, other+":9.8.7")
-	}
-	files["consumer/kustomization.yaml"] = []byte(consumer)
-	slices.Sort(want)
-	if diff := cmp.Diff(want, imagesOf(t, files, "consumer")); diff != "" || len(want) != 3 {
-		t.Errorf("%d images (-want +got):\n%s", len(want), diff)
-	}
-}
-
-// imagesOf are the images of the Deployment in a folder.
-func imagesOf(t *testing.T, files Files, dir string) []string {
-	t.Helper()
-	objects, err := Cache{}.Render(files, dir)
-	i := slices.IndexFunc(objects, func(o Object) bool { return o.Is("apps", "Deployment") })
-	if i < 0 {
-		t.Fatalf("%s has no Deployment: %v", dir, err)
-	}
-	return objects[i].Images
 }

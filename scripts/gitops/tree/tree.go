@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -27,8 +28,8 @@ type Builder struct {
 	Operator []Kind
 	Schemas  Schemas
 	Cache    Cache
-	// Clusters are examples of those for which ApplicationSets make Applications.
-	Clusters []Cluster
+	// Clusters are Secrets, for example, of the clusters for which ApplicationSets make Applications.
+	Clusters []corev1.Secret
 	// Consumer is the repository whose tree is built, if it is not the operator's.
 	Consumer *Consumer
 
@@ -204,7 +205,7 @@ func (b *Builder) expanded(t *Tree, objects []Object) []Object {
 		if object.GroupVersionKind() != SetKind {
 			continue
 		}
-		made, err := b.Files.generate(object, b.Clusters)
+		made, err := b.generate(object)
 		if err != nil {
 			t.fault(object.File, object.GetName(), "the ApplicationSet can't be rendered: "+err.Error(),
 				"correct spec.generators or spec.template")

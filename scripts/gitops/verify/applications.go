@@ -43,6 +43,17 @@ func each(check func(subject, tree.Object)) func(subject) {
 	}
 }
 
+// everywhere is a rule that also verifies what is applied by hand.
+func everywhere(check func(subject, tree.Object)) func(subject) {
+	return func(s subject) {
+		s.app = &s.ByHand
+		for _, o := range s.ByHand.Objects {
+			check(s, o)
+		}
+		each(check)(s)
+	}
+}
+
 // complete: nothing of the tree is missing, and all of it is what Argo CD's types allow.
 func complete(s subject) {
 	for _, fault := range s.Faults {
@@ -116,15 +127,7 @@ func waves(s subject, o tree.Object) {
 	}
 }
 
-// schemas: the API server accepts the objects of this repository, in each version of Argo CD that the tree supports.
-func schemas(s subject) {
-	s.app = &s.ByHand
-	for _, o := range s.ByHand.Objects {
-		accepted(s, o)
-	}
-	each(accepted)(s)
-}
-
+// accepted: the API server accepts the objects of this repository, in each version of Argo CD that the tree supports.
 func accepted(s subject, o tree.Object) {
 	if o.Source != "" {
 		return

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
@@ -45,8 +43,8 @@ func (r *run) settings() error {
 
 // pinned: what is named by URL is the same tomorrow.
 func (r *run) pinned(file, address string) {
-	if text := tree.Unpinned(address); text != "" {
-		r.fail("release", file, "name a version or a commit", "%s is not pinned: %s", address, text)
+	if !tree.Pinned(address) {
+		r.fail("release", file, "name a version or a commit, by https://", "%s is not pinned", address)
 	}
 }
 
@@ -73,7 +71,7 @@ const (
 	byTracking = "annotation: by label, Argo CD would prune the copies that OLM makes of an object"
 )
 
-// verifyArgoCD: Argo CD can read its settings, both kinds of Argo CD have the same, and tracking is by annotation.
+// verifyArgoCD: Argo CD can read its settings, and tracking is by annotation.
 func (r *run) verifyArgoCD(ctx context.Context) {
 	s := subject{app: &tree.App{Application: &v1alpha1.Application{}}, builder: r.builder, add: r.reporter("argocd")}
 	fail := func(file, fix, format string, args ...any) { s.fail(file, "", fix, format, args...) }
@@ -109,21 +107,8 @@ func (r *run) folders(s subject, fail func(file, fix, format string, args ...any
 			fail(dir, "try kubectl kustomize "+dir, "kustomize can't build it: %v", err)
 		}
 		for _, o := range objects {
-			if o.GetKind() == "ArgoCD" {
-				r.instance(o, fail)
-			}
 			leftover(s, o)
 			accepted(s, o)
-		}
-	}
-}
-
-// instance: the resource of an Argo CD by argocd-operator has the settings of argocd-cm.
-func (r *run) instance(o tree.Object, fail func(file, fix, format string, args ...any)) {
-	has, _, _ := unstructured.NestedStringMap(o.Object, "spec", "extraConfig")
-	for _, key := range sets.List(sets.KeySet(has).Union(sets.KeySet(r.argoCD.Data))) {
-		if has[key] != r.argoCD.Data[key] {
-			fail(o.File, "copy data of argocd-cm by a replacement", "%s of spec.extraConfig differs from argocd-cm", key)
 		}
 	}
 }

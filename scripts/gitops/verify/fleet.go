@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/common"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
@@ -76,14 +79,17 @@ func (r *run) inFleets(rule string) func(tree.Fault) {
 }
 
 // clusters are one of each install method and architecture, over environments and rings.
-func clusters(methods, architectures, environments []string) (all []tree.Cluster) {
+func clusters(methods, architectures, environments []string) (all []corev1.Secret) {
 	for i, method := range methods {
 		for j, architecture := range architectures {
 			name := fmt.Sprintf("%s-%s", method, architecture)
-			all = append(all, tree.Cluster{Name: name, Server: "https://" + name + ".example.com:6443", Labels: map[string]string{
-				"argocd.argoproj.io/secret-type": "cluster", "way": method, "arch": architecture,
-				"environment": environments[(i+j)%len(environments)], "ring": fmt.Sprint((i+j)%3 + 1),
-			}})
+			all = append(all, corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+					common.LabelKeySecretType: common.LabelValueSecretTypeCluster, "way": method, "arch": architecture,
+					"environment": environments[(i+j)%len(environments)], "ring": fmt.Sprint((i+j)%3 + 1),
+				}},
+				Data: map[string][]byte{"name": []byte(name), "server": []byte("https://" + name + ".example.com:6443")},
+			})
 		}
 	}
 	return all

@@ -11,11 +11,10 @@ const fleetSet, cached = "gitops/fleet/fleet.yaml", "caches/prod/team/sessions.y
 
 // inFleet are mistakes in what ApplicationSets make for the example clusters.
 var inFleet = map[string]broken{
-	"a generator of a forge":             {"direct", "", "complete", []string{fleetSet, "the generator scmProvider can't be verified"}, []edit{replace(fleetSet, `- list:`, "- scmProvider:")}},
-	"a template of the old kind":         {"direct", "", "complete", []string{fleetSet, "only spec.goTemplate: true"}, []edit{replace(fleetSet, `goTemplate: true`, "goTemplate: false")}},
+	"a generator of a forge":             {"direct", "", "complete", []string{fleetSet, "the generator SCMProvider needs a network"}, []edit{replace(fleetSet, `- list:`, "- scmProvider:")}},
 	"a parameter that does not exist":    {"direct", "", "complete", []string{fleetSet, "road"}, []edit{replace(fleetSet, `\.metadata\.labels\.way`, ".metadata.labels.road")}},
 	"a template that can't be parsed":    {"direct", "", "complete", []string{fleetSet, `"lowest" not defined`}, []edit{replace(fleetSet, `\| lower`, "| lowest")}},
-	"a matrix of one generator":          {"direct", "", "complete", []string{fleetSet, "a matrix has two generators"}, []edit{replace(fleetSet, `(?s)          - clusters:.*?(\n    - list:)`, "$1")}},
+	"a matrix of one generator":          {"direct", "", "complete", []string{fleetSet, "less than two generators"}, []edit{replace(fleetSet, `(?s)          - clusters:.*?(\n    - list:)`, "$1")}},
 	"a list of nothing":                  {"direct", "", "complete", []string{"gitops/fleet", "make no Application"}, []edit{replace(fleetSet, `(?s)    - matrix:.*(\n  template:)`, "    - list: {elements: []}$1")}},
 	"a path that an element names":       {"direct", "", "complete", []string{fleetSet, `"gitops/apps/helm"`}, []edit{replace(fleetSet, `way: direct`, "way: helm")}},
 	"a folder that can't be built":       {"direct", "", "complete", []string{"gitops/fleet", "gone.yaml"}, []edit{replace("gitops/fleet/kustomization.yaml", `fleet\.yaml`, "gone.yaml")}},

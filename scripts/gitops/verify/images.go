@@ -12,20 +12,16 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-// Environment variables of the operator.
-const (
-	memcachedVariable    = "RELATED_IMAGE_MEMCACHED"
-	agentVariable        = "RELATED_IMAGE_AGENT"
-	architectureVariable = "OPERAND_ARCHITECTURES"
-)
+// architectureVariable is the operator's for the architectures of caches.
+const architectureVariable = "OPERAND_ARCHITECTURES"
 
-// images: the settings decide what is installed, in each place.
+// images: the settings decide what is installed, in each place. The Applications of a consumer may replace images.
 func images(s subject) {
 	installed := len(s.Apps) == 0
 	each(func(s subject, o tree.Object) {
 		for _, use := range s.uses(o) {
 			installed = installed || use.installs
-			if use.image != use.setting {
+			if use.image != use.setting && s.builder.Consumer == nil {
 				s.refuse(o, bySettings, ": the %s is %q, in the settings it is %q", use.what, use.image, use.setting)
 			}
 		}
@@ -54,14 +50,14 @@ func (s subject) uses(o tree.Object) (found []use) {
 	case s.runs(o):
 		tree.Walk(o.Object, "", func(_ string, value any) {
 			container, _ := value.(map[string]any)
-			if image, isText := container["image"].(string); isText && variables(container, memcachedVariable) != nil {
+			if image, isText := container["image"].(string); isText && tree.Variables(container, tree.MemcachedVariable) != nil {
 				found = append(found, use{"operator's image", image, settings["operatorImage"], true})
 			}
 		})
 	case !s.configures(o):
 		return nil
 	}
-	memcached, agent := variables(o.Object, memcachedVariable), variables(o.Object, agentVariable)
+	memcached, agent := tree.Variables(o.Object, tree.MemcachedVariable), tree.Variables(o.Object, tree.AgentVariable)
 	return append(found,
 		use{"memcached image", strings.Join(memcached, ", "), settings["memcachedImage"], false},
 		use{"agent's image", strings.Join(agent, ", "), settings["agentImage"], false})
@@ -74,18 +70,7 @@ func (s subject) configures(o tree.Object) bool {
 
 // runs reports whether the object is the operator's Deployment.
 func (s subject) runs(o tree.Object) bool {
-	return o.Is("apps", "Deployment") && variables(o.Object, memcachedVariable) != nil
-}
-
-// variables are the values of an environment variable, wherever the object sets it.
-func variables(object map[string]any, name string) (values []string) {
-	tree.Walk(object, "", func(_ string, value any) {
-		if fields, _ := value.(map[string]any); fields["name"] == name {
-			text, _ := fields["value"].(string)
-			values = append(values, strings.TrimSpace(text))
-		}
-	})
-	return values
+	return o.Is("apps", "Deployment") && tree.Variables(o.Object, tree.MemcachedVariable) != nil
 }
 
 // newest: no image of this repository may be another one tomorrow.
@@ -144,7 +129,7 @@ func architectures(s subject, o tree.Object) {
 	if setting != tree.Multiarch {
 		want = []string{setting}
 	}
-	caches := split(strings.Join(variables(o.Object, architectureVariable), ","))
+	caches := split(strings.Join(tree.Variables(o.Object, architectureVariable), ","))
 	for what, names := range map[string][]string{architectureVariable: caches, where: confined} {
 		if !slices.Equal(names, want) {
 			s.refuse(o, "correct gitops/operator, or the overlay of that architecture",

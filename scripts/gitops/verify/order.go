@@ -66,15 +66,7 @@ func orderOfNamespaces(s subject) {
 // stubs are the values that the tree has where a replacement writes another one.
 var stubs = []string{"from-settings", "from-overlay", "from-existing", "from-console-oidc"}
 
-// leftovers: no stub is left.
-func leftovers(s subject) {
-	s.app = &s.ByHand
-	for _, o := range s.ByHand.Objects {
-		leftover(s, o)
-	}
-	each(leftover)(s)
-}
-
+// leftover: no stub is left.
 func leftover(s subject, o tree.Object) {
 	tree.Walk(o.Object, "", func(path string, value any) {
 		text, _ := value.(string)

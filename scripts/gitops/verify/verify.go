@@ -78,7 +78,7 @@ var rules = []struct {
 	{"application", applications},
 	{"project", projects},
 	{"permission", permissions},
-	{"schema", schemas},
+	{"schema", everywhere(accepted)},
 	{"wave", each(waves)},
 	{"order-of-kinds", each(orderOfKinds)},
 	{"order-of-namespaces", orderOfNamespaces},
@@ -87,7 +87,7 @@ var rules = []struct {
 	{"image", images},
 	{"newest", each(newest)},
 	{"architecture", each(architectures)},
-	{"leftover", leftovers},
+	{"leftover", everywhere(leftover)},
 }
 
 // Run verifies each install method in each variant, or a consumer's repository.

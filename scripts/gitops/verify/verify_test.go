@@ -8,19 +8,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/gitops/tree"
 )
 
-func TestTheTreeHasNoErrors(t *testing.T) {
-	report := verified(t, Options{Files: repository(t), cache: tree.Cache{}})
-	for _, p := range report.Problems {
-		if p.Level == Error {
-			t.Error(p)
-		}
-	}
-	c := report
-	if c.Methods < 4 || c.Variants < 20 || c.Applications < 60 || c.Objects < 1000 {
-		t.Errorf("hardly anything was verified: %d variants, %d objects", c.Variants, c.Objects)
-	}
-}
-
 func TestBeforeAndAfterGitopsInit(t *testing.T) {
 	tests := map[string]struct {
 		files  tree.Files

@@ -77,20 +77,14 @@ func invalid(flag, value, problem, fix string) error {
 
 // ValidateVersion reports why a bundle cannot have the version.
 func ValidateVersion(flag, version string) error {
-	parsed, err := semver.Parse(version)
+	_, err := semver.Parse(version)
 	name := Name(version)
-	noName, noLabel := validation.IsDNS1123Subdomain(name), validation.IsValidLabelValue(name)
-	switch {
-	case err != nil && strings.HasPrefix(version, "v"):
-		return invalid(flag, version, "begins with a v", "leave it out, as in 0.1.0")
+	switch problems := append(validation.IsDNS1123Subdomain(name), validation.IsValidLabelValue(name)...); {
 	case err != nil:
-		return invalid(flag, version, "is no semantic version", "write three numbers, as in 0.1.0 or 0.2.0-rc.1")
-	case len(parsed.Build) > 0:
-		return invalid(flag, version, "has build metadata, which no Kubernetes name can hold", "leave out the + and the rest")
-	case len(noName) > 0:
-		return invalid(flag, version, name+" is no name: "+noName[0], "use lower-case letters and digits")
-	case len(noLabel) > 0:
-		return invalid(flag, version, name+" is no label value: "+noLabel[0], "make it shorter")
+		return invalid(flag, version, "is no semantic version", "write three numbers without a v, as in 0.1.0 or 0.2.0-rc.1")
+	case len(problems) > 0: // It has build metadata, or is too long.
+		return invalid(flag, version, name+" is no name and label value: "+problems[0],
+			"use up to 40 lower-case letters, digits and hyphens")
 	}
 	return nil
 }

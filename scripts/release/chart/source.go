@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/template"
 
+	"sigs.k8s.io/kustomize/kyaml/utils"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -94,11 +95,14 @@ func (s *source) Manifest(field string) (string, error) { return oneLine(s.deplo
 func (s *source) CSV(field string) (string, error) { return oneLine(s.csv, field) }
 
 func oneLine(object *yaml.RNode, field string) (string, error) {
-	nodes, err := match(object, field)
-	if err != nil || len(nodes) != 1 {
-		return "", fmt.Errorf("%s has the field %s %d times, want once: %w", idOf(object), field, len(nodes), err)
+	found, err := object.Pipe(&yaml.PathMatcher{Path: utils.SmarterPathSplitter(field, ".")})
+	if err != nil {
+		return "", err
 	}
-	return inline(nodes[0])
+	if len(found.Content()) != 1 {
+		return "", fmt.Errorf("%s has the field %s %d times, want once", idOf(object), field, len(found.Content()))
+	}
+	return inline(found.Content()[0])
 }
 
 // inline writes YAML in one line.

@@ -38,24 +38,17 @@ func replace(ctx context.Context, out string, write func(dir string) error) erro
 		return err
 	}
 	defer os.RemoveAll(temporary)
-	fresh, old := filepath.Join(temporary, "new"), filepath.Join(temporary, "old")
-	if err := os.Mkdir(fresh, 0o755); err != nil {
-		return err
-	}
-	if err := errors.Join(write(fresh), replaceable(absolute)); err != nil {
+	if err := errors.Join(write(temporary), replaceable(absolute)); err != nil {
 		return err
 	}
 	// Everybody may read a release, whatever the umask.
-	if err := worktree.Run(ctx, fresh, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
+	if err := worktree.Run(ctx, temporary, os.Environ(), "chmod", "-R", "u=rwX,go=rX", "."); err != nil {
 		return err
 	}
-	if err := os.Rename(absolute, old); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.RemoveAll(absolute); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, absolute); err != nil {
-		return errors.Join(err, os.Rename(old, absolute))
-	}
-	return nil
+	return os.Rename(temporary, absolute)
 }
 
 // replaceable reports whether a folder does not exist, is empty, or holds an earlier release and nothing else.

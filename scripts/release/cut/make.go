@@ -106,21 +106,17 @@ func (t *Tree) writeManifests() error {
 	}
 	for _, file := range overlays {
 		overlay := filepath.Base(filepath.Dir(file))
-		built, err := kustomize.Build(filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		manifest, err := built.AsYaml()
+		manifest, err := kustomize.Manifest(filepath.Dir(file))
 		if err != nil {
 			return err
 		}
 		for _, i := range t.Images[:2] {
-			if !bytes.Contains(manifest, []byte(": "+i.String()+"\n")) {
+			if !strings.Contains(manifest, ": "+i.String()+"\n") {
 				return fmt.Errorf("overlays/%s does not use %s: remove the image that it sets", overlay, i)
 			}
 		}
 		name := "install" + strings.TrimSuffix("-"+overlay, "-multiarch") + ".yaml"
-		if err := t.writeFile(name, append([]byte(strings.ReplaceAll(manifestHead, "FILE", name)), manifest...)); err != nil {
+		if err := t.writeFile(name, []byte(strings.ReplaceAll(manifestHead, "FILE", name)+manifest)); err != nil {
 			return err
 		}
 	}

@@ -24,31 +24,21 @@ func TestTheDirectoryHoldsTheBundleAndCI(t *testing.T) {
 			want[operator+version+"/"+name] = content
 		}
 	}
-	for range 2 { // Once more changes nothing.
-		dir, _, err := operatorhub.Write(root, out)
+	const mine = "updateGraph: replaces-mode\nreviewers: [some-user]\n"
+	for n, ci := range []string{source(t), source(t), mine} { // Once more changes nothing, and users may edit ci.yaml.
+		if want[operator+"ci.yaml"] = ci; ci == mine {
+			write(t, out, bundle.Files{operator + "ci.yaml": ci})
+		}
+		dir, notes, err := operatorhub.Write(root, out)
 		if want := filepath.Join(out, operator, version); dir != want || err != nil {
-			t.Errorf("%s is written, want %s, error %v", dir, want, err)
+			t.Errorf("%d: %s is written, want %s, error %v", n, dir, want, err)
 		}
 		if diff := cmp.Diff(want, read(t, out)); diff != "" {
-			t.Errorf("files (-want +got):\n%s", diff)
+			t.Errorf("%d: files (-want +got):\n%s", n, diff)
 		}
-	}
-}
-
-func TestAnExistingCIFileIsKept(t *testing.T) {
-	const mine, file = "updateGraph: replaces-mode\nreviewers: [some-user]\n", operator + "ci.yaml"
-	out := t.TempDir()
-	write(t, out, bundle.Files{file: mine})
-	_, notes, err := operatorhub.Write(root, out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if content := read(t, out)[file]; content != mine {
-		t.Errorf("it is now:\n%s", content)
-	}
-	all := strings.Join(notes, "\n")
-	if !strings.Contains(all, file+" is kept") || strings.Contains(all, "reviewer example-inc") {
-		t.Errorf("notes %q, want one that it is kept, and none about a reviewer", notes)
+		if isKept := strings.Contains(strings.Join(notes, "\n"), "ci.yaml is kept"); isKept != (ci == mine) {
+			t.Errorf("%d: notes %q", n, notes)
+		}
 	}
 }
 
