@@ -32,7 +32,7 @@ func TestTheCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", kubeconfig)
 	for context, words := range map[string][]string{
 		"other": {`context "other" does not exist`, "--context"},
-		"":      {kubeconfig, "no current-context", "set KUBECONFIG"},
+		"":      {"no cluster is configured", "set KUBECONFIG"},
 		"old":   {"context old", "v1.29.4", "1.30 or newer"},
 	} {
 		expect(t, newDemo(t, pipeline.Direct).checkCluster(t.Context(), context), failed, words...)

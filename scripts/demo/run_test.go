@@ -173,7 +173,6 @@ func TestInvalidFlagsAreRefused(t *testing.T) {
 		want string
 	}{
 		"another cluster":                {[]string{"minikube"}, `unknown command "minikube"`},
-		"another install method on kind": {[]string{"kind", "--method", "helm"}, "overlay, direct, olm"},
 		"a registry for a local cluster": {[]string{"local", "--registry", "r.example.org"}, "unknown flag: --registry"},
 		"another format":                 {[]string{"current", "--output", "yaml"}, `--output "yaml": choose text, or json`},
 		"json without --check-only":      {[]string{"current", "--output", "json"}, "--check-only"},

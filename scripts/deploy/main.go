@@ -6,42 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example-inc/memcached-operator/scripts/cli"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	log.SetLogger(logr.Discard()) // the libraries log what the report contains
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run returns the exit code: 1 for a difference and 2 for an error, as kubectl diff does.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := newCommand()
-	command.SetArgs(args)
-	command.SetOut(stdout)
-	command.SetErr(stderr)
-	switch err := command.ExecuteContext(ctx); {
-	case err == nil:
-		return 0
-	case errors.Is(err, errDiffers):
-		return 1
-	default:
-		fmt.Fprintln(stderr, "error:", err)
-		return 2
-	}
-}
+func main() { cli.Main(newCommand()) }
 
 // flags are the choices of all commands.
 type flags struct {
@@ -58,9 +32,7 @@ func newCommand() *cobra.Command {
 		Short: "Apply, compare or delete the objects of a kustomization, by server-side apply",
 		Long: "Renders the kustomization in a directory and works with its objects.\n" +
 			"It needs neither kubectl nor the kustomize program.",
-		SilenceErrors: true, SilenceUsage: true, // run prints the error
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	p := root.PersistentFlags()
 	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")
@@ -69,8 +41,7 @@ func newCommand() *cobra.Command {
 		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
 	root.AddCommand(f.applyCommand(), f.deleteCommand(),
 		f.command(diff, "diff DIR", "List the fields that apply would change",
-			"Asks the API server by a dry run. Exits with 0 if apply would change nothing, 1 if it would change\n"+
-				"something, 2 on an error (go run turns each failure into 1)."))
+			"Asks the API server by a dry run. Fails if apply would change something."))
 	return root
 }
 
