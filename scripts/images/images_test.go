@@ -147,8 +147,7 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 		"all images are complete": {operator, agent, more, strings.Join(all, ", "), nil},
 		"memcached does not have an architecture": {operator, agent, short, strings.Join(all[:3], ", "), []string{
 			"image memcached: " + short + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
-			", overlays/s390x, ", ", bundle/manifests/memcached-operator.clusterserviceversion.yaml: ",
-			": name another by --memcached-image, such as one in your own registry, or remove s390x there",
+			" in overlays/s390x, ", "in bundle/manifests/memcached-operator.clusterserviceversion.yaml: name another by --memcached-image, such as one in your own registry, or remove s390x there",
 		}},
 		"the agent has no architectures": {operator, shortAgent, more, strings.Join(all[:2], ", "), []string{
 			"image agent: " + shortAgent + " has no linux/s390x", "has no linux/ppc64le",

@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -207,15 +206,9 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 		ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
 		defer cancel()
 		instead := map[string]string{inspect.Operator: *operator, inspect.Agent: *agent, inspect.Memcached: *memcached}
-		var report inspect.Report
-		err = progress.Stage(ctx, "Ask the registries", func(update func(string)) error {
-			report = inspect.Compare(promises, instead, func(ref string) (oci.Description, error) {
-				update(ref)
-				return oci.Describe(ctx, ref, options()...)
-			})
-			return nil
+		return inspect.Compare(cmd.OutOrStdout(), promises, instead, func(ref string) (oci.Description, error) {
+			return oci.Describe(ctx, ref, options()...)
 		})
-		return errors.Join(err, report.WriteText(cmd.OutOrStdout()), report.Err())
 	}
 	return cmd
 }
