@@ -26,7 +26,7 @@ func apply(ctx context.Context, c *cluster, objects []*unstructured.Unstructured
 	if err := c.setNamespaces(rest); err != nil {
 		return err
 	}
-	if err := c.applyStage(ctx, rest); err != nil || c.noWait {
+	if err := c.applyStage(ctx, rest); err != nil {
 		return err
 	}
 	return c.wait(ctx, rest, c.unready)

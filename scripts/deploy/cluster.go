@@ -83,7 +83,7 @@ func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unst
 	return live, nil
 }
 
-// owned reports whether this program applied the live object: apply and diff set its labels.
+// owned reports whether this program applied the live object: apply sets its labels.
 func owned(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[operatorGroup+"/name"] == fieldOwner
 }

@@ -81,15 +81,11 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 			}
 		}
 	}
-	action := "deleting"
-	if !c.noWait {
-		action = "deleted"
-		if err := c.wait(ctx, deleting, c.remaining); err != nil {
-			return err
-		}
+	if err := c.wait(ctx, deleting, c.remaining); err != nil {
+		return err
 	}
 	for _, o := range deleting {
-		c.report(utils.FmtUnstructured(o), action, "")
+		c.report(utils.FmtUnstructured(o), "deleted", "")
 	}
 	return nil
 }
