@@ -41,6 +41,10 @@ type demo struct {
 	Changes            []string                     // files of the commit
 	Objects            []*unstructured.Unstructured // to apply
 	Published, Applied bool                         // how far it got
+
+	Applications          []pipeline.Application
+	Nodes                 []string // of the sample
+	Listing, Result, Took string
 }
 
 // runLocal starts a cluster, and runs the demo on it.
