@@ -69,16 +69,13 @@ func checked(t *testing.T, method pipeline.Method, branch string, isNew bool) (*
 }
 
 func TestThePlan(t *testing.T) {
-	for name, print := range map[string]func() (*demo, *bytes.Buffer){
-		"plan-direct.txt": func() (*demo, *bytes.Buffer) { return checked(t, pipeline.Direct, "memcached-demo", true) },
-		"plan-olm.txt":    func() (*demo, *bytes.Buffer) { return checked(t, pipeline.OLM, "main", false) },
-	} {
-		demo, out := print()
-		if err := demo.print("plan"); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, name, out.String())
+	direct, printedDirect := checked(t, pipeline.Direct, "memcached-demo", true)
+	olm, printedOLM := checked(t, pipeline.OLM, "main", false)
+	if err := errors.Join(direct.print("plan"), olm.print("plan")); err != nil {
+		t.Fatal(err)
 	}
+	golden(t, "plan-direct.txt", printedDirect.String())
+	golden(t, "plan-olm.txt", printedOLM.String())
 }
 
 func TestTheDemoContinuesOnlyAfterAYes(t *testing.T) {

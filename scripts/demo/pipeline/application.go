@@ -166,9 +166,8 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	case len(unhealthy) == 0:
 		return true, nil
 	default:
-		w.last = slices.MaxFunc(unhealthy, func(a, b Application) int {
-			return cmp.Compare(specificity(a), specificity(b))
-		}).String() + w.trouble(ctx)
+		most := slices.MaxFunc(unhealthy, func(a, b Application) int { return cmp.Compare(specificity(a), specificity(b)) })
+		w.last = most.String() + w.trouble(ctx)
 		w.refresh(ctx, unhealthy)
 		if root := unhealthy[0]; root.Name != RootApplication || !root.Failed {
 			w.rootWorks = time.Now()
