@@ -1,6 +1,6 @@
 // Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own. On a new
-// cluster of kind, kind.sh does the same.
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own. kind.sh
+// installs the operator on a new cluster of kind.
 package main
 
 import (

@@ -44,13 +44,13 @@ func (c *cluster) wait(ctx context.Context, objects []*unstructured.Unstructured
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	lines := "timeout (--timeout gives more time), waiting for:"
+	lines := []string{"timeout (--timeout gives more time), waiting for:"}
 	for _, o := range objects {
 		if missing := printed[utils.FmtUnstructured(o)]; missing != "" {
-			lines += "\n  " + utils.FmtUnstructured(o) + ": " + missing
+			lines = append(lines, utils.FmtUnstructured(o)+": "+missing)
 		}
 	}
-	return errors.New(lines)
+	return errors.New(strings.Join(lines, "\n  "))
 }
 
 // unready is the state of an object that was applied. For kstatus, a Memcached without a status is ready.

@@ -91,8 +91,8 @@ func (id identity) validate() error {
 	}{
 		{module.CheckPath(id.Module) != nil || !strings.Contains(id.Module, "/") || major != "", "MODULE", id.Module,
 			"write the address of the repository without https:// and without a major version, as in github.com/YOU/REPOSITORY"},
-		{len(crd) > 0 || !strings.Contains(id.Group, "."), "GROUP", id.Group, "use a DNS name below a domain of your own, as " +
-			"in cache.YOUR.DOMAIN, in lower case, and short enough for the name of the CustomResourceDefinition"},
+		{len(crd) > 0 || !strings.Contains(id.Group, "."), "GROUP", id.Group, "use a DNS name below a domain of your own, " +
+			"as in cache.YOUR.DOMAIN, in lower case, and short enough for the name of the CustomResourceDefinition"},
 		{reserved.MatchString(id.Group), "GROUP", id.Group, "this domain is reserved for Kubernetes: use one of your own"},
 		{len(validation.IsDNS1035Label(id.Name)) > 0, "NAME", id.Name, "names of Services and metrics begin with it: " +
 			"write lower case letters, digits and dashes, as in YOU-memcached"},

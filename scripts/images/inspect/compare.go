@@ -95,7 +95,8 @@ func (i image) broken(found oci.Description) (problems []error) {
 				places = append(places, promise.Field+" in "+promise.Source)
 			}
 		}
-		problems = append(problems, fmt.Errorf("image %s: %s has no linux/%s%s, which is promised by %s: %s, or remove %s there",
+		problems = append(problems, fmt.Errorf(
+			"image %s: %s has no linux/%s%s, which is promised by %s: %s, or remove %s there",
 			i.name, i.reference, architecture, single, strings.Join(places, ", "), i.fix(), architecture))
 	}
 	return problems

@@ -99,13 +99,13 @@ var firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
 var kustomization string
 
 // applications is the kustomization with the Applications.
-func (r Repository) applications(theirs, mine values.Settings) ([]byte, error) {
+func (r Repository) applications(upstream, mine values.Settings) ([]byte, error) {
 	var text bytes.Buffer
 	err := template.Must(template.New("").Parse(kustomization)).Execute(&text, struct {
 		Repository
-		Theirs, Mine values.Settings
-		Images       []string
-	}{r, theirs, mine, r.images(theirs, mine)})
+		Shipped, Mine values.Settings
+		Images        []string
+	}{r, upstream, mine, r.images(upstream, mine)})
 	return text.Bytes(), err
 }
 
