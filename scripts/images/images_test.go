@@ -33,11 +33,10 @@ func TestBuildPushesImagesWithTheirVersionAndPlatforms(t *testing.T) {
 		"the operator's own tag is its version": {
 			"operator=HOST/operator --version 0.1.0 --platform linux/arm64", []string{"HOST/operator:0.1.0"}, []string{"linux/arm64"},
 		},
-		"a program has the tag latest, and its platforms once, in order": {
-			"./scripts/images/pause=HOST/pause --platform linux/s390x,linux/arm64,linux/s390x",
-			[]string{"HOST/pause:latest"}, []string{"linux/arm64", "linux/s390x"},
+		"each platform once, in order": {
+			"agent=HOST/agent:2 --platform linux/s390x,linux/arm64,linux/s390x",
+			[]string{"HOST/agent:2"}, []string{"linux/arm64", "linux/s390x"},
 		},
-		"the default platform is this machine's": {"pause=HOST/own:1", []string{"HOST/own:1"}, []string{oci.Host().String()}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,14 +83,13 @@ func TestAWrongReferencePreventsAllPushes(t *testing.T) {
 func TestWrongArgumentsAreRefused(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
 	tests := map[string]struct{ args, want string }{
-		"an unknown image":                   {"build operand", "choose from operator, agent, memcached, pause"},
-		"a reference without a registry":     {"build operator=operator:1", `--operator "operator:1"`},
-		"a reference with a digest":          {"build pause=localhost:1/x/c:1@" + digest, "names a digest"},
-		"one reference for two images":       {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},
-		"an unsupported architecture":        {"build operator --platform linux/multiarch", "choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"},
-		"an unsupported operating system":    {"build agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
-		"a platform without a system":        {"build memcached --platform arm64", `--platform "arm64"`},
-		"a platform without an architecture": {"build memcached --platform linux/", `--platform "linux/"`},
+		"an unknown image":                {"build operand", "choose from operator, agent, memcached"},
+		"a reference without a registry":  {"build operator=operator:1", `--operator "operator:1"`},
+		"a reference with a digest":       {"build agent=localhost:1/x/c:1@" + digest, "names a digest"},
+		"one reference for two images":    {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},
+		"an unsupported architecture":     {"build operator --platform linux/mips", "of amd64, arm64, ppc64le, s390x"},
+		"an unsupported operating system": {"build agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
+		"a platform without a system":     {"build memcached --platform arm64", `--platform "arm64"`},
 	}
 	t.Chdir("../..")
 	for name, tc := range tests {
