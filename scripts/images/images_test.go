@@ -87,7 +87,7 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 		"a reference without a registry":  {"build operator=operator:1", `--operator "operator:1"`},
 		"a reference with a digest":       {"build agent=localhost:1/x/c:1@" + digest, "names a digest"},
 		"one reference for two images":    {"build operator=localhost:1/x:1 agent=localhost:1/x:1", "one image would replace another"},
-		"an unsupported architecture":     {"build operator --platform linux/mips", "of amd64, arm64, ppc64le, s390x"},
+		"an unsupported architecture":     {"build operator --platform linux/mips", "choose from linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"},
 		"an unsupported operating system": {"build agent --platform windows/amd64", `--platform "windows/amd64" is not supported`},
 		"a platform without a system":     {"build memcached --platform arm64", `--platform "arm64"`},
 	}

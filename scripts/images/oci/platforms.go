@@ -43,8 +43,8 @@ func ParsePlatforms(list []string) (platforms []v1.Platform, err error) {
 	for _, item := range list {
 		architecture, isLinux := strings.CutPrefix(item, "linux/")
 		if !isLinux || !slices.Contains(Architectures(), architecture) {
-			return nil, fmt.Errorf("--platform %q is not supported: write a list like linux/amd64,linux/arm64, of %s",
-				item, strings.Join(Architectures(), ", "))
+			return nil, fmt.Errorf("--platform %q is not supported: choose from linux/%s",
+				item, strings.Join(Architectures(), ",linux/"))
 		}
 		platforms = append(platforms, v1.Platform{OS: "linux", Architecture: architecture})
 	}
