@@ -122,8 +122,12 @@ func pushIndex(t *testing.T, ref string, platforms ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := oci.Push(t.Context(), index, ref); err != nil {
+	pushed, err := oci.Push(t.Context(), index, ref)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if digest, err := oci.Digest(t.Context(), ref); err != nil || digest != pushed {
+		t.Errorf("digest %s, pushed %s, error %v", digest, pushed, err)
 	}
 	return ref
 }
@@ -136,6 +140,10 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 	more := pushIndex(t, host+"/memcached:more", append(all, "linux/386", "unknown/unknown")...)
 	short := pushIndex(t, host+"/memcached:short", all[:3]...)
 	agent := pushIndex(t, host+"/agent:complete", all...)
+	single, err := oci.Push(t.Context(), empty.Image, host+"/memcached:single")
+	if err != nil {
+		t.Fatal(err)
+	}
 	shortAgent := pushIndex(t, host+"/agent:short", all[:2]...)
 	tests := map[string]struct {
 		operator, agent, memcached string
@@ -147,6 +155,7 @@ func TestInspectComparesImagesWithTheManifestsOfThisRepository(t *testing.T) {
 			"image memcached: " + short + " has no linux/s390x, which is promised by OPERAND_ARCHITECTURES in operator/config/manager, ",
 			" in overlays/s390x, ", "in bundle/manifests/memcached-operator.clusterserviceversion.yaml: name another by --memcached-image, such as one in your own registry, or remove s390x there",
 		}},
+		"memcached is one image": {operator, agent, single, "none", []string{single + " has no linux/amd64 (it is one image, and no index)"}},
 		"the agent has no architectures": {operator, shortAgent, more, strings.Join(all[:2], ", "), []string{
 			"image agent: " + shortAgent + " has no linux/s390x", "has no linux/ppc64le",
 			": push it by make image IMAGE=agent AGENT_IMG=" + shortAgent + " PLATFORMS=linux/amd64,linux/arm64,linux/ppc64le,linux/s390x, or",
