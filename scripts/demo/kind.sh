@@ -11,7 +11,7 @@ set -x
 arch=$(go env GOARCH)
 dir=$(mktemp -d)
 servers=
-trap 'kill $servers; wait; rm -rf "$dir"' EXIT
+trap 'kill $servers 2>/dev/null || :; wait; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM
 export KUBECONFIG="$dir/kubeconfig"
 go build -o "$dir/crane" github.com/google/go-containerregistry/cmd/crane
