@@ -47,13 +47,13 @@ help: ## Show this help.
 .PHONY: demo
 demo: ## Show it on a new cluster here (root, Linux), or CLUSTER=kind or current (yours).
 	@echo 'The demo is compiled first: for some minutes on a new machine, for seconds later.'
-	@$(FAST) go run ./scripts/demo '$(CLUSTER)' $(DEMO_OPTIONS_$(CLUSTER)) $(ARGS)
+	@$(FAST) $(if $(filter kind,$(CLUSTER)),METHOD='$(METHOD)' scripts/demo/kind.sh,\
+		go run ./scripts/demo '$(CLUSTER)' $(DEMO_OPTIONS_$(CLUSTER)) $(ARGS))
 
 CLUSTER ?= local
 # The example registry is nobody's.
 DEMO_REGISTRY := $(if $(filter file default,$(origin REGISTRY)),,$(REGISTRY))
-DEMO_OPTIONS_kind = --method '$(METHOD)'
-DEMO_OPTIONS_current = $(DEMO_OPTIONS_kind) --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
+DEMO_OPTIONS_current = --method '$(METHOD)' --repo '$(REPO)' --arch '$(CHOSEN_ARCH)' --registry '$(DEMO_REGISTRY)'
 DEMO_OPTIONS_local :=
 
 .PHONY: demo-down

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,24 +55,24 @@ func (d *demo) checkArgoCD(ctx context.Context) result {
 
 // checkController finds the Pod of the application controller.
 func (d *demo) checkController(ctx context.Context) result {
-	const controller = "application-controller"
 	pods := &corev1.PodList{}
 	if err := d.Client.List(ctx, pods, client.InNamespace(d.ArgoCDNamespace)); err != nil {
 		return missingRight(err, "list Pods in "+d.ArgoCDNamespace)
 	}
-	i := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return strings.Contains(p.Name, controller) })
 	found := "in the namespace " + d.ArgoCDNamespace
-	if i < 0 {
-		return warn(found+", without an application controller", "it must run outside of the cluster, as in `make demo`")
-	}
-	ready := slices.ContainsFunc(pods.Items[i].Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-	if !ready {
+	for _, pod := range pods.Items {
+		if !strings.Contains(pod.Name, "application-controller") {
+			continue
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+				return pass("%s, %s", found, pod.Spec.Containers[0].Image)
+			}
+		}
 		return fail(found+", but its application controller is not ready",
-			fmt.Sprintf("`kubectl -n %s describe pod %s` shows why", d.ArgoCDNamespace, pods.Items[i].Name))
+			fmt.Sprintf("`kubectl -n %s describe pod %s` shows why", d.ArgoCDNamespace, pod.Name))
 	}
-	return pass("%s, %s", found, pods.Items[i].Spec.Containers[0].Image)
+	return warn(found+", without an application controller", "it must run outside of the cluster, as in `make demo`")
 }
 
 // checkObjects applies the objects by a dry run, which finds conflicts and missing rights.

@@ -26,8 +26,11 @@ var oldest = version.MajorMinor(1, 30)
 // checkCluster connects to the API server, and finds the architectures of the Nodes.
 func (d *demo) checkCluster(ctx context.Context, kubeContext string) result {
 	var err error
-	if d.Kube, err = pipeline.Connect(kubeContext); err != nil {
-		return fail(err.Error(), "set KUBECONFIG, or choose one of `kubectl config get-contexts` by --context")
+	if d.Connection, err = pipeline.Connect("", kubeContext); err != nil {
+		return fail(err.Error(), "`kubectl version` must reach the cluster")
+	}
+	if d.Context == "" { // Inside a Pod, client-go takes the cluster of the Pod.
+		return fail("no context is chosen", "choose one of `kubectl config get-contexts` by --context")
 	}
 	found := fmt.Sprintf("context %s, %s, Kubernetes %s", d.Context, d.Config.Host, d.Version.GitVersion)
 	has, err := version.ParseGeneric(d.Version.GitVersion)

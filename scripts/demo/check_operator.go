@@ -37,21 +37,21 @@ func (d *demo) checkOperator(ctx context.Context) result {
 	return state
 }
 
-const manually = "kubectl or another client"
+const manually, byArgoCD, byOLM, byOLMv1 = "kubectl or another client", "Argo CD", "OLM v0", "OLM v1"
 
 var installers = map[pipeline.Method]string{
-	pipeline.Direct: "Argo CD", pipeline.OLM: "OLM v0", pipeline.OpenShift: "OLM v0", pipeline.OLMv1: "OLM v1",
+	pipeline.Direct: byArgoCD, pipeline.OLM: byOLM, pipeline.OpenShift: byOLM, pipeline.OLMv1: byOLMv1,
 }
 
 // installer is who installed the operator, by the labels and annotations of its Deployment.
 func installer(manager appsv1.Deployment) string {
 	switch {
 	case manager.Labels["olm.operatorframework.io/owner-kind"] == "ClusterExtension":
-		return "OLM v1"
+		return byOLMv1
 	case manager.Labels["olm.owner.kind"] == "ClusterServiceVersion":
-		return "OLM v0"
+		return byOLM
 	case strings.HasPrefix(manager.Annotations["argocd.argoproj.io/tracking-id"], pipeline.OperatorApplication+":"):
-		return "Argo CD"
+		return byArgoCD
 	}
 	return manually
 }

@@ -3,15 +3,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/command"
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
@@ -48,18 +47,18 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 	}
 
 	t.Run("changes nothing before the user agrees", func(t *testing.T) {
-		if out, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+		if out, err := command.Run(t, newCommand(), args...); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 			t.Errorf("error %v\n%s", err, out)
 		}
 		if changes := changesOf(t, cluster); len(changes) > 0 {
 			t.Errorf("the audit log has %v", changes)
 		}
-		if refs := refs(t, cluster.Git); refs != "" {
+		if refs := tree.Git(t, "", "ls-remote", cluster.Git); refs != "" {
 			t.Errorf("Git has %s", refs)
 		}
 	})
 	t.Run("ends with keys in a cache", func(t *testing.T) {
-		out, err := execute(t, append(args, "--yes")...)
+		out, err := command.Run(t, newCommand(), append(args, "--yes")...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -76,56 +75,35 @@ func TestTheDemoOnACurrentCluster(t *testing.T) {
 		}
 	})
 	t.Run("continues with what it installed", func(t *testing.T) {
-		before := refs(t, cluster.Git)
-		out, err := execute(t, append(args, "--yes")...)
+		before := tree.Git(t, "", "ls-remote", cluster.Git)
+		out, err := command.Run(t, newCommand(), append(args, "--yes")...)
 		if err != nil || !strings.Contains(out, "A second client found 1000 keys") {
 			t.Errorf("%v\n%s", err, out)
 		}
-		if after := refs(t, cluster.Git); after != before {
+		if after := tree.Git(t, "", "ls-remote", cluster.Git); after != before {
 			t.Errorf("Git had %s, and has %s", before, after)
 		}
 	})
 	t.Run("refuses another install method at the same time", func(t *testing.T) {
-		out, err := execute(t, append(args, "--yes", "--method", "olm-v1")...)
+		out, err := command.Run(t, newCommand(), append(args, "--yes", "--method", "olm-v1")...)
 		if err == nil || !strings.Contains(out, "two operators would reconcile the same Memcacheds") {
 			t.Errorf("error %v\n%s", err, out)
 		}
 	})
 }
 
-func refs(t *testing.T, url string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "git", "ls-remote", url).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
-
 // changesOf are the requests of the demo in the audit log that change something.
-func changesOf(t *testing.T, cluster *local.Cluster) (changes []string) {
+func changesOf(t *testing.T, cluster *local.Cluster) []audit.Request {
 	t.Helper()
-	log, err := os.ReadFile(cluster.AuditLog)
+	requests, _, err := audit.Log{Path: cluster.AuditLog}.Read(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := 0
-	for line := range bytes.Lines(log) {
-		var event struct {
-			Verb, RequestURI, UserAgent string
-			ObjectRef                   struct{ Resource string }
-		}
-		if err := json.Unmarshal(line, &event); err != nil || event.UserAgent != pipeline.UserAgent {
-			continue
-		}
-		requests++
-		reads := slices.Contains([]string{"get", "list", "watch"}, event.Verb)
-		if !reads && !strings.Contains(event.RequestURI, "dryRun=All") {
-			changes = append(changes, event.Verb+" "+event.RequestURI)
-		}
-	}
-	if requests == 0 {
+	requests = slices.DeleteFunc(requests, func(r audit.Request) bool { return r.UserAgent != pipeline.UserAgent })
+	if len(requests) == 0 {
 		t.Errorf("the audit log has no request by %s", pipeline.UserAgent)
 	}
-	return changes
+	return slices.DeleteFunc(requests, func(r audit.Request) bool {
+		return slices.Contains([]string{"get", "list", "watch"}, r.Verb) || strings.Contains(r.URI, "dryRun=All")
+	})
 }

@@ -1,21 +1,50 @@
-# Installs the operator on the cluster of $KUBECONFIG by $METHOD, from a registry and a Git repository in plain HTTP.
-set -eux
+#!/bin/sh
+# Installs the operator on a new cluster of kind, with Docker, and waits for a cache. METHOD is overlay (make deploy),
+# direct (Argo CD follows gitops/), or olm (Argo CD installs OLM, and OLM the operator). Argo CD and OLM come from the
+# releases of their projects. The cluster keeps running: kind delete cluster --name memcached-operator
+set -eu
+case ${METHOD:-} in
+overlay | direct | olm) ;;
+*) echo "METHOD=${METHOD:-}: choose one of overlay, direct, olm" >&2; exit 1 ;;
+esac
+set -x
+arch=$(go env GOARCH)
+dir=$(mktemp -d)
+servers=
+trap 'kill $servers 2>/dev/null || :; wait; rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
+export KUBECONFIG="$dir/kubeconfig"
+go build -o "$dir/crane" github.com/google/go-containerregistry/cmd/crane
+go tool -modfile=scripts/tools/go.mod kind create cluster --name memcached-operator --wait 3m
+
+# An empty registry and an empty Git repository on this machine's IPv4 address in kind's network. Everybody may push.
+address=$(docker network inspect kind --format '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' | grep -m1 -F .)
+registry=$address:5000 repo=git://$address/memcached-operator.git
+"$dir/crane" registry serve --address "$registry" --disk "$dir/blobs" &
+servers=$!
+git init --quiet --bare --initial-branch=main "$dir/git/memcached-operator.git"
+"$(git --exec-path)/git-daemon" --listen="$address" --base-path="$dir/git" --export-all --enable=receive-pack \
+  --reuseaddr &
+servers="$servers $!"
+while ! git ls-remote "$repo"; do kill -0 $!; sleep 1; done
 
 # The Node pulls from the registry in plain HTTP.
-hosts=/etc/containerd/certs.d/$REGISTRY
-echo "[host.\"http://$REGISTRY\"]" | docker exec -i memcached-operator-control-plane \
+hosts=/etc/containerd/certs.d/$registry
+echo "[host.\"http://$registry\"]" | docker exec -i memcached-operator-control-plane \
   sh -c "mkdir -p $hosts && cat >$hosts/hosts.toml"
 
 if [ "$METHOD" = overlay ]; then
-  set -- IMG="$REGISTRY/memcached-operator:0.0.1-kind" AGENT_IMG="$REGISTRY/memcached-agent:0.0.1-kind" ARCH="$ARCH"
+  set -- IMG="$registry/memcached-operator:0.0.1-kind" AGENT_IMG="$registry/memcached-agent:0.0.1-kind" ARCH="$arch"
   make image "$@" VERSION=0.0.1-kind
   make deploy "$@"
   kubectl apply -f operator/config/samples/cache_v1_memcached.yaml
   kubectl wait memcached --all --for=condition=Ready --timeout=5m
 else
+  # Argo CD has the version of the local cluster.
+  argocd=$(go -C scripts/cluster/builds/argocd list -m -f '{{.Version}}' github.com/argoproj/argo-cd/v3)
   kubectl create namespace argocd
   kubectl -n argocd apply --server-side \
-    -f "https://raw.githubusercontent.com/argoproj/argo-cd/$ARGOCD_VERSION/manifests/install.yaml"
+    -f "https://raw.githubusercontent.com/argoproj/argo-cd/$argocd/manifests/install.yaml"
   kubectl -n argocd wait pods --all --for=condition=Ready --timeout=5m
-  make demo CLUSTER=current METHOD="$METHOD" REGISTRY="$REGISTRY/team" REPO="$REPO" ARGS=--yes
+  make demo CLUSTER=current METHOD="$METHOD" REGISTRY="$registry/team" REPO="$repo" ARGS=--yes
 fi

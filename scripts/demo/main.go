@@ -1,6 +1,6 @@
 // Command demo shows the operator at work: it pushes a commit to Git, Argo CD syncs it to a real cluster, the operator
-// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, with or without kind, or
-// the user's own.
+// creates a cache, and a client stores keys in it. The cluster is a new one on this machine, or the user's own. kind.sh
+// installs the operator on a new cluster of kind.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() { cli.Main(newCommand()) }
 
 func newCommand() *cobra.Command {
 	root := &cobra.Command{Use: "demo", Short: "Show the operator at work, from a Git push to keys in a cache"}
-	root.AddCommand(localCommand(), currentCommand(), kindCommand())
+	root.AddCommand(localCommand(), currentCommand())
 	return root
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,7 +18,6 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/preflight"
 	"github.com/example-inc/memcached-operator/scripts/demo/pipeline"
 	"github.com/example-inc/memcached-operator/scripts/images/debian"
-	"github.com/example-inc/memcached-operator/scripts/images/oci"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
@@ -41,25 +39,15 @@ type demo struct {
 	Changes            []string                     // files of the commit
 	Objects            []*unstructured.Unstructured // to apply
 	Published, Applied bool                         // how far it got
+
+	Applications          []pipeline.Application
+	Nodes                 []string // of the sample
+	Listing, Result, Took string
 }
 
 // runLocal starts a cluster, and runs the demo on it.
 func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	d := &demo{console: console{Out: out}, timeout: 5 * time.Minute, started: time.Now()}
-	root, err := builds.Root()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	// The programs are built while the cluster starts.
-	build := sync.OnceValues(func() (pipeline.Programs, error) {
-		return pipeline.Build(ctx, root, pipeline.Version, []string{oci.Host().Architecture}, func(string) {})
-	})
-	go build() //nolint:errcheck // The next call returns the same.
-	defer func() {
-		cancel()
-		_, _ = build()
-	}()
 	options.ArgoCD, options.Needs = true, preflight.DebianMemcached()
 	cluster, err := local.Up(ctx, options)
 	if err != nil {
@@ -73,7 +61,7 @@ func runLocal(ctx context.Context, out io.Writer, options local.Options) error {
 	} else {
 		d.Suite, d.Edit = debian.SuiteForSlots, withSlots
 	}
-	return d.install(ctx, func(func(string)) (pipeline.Programs, error) { return build() })
+	return d.install(ctx)
 }
 
 // runCurrent checks the user's cluster, registry and Git repository, asks, and runs the demo on them.
@@ -105,13 +93,11 @@ func runCurrent(ctx context.Context, o options, console console) error {
 	if err := d.ask(ctx, o.Yes); err != nil {
 		return err
 	}
-	return d.report(ctx, d.install(ctx, func(update func(string)) (pipeline.Programs, error) {
-		return pipeline.Build(ctx, d.Root, pipeline.Version, d.Architectures, update)
-	}))
+	return d.report(ctx, d.install(ctx))
 }
 
 // install installs the operator, and stores keys in a cache.
-func (d *demo) install(ctx context.Context, build func(func(string)) (pipeline.Programs, error)) error {
+func (d *demo) install(ctx context.Context) error {
 	var images pipeline.Images
 	var commit string
 	stages := []struct {
@@ -119,7 +105,7 @@ func (d *demo) install(ctx context.Context, build func(func(string)) (pipeline.P
 		run   func(update func(string)) error
 	}{
 		{"Images", func(update func(string)) error {
-			programs, err := build(update)
+			programs, err := pipeline.Build(ctx, d.Root, pipeline.Version, d.Architectures, update)
 			if err != nil {
 				return err
 			}

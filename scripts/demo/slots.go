@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cachev1 "github.com/example-inc/memcached-operator/operator/api/v1"
+	"github.com/example-inc/memcached-operator/scripts/worktree"
 	"github.com/example-inc/memcached-operator/test/client/clientpod"
 )
 
@@ -29,22 +27,12 @@ func withSlots(dir string) error {
 
 // patchSample adds a field to the sample of the tree.
 func patchSample(dir, path, value string) error {
-	const size = "        value: 3\n"
-	return edit(dir, "gitops/samples/kustomization.yaml", size,
-		size+"      - op: add\n        path: "+path+"\n        value: "+value+"\n")
-}
-
-// edit replaces a text in a file of the tree.
-func edit(dir, name, text, by string) error {
-	file := filepath.Join(dir, name)
-	content, err := os.ReadFile(file)
-	if err == nil && !strings.Contains(string(content), text) {
-		err = fmt.Errorf("%s does not contain %q", name, text)
-	}
+	size := worktree.Place{File: "gitops/samples/kustomization.yaml", Find: `(?m)^        value: (\d+)$`}
+	count, err := size.Read(dir)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(strings.Replace(string(content), text, by, 1)), 0o644)
+	return size.Write(dir, count+"\n      - op: add\n        path: "+path+"\n        value: "+value)
 }
 
 // reach are the arguments of a client that works with the keys.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -66,18 +65,14 @@ func (d *demo) ask(ctx context.Context, yes bool) error {
 
 // summarize prints the state of the cluster, what to try next, and how to remove everything.
 func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, result string) error {
-	root, err := d.Application(ctx, pipeline.RootApplication)
-	if err != nil {
-		return err
-	}
-	out := d.console.Out
-	fmt.Fprintln(out, "\nApplications:")
-	for _, name := range append([]string{root.Name}, root.Children...) {
-		a, err := d.Application(ctx, name)
+	names := []string{pipeline.RootApplication}
+	for i := 0; i < len(names); i++ {
+		a, err := d.Application(ctx, names[i])
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "  %-20s %-8s %-10s %.7s\n", name, a.Sync, a.Health, a.Revision)
+		d.Applications = append(d.Applications, a)
+		names = append(names, a.Children...)
 	}
 	if d.Cluster != nil {
 		kubectl := exec.CommandContext(ctx, d.Cluster.Kubectl, "--kubeconfig", d.Cluster.Kubeconfig,
@@ -86,11 +81,10 @@ func (d *demo) summarize(ctx context.Context, mc *cachev1.Memcached, result stri
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", kubectl, err, listing)
 		}
-		fmt.Fprintf(out, "\n%s", listing)
+		d.Listing = string(listing)
 	}
-	fmt.Fprintf(out, "\nstatus.nodes: %s\n%s\n", strings.Join(mc.Status.Nodes, ", "), result)
-	fmt.Fprintf(out, "\nThe demo took %s.\n\n", progress.Elapsed(time.Since(d.started)))
-	return d.print("next")
+	d.Nodes, d.Result, d.Took = mc.Status.Nodes, result, progress.Elapsed(time.Since(d.started))
+	return d.print("result")
 }
 
 // shorten cuts a message to what fits on the line of a stage.
@@ -103,16 +97,5 @@ func shorten(message string) string {
 	return string(runes[:width-1]) + "…"
 }
 
-var plain = regexp.MustCompile(`^[\w./@:=+-]+$`)
-
-// quote quotes a path for the shell, and shortens the home directory.
-func quote(path string) string {
-	if !plain.MatchString(path) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	home, err := os.UserHomeDir()
-	if rest, isBelow := strings.CutPrefix(path, home+"/"); err == nil && isBelow {
-		return "~/" + rest
-	}
-	return path
-}
+// quote quotes a path for the shell.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

@@ -5,21 +5,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/polling"
 	"github.com/fluxcd/pkg/ssa"
 	"github.com/fluxcd/pkg/ssa/utils"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
-	pollwait "k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/example-inc/memcached-operator/scripts/kubeconfig"
 )
 
 const (
@@ -32,44 +30,21 @@ const (
 
 // cluster is a connection to an API server.
 type cluster struct {
+	kubeconfig.Connection
 	*flags
-	out       io.Writer
-	client    client.Client
-	manager   *ssa.ResourceManager
-	poller    *polling.StatusPoller
-	namespace string // for objects without one: that of the kubeconfig's context
+
+	out     io.Writer
+	manager *ssa.ResourceManager
 }
 
-// connect finds the cluster by the rules of kubectl: the flag, $KUBECONFIG, ~/.kube/config, the Pod's service account.
 func connect(f *flags, out io.Writer) (*cluster, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-		&clientcmd.ConfigOverrides{CurrentContext: f.context})
-	config, err := loader.ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("no cluster is configured: %w: name one by --kubeconfig and --context, "+
-			"or start one by make demo", err)
-	}
-	namespace, _, err := loader.Namespace()
+	connection, err := kubeconfig.Connect(f.kubeconfig, f.context, fieldOwner, os.Stderr)
 	if err != nil {
 		return nil, err
 	}
-	config.QPS, config.Burst = 50, 100 // one short burst, unlike a controller
-	config.WarningHandler = rest.NewWarningWriter(os.Stderr, rest.WarningWriterOptions{Deduplicate: true})
-	kube, err := client.New(config, client.Options{})
-	if err != nil {
-		return nil, err
-	}
-	// One small request, so that an unreachable cluster is not reported as the failure of the first object.
-	if _, err := kube.RESTMapper().RESTMapping(schema.GroupKind{Kind: "Namespace"}); err != nil {
-		return nil, fmt.Errorf("%s does not answer: %w: is it running, and is it the right --context?",
-			config.Host, err)
-	}
-	poller := polling.NewStatusPoller(kube, kube.RESTMapper(), polling.Options{})
-	manager := ssa.NewResourceManager(kube, poller, ssa.Owner{Field: fieldOwner, Group: operatorGroup})
+	manager := ssa.NewResourceManager(connection.Client, nil, ssa.Owner{Field: fieldOwner, Group: operatorGroup})
 	manager.SetConcurrency(4)
-	return &cluster{flags: f, out: out, client: kube, manager: manager, poller: poller, namespace: namespace}, nil
+	return &cluster{Connection: connection, flags: f, out: out, manager: manager}, nil
 }
 
 // report prints what happened to an object.
@@ -81,34 +56,24 @@ func (c *cluster) report(object, action, message string) {
 // API server does not serve the kind of an object.
 func (c *cluster) setNamespaces(objects []*unstructured.Unstructured) (unknown error) {
 	for _, o := range objects {
-		namespaced, err := apiutil.IsObjectNamespaced(o, c.client.Scheme(), c.client.RESTMapper())
+		namespaced, err := apiutil.IsObjectNamespaced(o, c.Client.Scheme(), c.Client.RESTMapper())
 		switch {
 		case meta.IsNoMatchError(err):
 			unknown = fmt.Errorf("%s: %w: apply the CRD of that kind first (make install)", utils.FmtUnstructured(o), err)
 		case err != nil:
 			return fmt.Errorf("%s: %w", utils.FmtUnstructured(o), err)
 		case namespaced && o.GetNamespace() == "":
-			o.SetNamespace(c.namespace)
+			o.SetNamespace(c.Namespace)
 		}
 	}
 	return unknown
-}
-
-// waitServed waits until the API server serves the kinds of all objects, some seconds at most: discovery trails the
-// condition Established of a CRD.
-func (c *cluster) waitServed(ctx context.Context, objects []*unstructured.Unstructured) (err error) {
-	_ = pollwait.PollUntilContextTimeout(ctx, pollInterval/4, 10*pollInterval, true, func(context.Context) (bool, error) {
-		err = c.setNamespaces(objects)
-		return !meta.IsNoMatchError(err), nil
-	})
-	return err
 }
 
 // find returns the live object, or nil if it or its kind does not exist.
 func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(o.GroupVersionKind())
-	err := c.client.Get(ctx, client.ObjectKeyFromObject(o), live)
+	err := c.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return nil, nil
@@ -118,7 +83,7 @@ func (c *cluster) find(ctx context.Context, o *unstructured.Unstructured) (*unst
 	return live, nil
 }
 
-// owned reports whether this program applied the live object: apply and diff set its labels.
+// owned reports whether this program applied the live object: apply sets its labels.
 func owned(live *unstructured.Unstructured) bool {
 	return live.GetLabels()[operatorGroup+"/name"] == fieldOwner
 }
@@ -129,5 +94,15 @@ func managersOf(live *unstructured.Unstructured) string {
 	for _, entry := range live.GetManagedFields() {
 		managers.Insert(entry.Manager)
 	}
-	return strings.Join(sets.List(managers), ", ")
+	return "field manager: " + strings.Join(sets.List(managers), ", ")
+}
+
+// split separates CRDs, Namespaces and ClusterRoles from the rest: the API server refuses an object whose kind or
+// namespace it does not know.
+func split(objects []*unstructured.Unstructured) (definitions, rest []*unstructured.Unstructured) {
+	rest = slices.DeleteFunc(slices.Clone(objects), utils.IsClusterDefinition)
+	definitions = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool {
+		return !utils.IsClusterDefinition(o)
+	})
+	return definitions, rest
 }

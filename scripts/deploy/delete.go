@@ -6,12 +6,11 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/ssa"
 	"github.com/fluxcd/pkg/ssa/utils"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -41,12 +40,17 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 		if c.cascade || live == nil || !utils.IsCRD(live) || !owned(live) {
 			continue
 		}
-		resources, err := c.resourcesOf(ctx, live)
-		if err != nil {
+		resources := &unstructured.UnstructuredList{}
+		mapping, err := c.Client.RESTMapper().RESTMapping(kindOf(live))
+		if err == nil {
+			resources.SetGroupVersionKind(mapping.GroupVersionKind)
+			err = c.Client.List(ctx, resources, client.Limit(50))
+		}
+		if err != nil && !meta.IsNoMatchError(err) { // It may never have been established.
 			return fmt.Errorf("%s: cannot list its objects: %w", utils.FmtUnstructured(o), err)
 		}
-		for i := range resources {
-			others.Insert(utils.FmtUnstructured(&resources[i]))
+		for i := range resources.Items {
+			others.Insert(utils.FmtUnstructured(&resources.Items[i]))
 		}
 	}
 	if others = others.Difference(built); len(others) == 0 {
@@ -54,23 +58,6 @@ func (c *cluster) refuseCascade(ctx context.Context, objects []*unstructured.Uns
 	}
 	return fmt.Errorf("nothing was deleted, because deleting their CRD would delete these objects:\n  %s\n"+
 		"delete them first, or set --cascade", strings.Join(sets.List(others), "\n  "))
-}
-
-func (c *cluster) resourcesOf(ctx context.Context, crd *unstructured.Unstructured) (
-	[]unstructured.Unstructured, error) {
-	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	mapping, err := c.client.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})
-	if meta.IsNoMatchError(err) {
-		return nil, nil // the CRD was never established
-	}
-	if err != nil {
-		return nil, err
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(mapping.GroupVersionKind)
-	err = c.client.List(ctx, list, client.Limit(50))
-	return list.Items, err
 }
 
 // removeStage requests all deletions before it waits for any, so that finalizers run at the same time.
@@ -85,24 +72,20 @@ func (c *cluster) removeStage(ctx context.Context, objects []*unstructured.Unstr
 		case live == nil:
 			c.report(utils.FmtUnstructured(o), "absent", "")
 		case !owned(live):
-			c.report(utils.FmtUnstructured(o), "kept",
-				"another client applied it (field manager: "+managersOf(live)+")")
+			c.report(utils.FmtUnstructured(o), "kept", "another client applied it ("+managersOf(live)+")")
 		default:
 			deleting = append(deleting, o)
+			err := c.Client.Delete(ctx, live, client.PropagationPolicy(metav1.DeletePropagationBackground))
+			if client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("%s: %w", utils.FmtUnstructured(o), err)
+			}
 		}
 	}
-	if _, err := c.manager.DeleteAll(ctx, deleting, ssa.DefaultDeleteOptions()); err != nil {
+	if err := c.wait(ctx, deleting, c.remaining); err != nil {
 		return err
 	}
-	action := "deleting"
-	if !c.noWait {
-		action = "deleted"
-		if err := c.waitFor(ctx, status.NotFoundStatus, deleting); err != nil {
-			return err
-		}
-	}
 	for _, o := range deleting {
-		c.report(utils.FmtUnstructured(o), action, "")
+		c.report(utils.FmtUnstructured(o), "deleted", "")
 	}
 	return nil
 }

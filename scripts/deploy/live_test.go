@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example-inc/memcached-operator/internal/testing/command"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 )
 
@@ -37,37 +38,36 @@ func newLive(t *testing.T) *live {
 	return &live{kube, cluster}
 }
 
-// run runs the program, and returns the action for each object, what it printed, and its exit code.
-func (l *live) run(t *testing.T, args ...string) (actions map[string]string, printed string, code int) {
+// run runs the command, and returns the action for each object, and what it printed.
+func (l *live) run(t *testing.T, args ...string) (actions map[string]string, printed string, err error) {
 	t.Helper()
-	var out strings.Builder
-	code = run(t.Context(), append(args, "--kubeconfig", l.Kubeconfig), &out, &out)
+	printed, err = command.Run(t, newCommand(), append(args, "--kubeconfig", l.Kubeconfig)...)
 	actions = map[string]string{}
-	for _, match := range resultLine.FindAllStringSubmatch(out.String(), -1) {
+	for _, match := range resultLine.FindAllStringSubmatch(printed, -1) {
 		actions[match[1]] = match[2]
 	}
-	return actions, out.String(), code
+	return actions, printed, err
 }
 
 var resultLine = regexp.MustCompile(`(?m)^([^\s:]+/[^\s:]+) (\w+)(: .*)?$`)
 
-// mustRun fails the test unless the program succeeds.
+// mustRun fails the test unless the command succeeds.
 func (l *live) mustRun(t *testing.T, args ...string) (actions map[string]string) {
 	t.Helper()
-	actions, printed, code := l.run(t, args...)
-	if code != 0 {
-		t.Fatalf("deploy %v: exit code %d: %s", args, code, printed)
+	actions, printed, err := l.run(t, args...)
+	if err != nil {
+		t.Fatalf("deploy %v: %v\n%s", args, err, printed)
 	}
 	return actions
 }
 
-// fails fails the test unless the program exits with 2, and prints an error with these texts.
+// fails fails the test unless the command returns an error with these texts.
 func (l *live) fails(t *testing.T, want []string, args ...string) {
 	t.Helper()
-	_, printed, code := l.run(t, args...)
+	_, printed, err := l.run(t, args...)
 	for _, text := range want {
-		if _, err, _ := strings.Cut(printed, "error: "); code != 2 || !strings.Contains(err, text) {
-			t.Errorf("deploy %v: exit code %d, want 2 and %q:\n%s", args, code, text, printed)
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("deploy %v: error %v has no %q:\n%s", args, err, text, printed)
 		}
 	}
 }

@@ -1,100 +1,61 @@
-// Command deploy applies the objects of a kustomization to a cluster, compares them and deletes them, by server-side
-// apply and without kubectl. It is behind make install, deploy, undeploy and uninstall.
+// Command deploy applies the objects of a kustomization to a cluster and deletes them, by server-side apply and without
+// kubectl. It is behind make install, deploy, undeploy and uninstall.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example-inc/memcached-operator/scripts/cli"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	log.SetLogger(logr.Discard()) // the libraries log what the report contains
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { cli.Main(newCommand()) }
 
-// run returns the exit code: 1 for a difference and 2 for an error, as kubectl diff does.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := newCommand()
-	command.SetArgs(args)
-	command.SetOut(stdout)
-	command.SetErr(stderr)
-	switch err := command.ExecuteContext(ctx); {
-	case err == nil:
-		return 0
-	case errors.Is(err, errDiffers):
-		return 1
-	default:
-		fmt.Fprintln(stderr, "error:", err)
-		return 2
-	}
-}
-
-// flags are the choices of all commands.
+// flags are the choices of both commands.
 type flags struct {
-	kubeconfig, context    string
-	timeout                time.Duration
-	images                 []string
-	adopt, cascade, noWait bool
+	kubeconfig, context string
+	timeout             time.Duration
+	images              []string
+	adopt, cascade      bool
 }
 
 func newCommand() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
 		Use:   "deploy",
-		Short: "Apply, compare or delete the objects of a kustomization, by server-side apply",
+		Short: "Apply or delete the objects of a kustomization, by server-side apply",
 		Long: "Renders the kustomization in a directory and works with its objects.\n" +
 			"It needs neither kubectl nor the kustomize program.",
-		SilenceErrors: true, SilenceUsage: true, // run prints the error
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	p := root.PersistentFlags()
 	p.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&f.context, "context", "", "context of the kubeconfig (default: its current one)")
 	p.DurationVar(&f.timeout, "timeout", 5*time.Minute, "limit for the whole command")
 	p.StringArrayVar(&f.images, "set-image", nil,
 		"NAME=REF: replace an image, by its name or the last part of its name (repeatable)")
-	root.AddCommand(f.applyCommand(), f.deleteCommand(),
-		f.command(diff, "diff DIR", "List the fields that apply would change",
-			"Asks the API server by a dry run. Exits with 0 if apply would change nothing, 1 if it would change\n"+
-				"something, 2 on an error (go run turns each failure into 1)."))
-	return root
-}
 
-func (f *flags) applyCommand() *cobra.Command {
-	command := f.command(apply, "apply DIR", "Apply the objects and wait until they are ready",
+	toApply := f.command(apply, "apply DIR", "Apply the objects and wait until they are ready",
 		"Applies CRDs, Namespaces and ClusterRoles first, waits until they are ready, and applies the rest.\n"+
 			"Writes only the objects that differ. Refuses to change an object that another client applied,\n"+
 			"unless --adopt is set.")
-	command.Example = "  go run ./scripts/deploy apply overlays/amd64 \\\n" +
+	toApply.Example = "  go run ./scripts/deploy apply overlays/amd64 \\\n" +
 		"    --set-image memcached-operator=localhost:5001/memcached-operator:dev \\\n" +
 		"    --set-image memcached-agent=localhost:5001/memcached-agent:dev"
-	command.Flags().BoolVar(&f.adopt, "adopt", false, "take over objects that another client applied")
-	command.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait until the objects are ready")
-	return command
-}
+	toApply.Flags().BoolVar(&f.adopt, "adopt", false, "take over objects that another client applied")
 
-func (f *flags) deleteCommand() *cobra.Command {
-	command := f.command(remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
+	toDelete := f.command(remove, "delete DIR", "Delete the objects that apply created, and wait until they are removed",
 		"Deletes the objects in the reverse order of apply. Keeps and reports objects that another client\n"+
 			"applied. Deleting a Namespace deletes everything in it. Refuses to delete a CRD that has custom\n"+
 			"resources outside of the kustomization, unless --cascade is set.")
-	command.Flags().BoolVar(&f.cascade, "cascade", false, "delete all custom resources along with their CRD")
-	command.Flags().BoolVar(&f.noWait, "no-wait", false, "do not wait until the objects are removed")
-	return command
+	toDelete.Flags().BoolVar(&f.cascade, "cascade", false, "delete all custom resources along with their CRD")
+	root.AddCommand(toApply, toDelete)
+	return root
 }
 
 // action is what a command does with the objects.
@@ -125,10 +86,11 @@ func (f *flags) command(act action, use, short, long string) *cobra.Command {
 			if err := c.setNamespaces(objects); err != nil && !meta.IsNoMatchError(err) {
 				return err
 			}
-			if err = act(ctx, c, objects); err == nil || errors.Is(err, errDiffers) {
-				fmt.Fprintf(c.out, "%d objects in %s\n", len(objects), time.Since(started).Round(100*time.Millisecond))
+			if err := act(ctx, c, objects); err != nil {
+				return err
 			}
-			return err
+			fmt.Fprintf(c.out, "%d objects in %s\n", len(objects), time.Since(started).Round(100*time.Millisecond))
+			return nil
 		},
 	}
 }

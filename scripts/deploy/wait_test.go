@@ -4,57 +4,41 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fluxcd/cli-utils/pkg/kstatus/polling/event"
-	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	"github.com/fluxcd/cli-utils/pkg/object"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 )
 
-// statusOf is the status of an object in YAML.
-func statusOf(t *testing.T, text string, s status.Status, message string) *event.ResourceStatus {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
-	return &event.ResourceStatus{
-		Identifier: object.UnstructuredToObjMetadata(o), Resource: o, Status: s, Message: message,
-	}
-}
-
-func TestAnUnreadyObjectIsDescribedDownToItsPods(t *testing.T) {
-	deployment := statusOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: app, namespace: ns}}`,
-		status.InProgressStatus, "Available: 0/1")
-	deployment.GeneratedResources = event.ResourceStatuses{
-		statusOf(t, `{apiVersion: v1, kind: Pod, metadata: {name: app-1, namespace: ns}, status: {containerStatuses:
-			[{state: {waiting: {reason: ImagePullBackOff, message: no such image}}}]}}`,
-			status.InProgressStatus, "Pod is in the Pending phase"),
-		statusOf(t, `{apiVersion: v1, kind: Pod, metadata: {name: app-2, namespace: ns}}`, status.CurrentStatus, ""),
-	}
-	namespace := statusOf(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, finalizers: [a/b]}, status: {conditions:
-		[{type: NamespaceContentRemaining, status: "True", message: Some resources are remaining}]}}`,
-		status.TerminatingStatus, "Resource scheduled for deletion")
-	want := []string{
-		"Deployment/ns/app: Available: 0/1",
-		"  Pod/ns/app-1: Pod is in the Pending phase: ImagePullBackOff: no such image",
-		"Namespace/ns: Resource scheduled for deletion: Some resources are remaining: a/b",
-	}
-	if diff := cmp.Diff(want, append(describe(deployment, ""), describe(namespace, "")...)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-}
-
-func TestAMemcachedWithoutAStatusIsInProgress(t *testing.T) {
-	for text, want := range map[string]status.Status{
-		`{apiVersion: cache.example.com/v1, kind: Memcached}`:                                  status.InProgressStatus,
-		`{apiVersion: cache.example.com/v1, kind: Memcached, status: {observedGeneration: 1}}`: status.CurrentStatus,
-		`{apiVersion: v1, kind: ConfigMap}`:                                                    status.CurrentStatus,
+func TestWhatAnObjectWaitsFor(t *testing.T) {
+	c := &cluster{}
+	for name, tc := range map[string]struct {
+		of                 state
+		object, want, fail string
+	}{
+		"nothing": {c.unready, `{apiVersion: v1, kind: ConfigMap}`, "", ""},
+		"its CRD": {c.unready, `{apiVersion: v1, kind: Unknown}`, "it does not exist", ""},
+		"a Memcached without a status": {c.unready,
+			`{apiVersion: ` + operatorGroup + `/v1, kind: Memcached}`, "no operator has set its status yet: is one running?", ""},
+		"a Memcached with a status": {c.unready,
+			`{apiVersion: ` + operatorGroup + `/v1, kind: Memcached, status: {observedGeneration: 1}}`, "", ""},
+		"an object that failed": {c.unready, `{apiVersion: apps/v1, kind: Deployment, status: {conditions:
+			[{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, "", "Progress deadline exceeded"},
+		"what delays a deletion": {c.remaining, `{apiVersion: v1, kind: Namespace, metadata: {finalizers: [a/b]}, status: {conditions:
+			[{type: NamespaceContentRemaining, status: "True", message: some}, {type: Other, status: "False", message: none}]}}`,
+			"it is being deleted: a/b: some", ""},
 	} {
-		text = strings.ReplaceAll(text, "cache.example.com", operatorGroup)
-		if got := corrected(*statusOf(t, text, status.CurrentStatus, "")).Status; got != want {
-			t.Errorf("%s is %s, want %s", text, got, want)
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(tc.object), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		o.SetName("x")
+		c.Client = fake.NewClientBuilder().Build()
+		if name != "its CRD" {
+			c.Client = fake.NewClientBuilder().WithObjects(o).Build()
+		}
+		got, err := tc.of(t.Context(), o)
+		if got != tc.want || (err == nil) != (tc.fail == "") || err != nil && !strings.Contains(err.Error(), tc.fail) {
+			t.Errorf("%s: %q, error %v", name, got, err)
 		}
 	}
 }

@@ -3,10 +3,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +48,6 @@ type builder struct {
 // target is an image to build, and the reference to push it to, if any.
 type target struct{ image, ref string }
 
-// isReleased reports whether the image is released, for all platforms of a release and no others.
-func (t target) isReleased() bool { return t.image == "operator" || t.image == "agent" }
-
 func buildCommand(options func() []name.Option) *cobra.Command {
 	b := &builder{}
 	var platforms []string
@@ -64,8 +60,6 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 			"  memcached  from this machine's memcached and its libraries, or, with --platform or --suite, from Debian's\n" +
 			"             packages that this machine's apt fetches; it installs nothing and runs nothing of other\n" +
 			"             platforms. A REF without a tag gets memcached's version\n" +
-			"  pause      holds a Pod's namespaces on the local cluster\n" +
-			"  ./DIR      the Go program in a directory, for this machine's architecture\n" +
 			"The same sources make the same bytes. Prints the digest of each image, after the reference that it was\n" +
 			"pushed to. Checks all references before it pushes the first. Registries on this machine need no TLS.",
 		Example: "  go run ./scripts/images build operator=localhost:15001/memcached-operator:0.1.0 \\\n" +
@@ -74,8 +68,11 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 			"    --platform linux/arm64,linux/s390x --suite forky",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			targets, err := b.parse(args, platforms)
+			targets, err := parse(args)
 			if err != nil {
+				return err
+			}
+			if b.platforms, err = oci.ParsePlatforms(platforms); err != nil {
 				return err
 			}
 			for _, t := range targets {
@@ -94,16 +91,13 @@ func buildCommand(options func() []name.Option) *cobra.Command {
 	return cmd
 }
 
-// parse reads the arguments and the platforms.
-func (b *builder) parse(args, platforms []string) (targets []target, err error) {
+// parse reads the arguments.
+func parse(args []string) (targets []target, err error) {
 	pushed := map[string]bool{}
-	var supported []v1.Platform
 	for _, arg := range args {
 		image, ref, push := strings.Cut(arg, "=")
-		t := target{image: image, ref: ref}
-		if !t.isReleased() && image != "memcached" && image != "pause" && !strings.HasPrefix(image, "./") {
-			return nil, fmt.Errorf("image %q: choose from operator, agent, memcached, pause, and the directory of "+
-				"a Go program, such as ./test/client", image)
+		if !slices.Contains([]string{"operator", "agent", "memcached"}, image) {
+			return nil, fmt.Errorf("image %q: choose from operator, agent, memcached", image)
 		}
 		if push {
 			if err := bundle.ValidateTarget(image, withTag(ref, name.DefaultTag)); err != nil {
@@ -114,20 +108,16 @@ func (b *builder) parse(args, platforms []string) (targets []target, err error) 
 			}
 			pushed[ref] = true
 		}
-		if t.isReleased() {
-			supported = oci.Platforms()
-		}
-		targets = append(targets, t)
+		targets = append(targets, target{image, ref})
 	}
-	b.platforms, err = oci.ParsePlatforms(platforms, supported...)
-	return targets, err
+	return targets, nil
 }
 
 // publish returns the digest of what it built, after the reference that it pushed to: with the tag, which it may have
 // chosen itself.
 func (b *builder) publish(ctx context.Context, t target, options ...name.Option) (result string, err error) {
 	err = progress.Stage(ctx, "Image "+t.image, func(update func(string)) error {
-		index, version, err := b.build(ctx, t, update)
+		index, version, err := b.build(ctx, t.image, update)
 		if err != nil {
 			return err
 		}
@@ -136,7 +126,7 @@ func (b *builder) publish(ctx context.Context, t target, options ...name.Option)
 			return err
 		}
 		update("pushing")
-		tagged := withTag(t.ref, cmp.Or(version, name.DefaultTag))
+		tagged := withTag(t.ref, version)
 		result = tagged + "@" + result
 		_, err = oci.Push(ctx, index, tagged, options...)
 		return err
@@ -144,30 +134,21 @@ func (b *builder) publish(ctx context.Context, t target, options ...name.Option)
 	return result, err
 }
 
-// build returns an index of all platforms, and the version of the image if it has one.
-func (b *builder) build(ctx context.Context, t target, update func(string)) (
-	index v1.ImageIndex, version string, err error) {
-	program := oci.Program{Package: t.image}
-	switch t.image {
-	case "memcached":
+// build returns an index of all platforms, and the version of the image.
+func (b *builder) build(ctx context.Context, image string, update func(string)) (v1.ImageIndex, string, error) {
+	if image == "memcached" {
 		return oci.Memcached(ctx, b.suite, b.platforms...)
-	case "operator":
-		program, version = oci.Operator(".", b.version), b.version
-	case "agent":
-		program, version, err = oci.Agent(".")
-	case "pause":
-		program = oci.Pause
 	}
-	if err != nil {
-		return nil, "", err
+	program, version := oci.Operator(".", b.version), b.version
+	if image == "agent" {
+		var err error
+		if program, version, err = oci.Agent("."); err != nil {
+			return nil, "", err
+		}
 	}
 	platforms := b.platforms
-	switch {
-	case len(platforms) > 0:
-	case t.isReleased():
+	if len(platforms) == 0 {
 		platforms = oci.Platforms()
-	default:
-		platforms = []v1.Platform{oci.Host()}
 	}
 	indexes, err := oci.BuildAll(ctx, platforms, update, program)
 	if err != nil {
@@ -207,15 +188,9 @@ func inspectCommand(options func() []name.Option) *cobra.Command {
 		ctx, cancel := context.WithTimeout(cmd.Context(), time.Minute)
 		defer cancel()
 		instead := map[string]string{inspect.Operator: *operator, inspect.Agent: *agent, inspect.Memcached: *memcached}
-		var report inspect.Report
-		err = progress.Stage(ctx, "Ask the registries", func(update func(string)) error {
-			report = inspect.Compare(promises, instead, func(ref string) (oci.Description, error) {
-				update(ref)
-				return oci.Describe(ctx, ref, options()...)
-			})
-			return nil
+		return inspect.Compare(cmd.OutOrStdout(), promises, instead, func(ref string) (oci.Description, error) {
+			return oci.Describe(ctx, ref, options()...)
 		})
-		return errors.Join(err, report.WriteText(cmd.OutOrStdout()), report.Err())
 	}
 	return cmd
 }

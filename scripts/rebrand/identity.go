@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/distribution/reference"
 	"golang.org/x/mod/module"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/example-inc/memcached-operator/scripts/settings/values"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
 
@@ -79,87 +78,45 @@ func (id identity) spellings(file string) (all []string) {
 	return all
 }
 
-// invalid is an error that names the parameter to correct, and the fix.
-func invalid(parameter, value, problem, fix string) error {
-	return fmt.Errorf("%s=%s: %s: %s", parameter, value, problem, fix)
-}
-
-// validate reports everything that is wrong with the identity.
+// validate reports everything that is wrong with the identity, with the parameter to correct.
 func (id identity) validate() error {
-	err := errors.Join(validateModule(id.Module), validateGroup(id.Group), validateRegistry(id.Registry, id.Name))
-	for _, problem := range validation.IsDNS1035Label(id.Name) {
-		const fix = "Services and metrics begin with it, as in YOU-memcached"
-		err = errors.Join(err, invalid("NAME", id.Name, problem, fix))
-	}
-	return err
-}
-
-func validateModule(path string) error {
-	const fix = "write the address of the repository without https://, as in github.com/YOU/REPOSITORY"
-	_, major, _ := module.SplitPathVersion(path)
-	switch err := module.CheckPath(path); {
-	case err != nil:
-		return invalid("MODULE", path, "not a module path", fix+" ("+err.Error()+")")
-	case !strings.Contains(path, "/"):
-		return invalid("MODULE", path, "has no path after the host", fix)
-	case major != "":
-		return invalid("MODULE", path, "ends in a major version", "leave out "+major+": links use the path as an address")
-	}
-	return nil
-}
-
-func validateGroup(group string) error {
-	const fix = "use a DNS name below a domain of your own, as in cache.YOUR.DOMAIN, in lower case"
-	reserved := regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`).FindString(group)
-	problems := validation.IsDNS1123Subdomain(group)
-	switch {
-	case len(problems) > 0:
-		return invalid("GROUP", group, problems[0], fix)
-	case !strings.Contains(group, "."):
-		return invalid("GROUP", group, "has no dot", fix)
-	case reserved != "":
-		return invalid("GROUP", group, strings.TrimPrefix(reserved, ".")+" is reserved for Kubernetes", fix)
-	case len(validation.IsDNS1123Subdomain("memcacheds."+group)) > 0:
-		return invalid("GROUP", group, "is too long for the name of the CustomResourceDefinition", "use a shorter one")
-	}
-	return nil
-}
-
-func validateRegistry(registry, name string) error {
-	const fix = "write host, port and path, as in ghcr.io/YOU or localhost:5001; Docker Hub is docker.io/ACCOUNT"
-	host, _, _ := strings.Cut(registry, "/")
-	parsed, err := reference.Parse(registry + "/" + name) // Not ParseNormalizedNamed, which accepts short names.
-	named, isNamed := parsed.(reference.Named)
-	switch {
-	case strings.Contains(registry, "://"):
-		return invalid("REGISTRY", registry, "is a URL", "leave out the scheme")
-	case host != "localhost" && !strings.ContainsAny(host, ".:"):
-		return invalid("REGISTRY", registry, "names no host", fix)
-	case err != nil:
-		return invalid("REGISTRY", registry, err.Error(), fix)
-	case !isNamed || reference.Domain(named) != host:
-		return invalid("REGISTRY", registry, "not a registry", fix)
-	}
-	return nil
-}
-
-// fits checks that the names of objects, which are the DNS labels in texts that hold the project's name, are short
-// enough with another name of the project.
-func (id identity) fits(next identity, texts []string) error {
-	const limit = validation.DNS1035LabelMaxLength
-	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
-	longest := id.Name
-	for _, label := range labels.FindAllString(strings.Join(texts, "\n"), -1) {
-		if len(label) > len(longest) && len(label) <= limit {
-			longest = label
+	reserved := regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`)
+	_, major, _ := module.SplitPathVersion(id.Module)
+	crd := validation.IsDNS1123Subdomain("memcacheds." + id.Group)
+	problems := []error{values.ValidateRegistry("REGISTRY=", id.Registry)}
+	for _, rule := range []struct {
+		isBroken         bool
+		parameter, value string
+		rule             string
+	}{
+		{module.CheckPath(id.Module) != nil || !strings.Contains(id.Module, "/") || major != "", "MODULE", id.Module,
+			"write the address of the repository without https:// and without a major version, as in github.com/YOU/REPOSITORY"},
+		{len(crd) > 0 || !strings.Contains(id.Group, "."), "GROUP", id.Group, "use a DNS name below a domain of your own, " +
+			"as in cache.YOUR.DOMAIN, in lower case, and short enough for the name of the CustomResourceDefinition"},
+		{reserved.MatchString(id.Group), "GROUP", id.Group, "this domain is reserved for Kubernetes: use one of your own"},
+		{len(validation.IsDNS1035Label(id.Name)) > 0, "NAME", id.Name, "names of Services and metrics begin with it: " +
+			"write lower case letters, digits and dashes, as in YOU-memcached"},
+	} {
+		if rule.isBroken {
+			problems = append(problems, fmt.Errorf("%s=%s: %s", rule.parameter, rule.value, rule.rule))
 		}
 	}
-	most := limit - len(longest) + len(id.Name)
-	if len(next.Name) <= most {
-		return nil
+	return errors.Join(problems...)
+}
+
+// fits checks that the names of objects in a text, which are the DNS labels with the project's name, are short enough
+// with another name of the project.
+func (id identity) fits(next identity, text string) error {
+	const limit = validation.DNS1035LabelMaxLength
+	labels := regexp.MustCompile(`[-a-z0-9]*` + regexp.QuoteMeta(id.Name) + `[-a-z0-9]*`)
+	for _, label := range labels.FindAllString(text, -1) {
+		most := limit - len(label) + len(id.Name)
+		if len(label) <= limit && len(next.Name) > most {
+			return fmt.Errorf("NAME=%s: %s would be too long for a Service: use at most %d characters",
+				next.Name, strings.Replace(label, id.Name, next.Name, 1), most)
+		}
 	}
-	return invalid("NAME", next.Name, strings.Replace(longest, id.Name, next.Name, 1)+" would be too long for a Service",
-		fmt.Sprintf("use at most %d characters", most))
+	return nil
 }
 
 // rewriter replaces the names of one identity by those of another. Whatever could not be taken back is an error.
@@ -190,13 +147,10 @@ func (r rewriter) tree(dir string, files []string) error {
 		}
 		contents[name] = string(content)
 	}
-	if err := r.from.fits(r.to, slices.Collect(maps.Values(contents))); err != nil {
-		return err
-	}
 	for name, content := range contents {
 		target, pathErr := r.text(name, name)
 		next, textErr := r.text(name, content)
-		if err := errors.Join(pathErr, textErr); err != nil {
+		if err := errors.Join(pathErr, textErr, r.from.fits(r.to, content)); err != nil {
 			return err
 		}
 		if _, exists := contents[target]; exists && target != name {

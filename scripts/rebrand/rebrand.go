@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/example-inc/memcached-operator/scripts/cli"
-	"github.com/example-inc/memcached-operator/scripts/kustomize"
 	"github.com/example-inc/memcached-operator/scripts/progress"
 	"github.com/example-inc/memcached-operator/scripts/worktree"
 )
@@ -93,7 +92,7 @@ func (c *copied) rebrand(ctx context.Context, change identity, check string, dry
 		{"Generate what is generated", c.run("make generate")},
 		{"Build all modules", c.run("go build -o /dev/null ./...",
 			"go -C scripts/gitops build -o /dev/null ./...", "go -C test/helm build -o /dev/null ./...")},
-		{"Build all overlays", c.overlays},
+		{"Build all overlays", c.run(buildOverlays)},
 		{"Look for old names", c.search},
 		{check, c.run(check)},
 	} {
@@ -133,15 +132,9 @@ func (c *copied) run(commands ...string) func(context.Context, func(string)) err
 	}
 }
 
-func (c *copied) overlays(_ context.Context, update func(string)) error {
-	overlays, err := filepath.Glob(filepath.Join(c.dir, "overlays", "*", "kustomization.yaml"))
-	for _, file := range overlays {
-		update("overlay " + filepath.Base(filepath.Dir(file)))
-		_, buildErr := kustomize.Build(filepath.Dir(file))
-		err = errors.Join(err, buildErr)
-	}
-	return err
-}
+// buildOverlays builds all overlays.
+const buildOverlays = `for file in overlays/*/kustomization.yaml; do
+	go tool -modfile=scripts/tools/go.mod kustomize build "${file%/*}" -o /dev/null || exit; done`
 
 func (c *copied) search(ctx context.Context, _ func(string)) error {
 	files, err := worktree.Files(ctx, c.dir)
@@ -172,13 +165,10 @@ func (c *copied) adopt(ctx context.Context, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	before := c.from.names()
-	for i, name := range c.to.names() {
-		change := before[i][1] + " (unchanged)"
-		if name != before[i] {
-			change = before[i][1] + " -> " + name[1]
+	for i, before := range c.from.names() {
+		if now := c.to.names()[i]; now != before {
+			fmt.Fprintf(c.out, "%-9s %s -> %s\n", now[0], before[1], now[1])
 		}
-		fmt.Fprintf(c.out, "%-9s %s\n", name[0], change)
 	}
 	if dryRun {
 		fmt.Fprintf(c.out, "Would change:%s\n", size)

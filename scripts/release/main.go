@@ -68,7 +68,7 @@ func distCommand() *cobra.Command {
 	names := command.Flags().StringSlice("platform", nil, "platforms of the programs' images, for a trial (default: all)")
 	command.RunE = func(command *cobra.Command, _ []string) (err error) {
 		if len(*names) > 0 {
-			if r.Platforms, err = oci.ParsePlatforms(*names, r.Platforms...); err != nil {
+			if r.Platforms, err = oci.ParsePlatforms(*names); err != nil {
 				return err
 			}
 		}

@@ -166,7 +166,8 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 	case len(unhealthy) == 0:
 		return true, nil
 	default:
-		w.last = mostSpecific(unhealthy).String() + w.trouble(ctx)
+		most := slices.MaxFunc(unhealthy, func(a, b Application) int { return cmp.Compare(specificity(a), specificity(b)) })
+		w.last = most.String() + w.trouble(ctx)
 		w.refresh(ctx, unhealthy)
 		if root := unhealthy[0]; root.Name != RootApplication || !root.Failed {
 			w.rootWorks = time.Now()
@@ -180,38 +181,35 @@ func (w *waiter) poll(ctx context.Context) (done bool, err error) {
 
 // unhealthy are the Applications that are not synced to the commit and healthy, the root first.
 func (w *waiter) unhealthy(ctx context.Context) (unhealthy []Application, err error) {
-	root, err := w.Application(ctx, RootApplication)
-	if err != nil {
-		return nil, err
-	}
-	if !root.Healthy(w.commit) {
-		unhealthy = append(unhealthy, root)
-	}
-	for _, name := range root.Children {
-		child, err := w.Application(ctx, name)
+	names := []string{RootApplication}
+	for i := 0; i < len(names); i++ {
+		a, err := w.Application(ctx, names[i])
 		if err != nil {
 			return nil, err
 		}
-		if !child.Healthy(w.commit) {
-			unhealthy = append(unhealthy, child)
+		if !a.Healthy(w.commit) {
+			unhealthy = append(unhealthy, a)
+		}
+		if i == 0 {
+			names = append(names, a.Children...)
 		}
 	}
 	return unhealthy, nil
 }
 
-// mostSpecific is the root Application if it failed, else a child with an error, else a child that exists: the root
-// then only lists what it waits for.
-func mostSpecific(unhealthy []Application) Application {
-	for _, isSpecific := range []func(Application) bool{
-		func(a Application) bool { return a.Name == RootApplication && a.Failed },
-		func(a Application) bool { return a.Name != RootApplication && len(a.Messages) > 0 },
-		func(a Application) bool { return a.Name != RootApplication && a.Sync != "" },
-	} {
-		if i := slices.IndexFunc(unhealthy, isSpecific); i >= 0 {
-			return unhealthy[i]
-		}
+// specificity orders Applications by how much they say: the root if it failed, a child with an error, a child that
+// exists. The root otherwise only lists what it waits for.
+func specificity(a Application) int {
+	isRoot := a.Name == RootApplication
+	switch {
+	case isRoot && a.Failed:
+		return 3
+	case !isRoot && len(a.Messages) > 0:
+		return 2
+	case !isRoot && a.Sync != "":
+		return 1
 	}
-	return unhealthy[0]
+	return 0
 }
 
 // refresh makes Argo CD look for the commit, once for each Application: by default it does so every few minutes.

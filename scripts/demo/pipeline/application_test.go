@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -131,48 +132,47 @@ func TestTheWaitReportsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestAFailedRootApplicationEndsTheWait(t *testing.T) {
-	root := withCondition(application(RootApplication, "Unknown", "Healthy", "", "a"), "ComparisonError", "can't fetch")
-	w := &waiter{Pipeline: onCluster(root), commit: "new", update: func(string) {}, rootWorks: time.Now()}
-	if done, err := w.poll(t.Context()); done || err != nil {
-		t.Errorf("at first: %t, %v", done, err)
-	}
-	w.rootWorks = time.Now().Add(-2 * rootPatience)
-	if _, err := w.poll(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "memcached-root is Unknown and Healthy: can't fetch") {
-		t.Errorf("error %v", err)
-	}
+func TestAFailedRootApplicationEndsTheWaitSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := withCondition(application(RootApplication, "Unknown", "Healthy", "", "a"), "ComparisonError", "can't fetch")
+		started := time.Now()
+		err := onCluster(root).WaitHealthy(t.Context(), "new", time.Hour, func(string) {})
+		if err == nil || !strings.HasPrefix(err.Error(), "memcached-root is Unknown and Healthy: can't fetch") {
+			t.Errorf("error %v", err)
+		}
+		if waited := time.Since(started).Round(time.Second); waited != rootPatience {
+			t.Errorf("it ended after %s, want %s", waited, rootPatience)
+		}
+	})
 }
 
 func TestArgoCDLooksForTheCommitOnce(t *testing.T) {
-	late := application(RootApplication, "Synced", "Healthy", "old")
-	w := &waiter{Pipeline: onCluster(late), commit: "new", update: func(string) {}, refreshed: map[string]bool{}}
-	for range 2 {
-		_, err := w.poll(t.Context())
-		if err = errors.Join(err, w.Client.Get(t.Context(), client.ObjectKeyFromObject(late), late)); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		late := application(RootApplication, "Synced", "Healthy", "old")
+		p := onCluster(late)
+		if err := p.WaitHealthy(t.Context(), "new", time.Second, func(string) {}); err == nil {
+			t.Error("no error")
 		}
-	}
-	if late.GetAnnotations()["argocd.argoproj.io/refresh"] != "normal" || late.GetResourceVersion() != "1000" {
-		t.Errorf("annotations %v, version %s", late.GetAnnotations(), late.GetResourceVersion())
-	}
+		err := p.Client.Get(t.Context(), client.ObjectKeyFromObject(late), late)
+		if err != nil || late.GetAnnotations()["argocd.argoproj.io/refresh"] != "normal" || late.GetResourceVersion() != "1000" {
+			t.Errorf("annotations %v, version %s, error %v", late.GetAnnotations(), late.GetResourceVersion(), err)
+		}
+	})
 }
 
 func TestOnlySomeErrorsEndTheWait(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "applications"}, RootApplication, nil)
-	for name, tc := range map[string]struct{ err, want error }{
-		"a missing right":      {forbidden, forbidden},
-		"a refused connection": {errors.New("connection refused"), nil},
-	} {
+	for first, want := range map[error]error{forbidden: forbidden, errors.New("connection refused"): nil} {
 		p := onCluster(application(RootApplication, "Synced", "Healthy", "new"))
 		p.Client = interceptor.NewClient(p.Client, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-				err := tc.err
-				tc.err = nil
-				return errors.Join(err, c.Get(ctx, key, o))
+				err := errors.Join(first, c.Get(ctx, key, o))
+				first = nil
+				return err
 			},
 		})
-		if err := p.WaitHealthy(t.Context(), "new", time.Minute, func(string) {}); !errors.Is(err, tc.want) {
-			t.Errorf("%s: error %v", name, err)
+		if err := p.WaitHealthy(t.Context(), "new", time.Minute, func(string) {}); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
 		}
 	}
 }

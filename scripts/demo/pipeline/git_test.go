@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example-inc/memcached-operator/internal/testing/tree"
 )
 
 // bare makes a remote repository, with a commit of the files on main.
 func bare(t *testing.T, files ...string) (url string) {
 	t.Helper()
 	dir := t.TempDir()
-	run(t, dir, "init", "--quiet", "--bare", "--initial-branch=main")
+	tree.Git(t, dir, "init", "--quiet", "--bare", "--initial-branch=main")
 	if url = "file://" + dir; len(files) > 0 {
 		push(t, url, "main", "another user", files...)
 	}
@@ -41,15 +43,6 @@ func write(files ...string) func(dir string) (err error) {
 		}
 		return err
 	}
-}
-
-func run(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := git(t.Context(), dir, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func TestCommitsArePushedToTheBranch(t *testing.T) {
@@ -84,7 +77,7 @@ func TestCommitsArePushedToTheBranch(t *testing.T) {
 			if r.New != tc.wantNew || r.Message(t.Context()) != "by us" {
 				t.Errorf("New is %t, the message %q", r.New, r.Message(t.Context()))
 			}
-			got := run(t, strings.TrimPrefix(url, "file://"), "ls-tree", "-r", "--name-only", tc.branch)
+			got := tree.Git(t, strings.TrimPrefix(url, "file://"), "ls-tree", "-r", "--name-only", tc.branch)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("files of the branch (-want +got):\n%s", diff)
 			}
@@ -100,14 +93,14 @@ func TestAPushNeverForces(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "right to push to the branch main") {
 		t.Errorf("error %v", err)
 	}
-	if message := run(t, strings.TrimPrefix(url, "file://"), "log", "-1", "--format=%s", "main"); message != "another user" {
+	if message := tree.Git(t, strings.TrimPrefix(url, "file://"), "log", "-1", "--format=%s", "main"); message != "another user" {
 		t.Errorf("the last commit is %q", message)
 	}
 }
 
 func TestABranchWithTheNameOfATagIsRefused(t *testing.T) {
 	url := bare(t, "a")
-	run(t, strings.TrimPrefix(url, "file://"), "tag", "v1", "main")
+	tree.Git(t, strings.TrimPrefix(url, "file://"), "tag", "v1", "main")
 	_, err := Open(t.Context(), url, "v1", filepath.Join(t.TempDir(), "clone"))
 	if err == nil || !strings.Contains(err.Error(), "tag v1: name another branch by --revision") {
 		t.Errorf("error %v", err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +16,14 @@ import (
 	"github.com/example-inc/memcached-operator/scripts/cluster/builds"
 	"github.com/example-inc/memcached-operator/scripts/cluster/local"
 	"github.com/example-inc/memcached-operator/scripts/images/oci"
+	"github.com/example-inc/memcached-operator/scripts/kubeconfig"
 	"github.com/example-inc/memcached-operator/scripts/settings/values"
 )
 
 // Pipeline is a cluster with Argo CD, a registry, and the Git repository that Argo CD follows.
 type Pipeline struct {
 	Target
-	Kube
+	kubeconfig.Connection
 	Cluster       *local.Cluster // nil: the cluster of a kubeconfig
 	Git           *Repository
 	Root          string   // of the working tree
@@ -42,15 +44,20 @@ func New(ctx context.Context, cluster *local.Cluster) (*Pipeline, error) {
 	p := &Pipeline{Cluster: cluster, Root: root, Architectures: []string{host}, Target: Target{Direct, values.Choices{
 		Registry: cluster.Registry, Repo: cluster.Git, Revision: "main", Architecture: host, ArgoCDNamespace: "argocd",
 	}}}
-	config, err := cluster.RESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	if p.Kube, err = connect("", config); err != nil {
+	if p.Connection, err = Connect(cluster.Kubeconfig, ""); err != nil {
 		return nil, err
 	}
 	p.Git, err = Open(ctx, p.Repo, p.Revision, filepath.Join(filepath.Dir(cluster.Kubeconfig), "worktree"))
 	return p, err
+}
+
+// UserAgent identifies the demo in the API server's audit log.
+const UserAgent = "memcached-operator-demo"
+
+// Connect connects to the cluster of a kubeconfig. The API server's warnings are about manifests that users cannot
+// change here.
+func Connect(file, context string) (kubeconfig.Connection, error) {
+	return kubeconfig.Connect(file, context, UserAgent, io.Discard)
 }
 
 // Publish commits the manifests of the working tree with the settings of the target, pushes them, and returns the

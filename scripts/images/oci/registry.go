@@ -97,7 +97,7 @@ func platformsOf(found *remote.Descriptor) (platforms []string, err error) {
 			return nil, err
 		}
 		config, err := image.ConfigFile()
-		if err != nil {
+		if err != nil || config.Platform() == nil {
 			return nil, err
 		}
 		return []string{config.Platform().String()}, nil

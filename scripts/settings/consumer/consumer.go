@@ -2,7 +2,9 @@
 package consumer
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed" // for the template
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"text/template"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -57,10 +60,13 @@ func (r Repository) Write(root, out string) error {
 		case "bootstrap.yaml":
 			content = []byte(firstLines.FindString(text) + projects)
 		case "kustomization.yaml":
-			content = []byte(r.applications(text, current, mine))
+			content, err = r.applications(current, mine)
 		default:
 			content = []byte(strings.NewReplacer("-n argocd", "-n "+mine.ArgoCDNamespace,
 				"managed-by: argocd", "managed-by: "+mine.ArgoCDNamespace).Replace(text))
+		}
+		if err != nil {
+			return err
 		}
 		return worktree.WriteFile(filepath.Join(out, name), content, 0o644)
 	})
@@ -86,36 +92,21 @@ func (r Repository) check(root, out string) (err error) {
 	return errors.Join(err, values.ValidateRepo("upstream", r.Upstream))
 }
 
-// The parts of the template that differ between repositories.
-var (
-	firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
-	base       = regexp.MustCompile(`(?m)^  - \S+//gitops/apps/\S+$`)
-	namespace  = regexp.MustCompile(`(?m)^namespace: \S+`)
-	source     = regexp.MustCompile(`(?m)^ +path: overlays/\S+( .*\n)((?: +\w+:\n)+)(?: +- .*\n)+`)
-	ownURL     = regexp.MustCompile(`(path: /spec/source/repoURL, value: )"[^"]*"`)
-	ownRef     = regexp.MustCompile(`(path: /spec/source/targetRevision, value: )[^}]*`)
-)
+// firstLines are the comment that begins a file.
+var firstLines = regexp.MustCompile(`^(?:#.*\n)+`)
+
+//go:embed kustomization.tmpl
+var kustomization string
 
 // applications is the kustomization with the Applications.
-func (r Repository) applications(text string, upstream, mine values.Settings) string {
-	text = base.ReplaceAllLiteralString(text, "  - "+r.Upstream+"//gitops/apps/"+r.Method+"?ref="+r.Ref)
-	text = namespace.ReplaceAllLiteralString(text, "namespace: "+mine.ArgoCDNamespace)
-	text = ownURL.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.RepoURL))
-	text = ownRef.ReplaceAllString(text, fmt.Sprintf("${1}%q", mine.Revision))
-	var list strings.Builder
-	for _, image := range r.images(upstream, mine) {
-		list.WriteString("              - " + image + "\n")
-	}
-	lines := list.String()
-	if r.Method == "direct" {
-		text = source.ReplaceAllString(text, "          path: overlays/"+mine.Architecture+"${1}${2}"+lines)
-	} else {
-		text = source.ReplaceAllString(text, "${2}"+lines+r.patches(upstream, mine))
-	}
-	if lines == "" { // All images are where the operator's repository has them.
-		text = strings.Replace(text, " images:\n", " images: []\n", 1)
-	}
-	return text
+func (r Repository) applications(upstream, mine values.Settings) ([]byte, error) {
+	var text bytes.Buffer
+	err := template.Must(template.New("").Parse(kustomization)).Execute(&text, struct {
+		Repository
+		Shipped, Mine values.Settings
+		Images        []string
+	}{r, upstream, mine, r.images(upstream, mine)})
+	return text.Bytes(), err
 }
 
 // images are the images of the operator's repository and where the user's are: without a tag or a digest where the ref
@@ -132,32 +123,6 @@ func (r Repository) images(upstream, mine values.Settings) (images []string) {
 		}
 	}
 	return images
-}
-
-// patches are those of what OLM installs: an Application has no overlay then that would choose the architecture.
-func (r Repository) patches(upstream, mine values.Settings) string {
-	text := ""
-	add := func(target string, operations ...string) {
-		text += "              - target: {" + target + "}\n                patch: |-\n                  - " +
-			strings.Join(operations, "\n                  - ") + "\n"
-	}
-	switch architecture := mine.Architecture; {
-	case r.Method == "olm-v1" || architecture == upstream.Architecture:
-	case architecture == values.Multiarch:
-		add("kind: Subscription", "{op: remove, path: /spec/config/nodeSelector}", "{op: remove, path: /spec/config/env/2}")
-	default:
-		add("kind: Subscription",
-			"{op: replace, path: /spec/config/nodeSelector/kubernetes.io~1arch, value: "+architecture+"}",
-			"{op: replace, path: /spec/config/env/2/value, value: "+architecture+"} # OPERAND_ARCHITECTURES")
-	}
-	if mine.ArgoCDNamespace != upstream.ArgoCDNamespace {
-		const managedBy = "/metadata/labels/argocd.argoproj.io~1managed-by"
-		add("kind: Namespace", "{op: replace, path: "+managedBy+", value: "+mine.ArgoCDNamespace+"}")
-	}
-	if text != "" {
-		text = "            patches:\n" + text
-	}
-	return text
 }
 
 // caches is the namespace, the AppProject and the Application of the user's caches: in the operator's repository, of

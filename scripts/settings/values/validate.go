@@ -117,17 +117,23 @@ var badRevision = regexp.MustCompile(`^$|^[-/.]|[/.]$|\.lock$|\.\.|//|/\.|@\{|[\
 
 // operatorImage is the operator's image of a version in a registry.
 func operatorImage(registry, version string) (string, error) {
-	if strings.Contains(registry, "://") {
-		return "", refuse(true, "registry", registry, "is a URL", "leave out the scheme")
-	}
-	image := registry + "/memcached-operator"
-	if _, err := name.NewRepository(image, name.StrictValidation); err != nil {
-		return "", refuse(true, "registry", registry, err,
-			"name host and path, such as localhost:5001 or registry.example.com/team; Docker Hub is docker.io/ACCOUNT")
-	}
-	image += ":" + version
+	image := registry + "/memcached-operator:" + version
 	_, err := name.NewTag(image, name.StrictValidation)
-	return image, refuse(err != nil, "version", version, err, "name the tag that was pushed, such as 0.1.0")
+	return image, cmp.Or(ValidateRegistry("--registry ", registry),
+		refuse(err != nil, "version", version, err, "name the tag that was pushed, such as 0.1.0"))
+}
+
+// ValidateRegistry refuses what is no registry of images, as the value of a parameter.
+func ValidateRegistry(parameter, registry string) error {
+	_, err := name.NewRepository(registry+"/memcached-operator", name.StrictValidation)
+	switch {
+	case strings.Contains(registry, "://"):
+		return fmt.Errorf("%s%q: is a URL: leave out the scheme", parameter, registry)
+	case err != nil:
+		return fmt.Errorf("%s%q: %w: name host and path, such as localhost:5001 or registry.example.com/team; "+
+			"Docker Hub is docker.io/ACCOUNT", parameter, registry, err)
+	}
+	return nil
 }
 
 // agentImage is the agent's image in a registry. It keeps its version, which is not the operator's. Its digest is known
