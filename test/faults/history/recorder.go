@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/example-inc/memcached-operator/internal/testing/audit"
+	"github.com/example-inc/memcached-operator/internal/testing/consistency"
 )
 
 // resources whose states are recorded.
@@ -81,7 +82,9 @@ func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, o
 func (r *Recorder) Step(text string) { r.add(Entry{Time: time.Now(), Step: text}) }
 
 // Access records a request of a memcached client.
-func (r *Recorder) Access(access Access) { r.add(Entry{Time: access.Ended, Access: &access}) }
+func (r *Recorder) Access(access consistency.Access) {
+	r.add(Entry{Time: access.Ended, Access: &access})
+}
 
 // Delayed records that something held up an operator until now.
 func (r *Recorder) Delayed(what string, began time.Time) {
