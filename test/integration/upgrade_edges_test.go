@@ -44,7 +44,7 @@ func TestApplyFailedWhileDiscoveryFailsAndNothingChanges(t *testing.T) {
 	w.Expect(*w.deployment("cache").Spec.Template.Spec.SecurityContext.RunAsUser).To(gomega.Equal(int64(11211)))
 	before = w.uids("cache")
 
-	at.state.Store(int32(asItIs))
+	at.looks(asItIs)
 	w.ready("new")
 	w.Expect(w.uids("cache")).To(gomega.Equal(before))
 	writes := count(w.quiet()[spent:], "patch deployments")
