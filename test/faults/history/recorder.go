@@ -42,7 +42,7 @@ var selectors = map[string]string{
 type Recorder struct {
 	namespace, operator string
 	began               time.Time
-	log                 audit.Log
+	log                 Log
 	offset              int64
 
 	mu      sync.Mutex
@@ -53,8 +53,14 @@ type Recorder struct {
 	done      sync.WaitGroup
 }
 
+// Log is the API server's audit log, an audit.Log or one that several recorders share.
+type Log interface {
+	End() (int64, error)
+	Read(offset int64) (requests []audit.Request, end int64, err error)
+}
+
 // Start begins to record what happens in a namespace from now on.
-func Start(ctx context.Context, config *rest.Config, log audit.Log, namespace, operator string) (*Recorder, error) {
+func Start(ctx context.Context, config *rest.Config, log Log, namespace, operator string) (*Recorder, error) {
 	r := &Recorder{namespace: namespace, operator: operator, began: time.Now(), log: log}
 	var err error
 	if r.offset, err = log.End(); err != nil {
